@@ -94,11 +94,7 @@ pub enum Error {
         lowest: u64,
     },
     /// Keys were added to a table out of order.
-    #[error(
-        "key {index}: expected a key after \"{}\", found \"{}\"",
-        escape(previous),
-        escape(key)
-    )]
+    #[error("key {index}: expected a key after \"{}\", found \"{}\"", escape(previous), escape(key))]
     KeyOrder {
         /// How many keys were added before.
         index: u64,

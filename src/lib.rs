@@ -1,8 +1,17 @@
 //! Placeholder documentation; written once the parts are in place.
 #![forbid(unsafe_code)]
 
+mod coding;
 mod error;
 mod escape;
+pub mod hash;
+mod keys;
+pub mod policy;
+#[cfg(feature = "table")]
+pub mod table;
 
 pub use error::{Error, Result, Structure};
 pub use escape::{Escaped, escape};
+pub use hash::hash;
+pub use keys::{KeyBuf, Keys};
+pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash, SharedPolicy};

@@ -1,0 +1,134 @@
+//! LevelDB's Bloom filter (`util/bloom.cc`).
+//!
+//! ```text
+//! [bit array: bytes][k: 1 byte]
+//! ```
+//!
+//! For each key, `h = hash(key)` and `delta = h` rotated right by 17; k times, bit
+//! `h % bits` is set, that is bit `h % bits % 8` of byte `h % bits / 8`, and `h += delta`.
+
+use super::{FilterPolicy, KeyHash};
+use crate::hash::{BLOOM_SEED, hash};
+use crate::{Error, Keys, Result};
+
+/// Positions are 32-bit hashes modulo the number of bits, so more bits than this stay unused.
+const MAX_BITS: u64 = 1 << 32;
+
+/// k above this is reserved for other encodings: such a filter always "may match".
+const MAX_PROBES: u8 = 30;
+
+/// LevelDB's own Bloom filter, `leveldb.BuiltinBloomFilter2`.
+///
+/// A filter takes `bits_per_key` bits for each key, at least 64 in all, and one byte. Ten bits a key let
+/// about one absent key in a hundred pass. Making a filter takes a hash and k bits to set for each key; asking it takes a hash
+/// and up to k bits to read.
+///
+/// ```
+/// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
+/// let policy = BloomFilterPolicy::new(10);
+/// let keys: KeyBuf = ["hello", "world"].into_iter().collect();
+/// let mut filter = Vec::new();
+/// policy.create_filter(keys.as_keys(), &mut filter)?;
+/// assert!(policy.key_may_match(b"hello", &filter));
+/// assert!(!policy.key_may_match(b"x", &filter));
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BloomFilterPolicy {
+    bits_per_key: u32,
+    probes: u8,
+}
+
+impl BloomFilterPolicy {
+    /// Filters of `bits_per_key` bits a key, with k = 0.69 * `bits_per_key` probes, rounded
+    /// down, at least 1 and at most 30.
+    ///
+    /// 0 gives the smallest filters there are, 64 bits and k = 1, whatever the number of keys. Beyond
+    /// `i32::MAX`, where the original's integer ends, making a filter is an error.
+    pub fn new(bits_per_key: u32) -> Self {
+        let probes = (f64::from(bits_per_key) * 0.69) as u32;
+        Self { bits_per_key, probes: probes.clamp(1, u32::from(MAX_PROBES)) as u8 }
+    }
+
+    /// Bits for each key.
+    pub const fn bits_per_key(&self) -> u32 {
+        self.bits_per_key
+    }
+
+    /// k: how many bits each key sets.
+    pub const fn probes(&self) -> u8 {
+        self.probes
+    }
+
+    /// The size of the bit array for `keys` keys, in bytes.
+    fn array_len(&self, keys: usize) -> Result<usize> {
+        let bits = keys as u128 * u128::from(self.bits_per_key);
+        if bits > u128::from(MAX_BITS) || self.bits_per_key > i32::MAX as u32 {
+            return Err(Error::FilterSize { keys: keys as u64, limit: MAX_BITS, bits });
+        }
+        Ok((bits as u64).max(64).div_ceil(8) as usize)
+    }
+
+    fn create(&self, hashes: impl ExactSizeIterator<Item = u32>, dst: &mut Vec<u8>) -> Result<()> {
+        let keys = hashes.len();
+        let array_len = self.array_len(keys)?;
+        let start = dst.len();
+        dst.try_reserve(array_len + 1).map_err(Error::policy)?;
+        dst.resize(start + array_len, 0);
+        let array = &mut dst[start..];
+        let bits = array_len as u64 * 8;
+        for mut h in hashes {
+            let delta = h.rotate_right(17);
+            for _ in 0..self.probes {
+                let position = u64::from(h) % bits;
+                array[(position / 8) as usize] |= 1 << (position % 8);
+                h = h.wrapping_add(delta);
+            }
+        }
+        dst.push(self.probes);
+        Ok(())
+    }
+}
+
+fn matches(mut h: u32, filter: &[u8]) -> bool {
+    let Some((&probes, array)) = filter.split_last() else { return false };
+    if array.is_empty() {
+        return false;
+    }
+    if probes > MAX_PROBES {
+        return true;
+    }
+    let bits = array.len() as u64 * 8;
+    let delta = h.rotate_right(17);
+    (0..probes).all(|_| {
+        let position = u64::from(h) % bits;
+        h = h.wrapping_add(delta);
+        array[(position / 8) as usize] & (1 << (position % 8)) != 0
+    })
+}
+
+impl FilterPolicy for BloomFilterPolicy {
+    fn name(&self) -> &str {
+        "leveldb.BuiltinBloomFilter2"
+    }
+
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        self.create(keys.iter().map(|key| hash(key, BLOOM_SEED)), dst)
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        matches(hash(key, BLOOM_SEED), filter)
+    }
+
+    fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+        Some(KeyHash::new(u64::from(hash(key, BLOOM_SEED))))
+    }
+
+    fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
+        self.create(hashes.iter().map(|hash| hash.get() as u32), dst)
+    }
+
+    fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
+        matches(hash.get() as u32, filter)
+    }
+}

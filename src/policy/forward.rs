@@ -1,0 +1,44 @@
+//! `FilterPolicy` for references and smart pointers: every method goes to what they point at.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::{FilterPolicy, KeyHash};
+use crate::{Keys, Result};
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<P: FilterPolicy + ?Sized> FilterPolicy for $pointer {
+            #[inline]
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+            #[inline]
+            fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+                (**self).create_filter(keys, dst)
+            }
+            #[inline]
+            fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+                (**self).key_may_match(key, filter)
+            }
+            #[inline]
+            fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+                (**self).keys_may_match(probes, answers);
+            }
+            #[inline]
+            fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+                (**self).hash_key(key)
+            }
+            #[inline]
+            fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
+                (**self).create_filter_from_hashes(hashes, dst)
+            }
+            #[inline]
+            fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
+                (**self).hash_may_match(hash, filter)
+            }
+        }
+    )*};
+}
+
+forward!(&P, Box<P>, Rc<P>, Arc<P>);

@@ -1,0 +1,1 @@
+//! The tables (`.ldb`, `.sst`) that carry filter blocks.
