@@ -7,3 +7,174 @@ pub(crate) fn fixed32_at(bytes: &[u8], offset: usize) -> Option<u32> {
     let end = offset.checked_add(4)?;
     bytes.get(offset..end).map(LittleEndian::read_u32)
 }
+
+#[cfg(feature = "table")]
+#[allow(unused_imports, dead_code)]
+pub(crate) use table::*;
+
+/// What only tables need.
+#[cfg(feature = "table")]
+#[allow(dead_code)]
+mod table {
+    use std::fmt;
+
+    use byteorder::{ByteOrder, LittleEndian};
+
+    /// The most bytes a varint of 32 bits takes.
+    pub(crate) const MAX_VARINT32_LEN: usize = 5;
+    /// The most bytes a varint of 64 bits takes.
+    pub(crate) const MAX_VARINT64_LEN: usize = 10;
+
+    /// The 64-bit little-endian integer at `offset`, if all eight bytes are there.
+    #[inline]
+    pub(crate) fn fixed64_at(bytes: &[u8], offset: usize) -> Option<u64> {
+        let end = offset.checked_add(8)?;
+        bytes.get(offset..end).map(LittleEndian::read_u64)
+    }
+
+    #[inline]
+    pub(crate) fn put_fixed32(dst: &mut Vec<u8>, value: u32) {
+        dst.extend_from_slice(&value.to_le_bytes());
+    }
+
+    #[inline]
+    pub(crate) fn put_fixed64(dst: &mut Vec<u8>, value: u64) {
+        dst.extend_from_slice(&value.to_le_bytes());
+    }
+
+    #[inline]
+    pub(crate) fn put_varint32(dst: &mut Vec<u8>, value: u32) {
+        put_varint64(dst, u64::from(value));
+    }
+
+    #[inline]
+    pub(crate) fn put_varint64(dst: &mut Vec<u8>, mut value: u64) {
+        while value >= 0x80 {
+            dst.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        dst.push(value as u8);
+    }
+
+    /// Why bytes are no varint.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum VarintError {
+        /// The bytes end before the varint does.
+        Truncated,
+        /// It goes on after the last byte that a varint of this width may have.
+        TooLong,
+        /// The value has more bits than fit. The original drops them and goes on with another number.
+        Overflow,
+    }
+
+    impl fmt::Display for VarintError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(match self {
+                Self::Truncated => "an end within a varint",
+                Self::TooLong => "a varint with too many bytes",
+                Self::Overflow => "a varint with too many bits",
+            })
+        }
+    }
+
+    /// The varint of 32 bits at the start of `bytes`, and how many bytes it takes: 1 to 5.
+    /// More bytes than needed are fine.
+    #[inline]
+    pub(crate) fn get_varint32(bytes: &[u8]) -> Result<(u32, usize), VarintError> {
+        match *bytes {
+            [byte, ..] if byte < 0x80 => Ok((u32::from(byte), 1)),
+            _ => {
+                let (value, len) = get_long(bytes, MAX_VARINT32_LEN)?;
+                Ok((u32::try_from(value).map_err(|_| VarintError::Overflow)?, len))
+            }
+        }
+    }
+
+    /// The varint of 64 bits at the start of `bytes`, and how many bytes it takes: 1 to 10.
+    /// More bytes than needed are fine.
+    #[inline]
+    pub(crate) fn get_varint64(bytes: &[u8]) -> Result<(u64, usize), VarintError> {
+        match *bytes {
+            [byte, ..] if byte < 0x80 => Ok((u64::from(byte), 1)),
+            _ => get_long(bytes, MAX_VARINT64_LEN),
+        }
+    }
+
+    fn get_long(bytes: &[u8], max_len: usize) -> Result<(u64, usize), VarintError> {
+        let mut value = 0;
+        for (index, &byte) in bytes.iter().take(max_len).enumerate() {
+            let bits = u64::from(byte & 0x7f);
+            let shift = 7 * index as u32;
+            let shifted = bits << shift;
+            if shifted >> shift != bits {
+                return Err(VarintError::Overflow);
+            }
+            value |= shifted;
+            if byte < 0x80 {
+                return Ok((value, index + 1));
+            }
+        }
+        Err(if bytes.len() < max_len { VarintError::Truncated } else { VarintError::TooLong })
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn varints_of_every_length_come_back() {
+            for bits in 0..=64 {
+                for value in [(1u128 << bits) - 1, 1u128 << bits, (1u128 << bits) + 1] {
+                    let Ok(value) = u64::try_from(value) else { continue };
+                    let mut bytes = Vec::new();
+                    put_varint64(&mut bytes, value);
+                    let needed = (64 - value.leading_zeros()).max(1).div_ceil(7) as usize;
+                    assert_eq!(bytes.len(), needed, "{value}");
+                    assert_eq!(get_varint64(&bytes), Ok((value, needed)));
+                    let narrow = match u32::try_from(value) {
+                        Ok(value) => Ok((value, needed)),
+                        Err(_) if needed > MAX_VARINT32_LEN => Err(VarintError::TooLong),
+                        Err(_) => Err(VarintError::Overflow),
+                    };
+                    assert_eq!(get_varint32(&bytes), narrow, "{value}");
+                    for len in 0..needed {
+                        assert_eq!(get_varint64(&bytes[..len]), Err(VarintError::Truncated), "{value}");
+                    }
+                    bytes.extend([0xff; 3]);
+                    assert_eq!(get_varint64(&bytes), Ok((value, needed)), "trailing bytes are not looked at");
+                }
+            }
+        }
+
+        #[test]
+        fn overlong_varints_are_read_while_the_value_fits() {
+            assert_eq!(get_varint64(b"\x81\x80\x00"), Ok((1, 3)));
+            assert_eq!(get_varint32(b"\x81\x80\x80\x80\x00"), Ok((1, 5)));
+            assert_eq!(get_varint64(&[[0x80; 9].as_slice(), &[0]].concat()), Ok((0, 10)));
+            assert_eq!(get_varint64(&[[0xff; 9].as_slice(), &[1]].concat()), Ok((u64::MAX, 10)));
+            assert_eq!(get_varint64(&[[0xff; 9].as_slice(), &[2]].concat()), Err(VarintError::Overflow));
+            assert_eq!(get_varint32(b"\xff\xff\xff\xff\x0f"), Ok((u32::MAX, 5)));
+            assert_eq!(get_varint32(b"\xff\xff\xff\xff\x10"), Err(VarintError::Overflow));
+        }
+
+        #[test]
+        fn varints_that_do_not_end_in_time_are_refused() {
+            assert_eq!(get_varint64(&[0x80; 10]), Err(VarintError::TooLong));
+            assert_eq!(get_varint64(&[[0x80; 10].as_slice(), &[0]].concat()), Err(VarintError::TooLong));
+            assert_eq!(get_varint32(&[0x80; 5]), Err(VarintError::TooLong));
+            assert_eq!(get_varint32(&[0x80; 4]), Err(VarintError::Truncated));
+        }
+
+        #[test]
+        fn fixed_integers_are_little_endian_and_checked() {
+            let mut bytes = vec![9];
+            put_fixed32(&mut bytes, 0x0403_0201);
+            put_fixed64(&mut bytes, 0x0807_0605_0403_0201);
+            assert_eq!(bytes, [9, 1, 2, 3, 4, 1, 2, 3, 4, 5, 6, 7, 8]);
+            assert_eq!(fixed64_at(&bytes, 5), Some(0x0807_0605_0403_0201));
+            for offset in [6, 13, usize::MAX] {
+                assert_eq!(fixed64_at(&bytes, offset), None);
+            }
+        }
+    }
+}

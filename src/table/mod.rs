@@ -1,1 +1,14 @@
 //! The tables (`.ldb`, `.sst`) that carry filter blocks.
+// Removed once reading and writing use all of it.
+#![allow(dead_code, unused_imports)]
+
+mod checksum;
+mod comparator;
+mod compression;
+mod format;
+mod internal_key;
+
+pub use comparator::{BytewiseComparator, Comparator, SharedComparator};
+pub use compression::Compression;
+pub use format::BlockHandle;
+pub use internal_key::InternalKeyComparator;

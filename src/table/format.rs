@@ -1,0 +1,220 @@
+//! Where the blocks are: handles and the footer (LevelDB's `table/format.h`, `table/format.cc`).
+//!
+//! ```text
+//! [data block]* [filter block]* [metaindex block] [index block] [footer]
+//!
+//! block    [contents: size bytes][compression type: 1][masked CRC-32C: fixed32]
+//! handle   [offset: varint64][size: varint64]              size does not count the five bytes behind it
+//! footer   [metaindex handle][index handle][zeros up to 40 bytes][magic: fixed64]
+//! ```
+
+use crate::coding::{MAX_VARINT64_LEN, fixed64_at, get_varint64, put_fixed64, put_varint64};
+use crate::{Error, Result, Structure};
+
+/// What stands behind each block: the compression type and the checksum.
+pub(crate) const TRAILER_LEN: usize = 5;
+
+/// The length of the footer, the last bytes of every table.
+pub(crate) const FOOTER_LEN: usize = HANDLES_LEN + 8;
+
+/// The last eight bytes of every table.
+pub(crate) const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
+
+/// What the names of filters begin with in the metaindex; the policy's name follows.
+pub(crate) const FILTER_PREFIX: &[u8] = b"filter.";
+
+/// Two handles of the greatest length: four varints.
+const HANDLES_LEN: usize = 4 * MAX_VARINT64_LEN;
+
+/// Magics of relatives whose tables are laid out differently, as fixed64.
+const OTHER_MAGICS: [(u64, &str); 2] = [
+    (0x88e2_41b7_85f4_cff7, "RocksDB's"),
+    (u64::from_le_bytes(*b"\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3"), "Pebble's"),
+];
+
+/// Where a block is in its table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockHandle {
+    /// Where the block starts, in bytes from the start of the file.
+    pub offset: u64,
+    /// How long its contents are as stored, in bytes, without the five bytes of
+    /// compression type and checksum behind them.
+    pub size: u64,
+}
+
+impl BlockHandle {
+    /// The most bytes a handle takes.
+    pub const MAX_ENCODED_LEN: usize = 2 * MAX_VARINT64_LEN;
+
+    /// Appends the handle to `dst`: two varints, 2 to 20 bytes.
+    pub fn encode(&self, dst: &mut Vec<u8>) {
+        put_varint64(dst, self.offset);
+        put_varint64(dst, self.size);
+    }
+
+    /// Reads the handle at the start of `bytes`, and how many bytes it takes. What follows it is not looked at.
+    ///
+    /// `at` is where `bytes` is in the file; it serves only to say where an error is. Whether the block lies within the file
+    /// is not checked here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if `bytes` do not begin with two varints of up to 64 bits and ten bytes each. Where
+    /// the original drops excess bits this is an error too.
+    pub fn decode(bytes: &[u8], at: u64) -> Result<(Self, usize)> {
+        let (offset, offset_len) = varint(bytes, at, "an offset of 1 to 10 bytes")?;
+        let rest = bytes.get(offset_len..).unwrap_or_default();
+        let (size, size_len) = varint(rest, at.saturating_add(offset_len as u64), "a size of 1 to 10 bytes")?;
+        Ok((Self { offset, size }, offset_len + size_len))
+    }
+
+    /// Where the block and the five bytes behind it end, unless that is beyond 64 bits.
+    pub fn end(&self) -> Option<u64> {
+        self.offset.checked_add(self.size)?.checked_add(TRAILER_LEN as u64)
+    }
+}
+
+fn varint(bytes: &[u8], at: u64, expected: &'static str) -> Result<(u64, usize)> {
+    get_varint64(bytes)
+        .map_err(|error| Error::corrupt(Structure::BlockHandle, at, expected, error.to_string()))
+}
+
+/// The end of a table, from which all else is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Footer {
+    pub(crate) metaindex: BlockHandle,
+    pub(crate) index: BlockHandle,
+}
+
+impl Footer {
+    /// Appends the 48 bytes of the footer to `dst`.
+    pub(crate) fn encode(&self, dst: &mut Vec<u8>) {
+        let start = dst.len();
+        self.metaindex.encode(dst);
+        self.index.encode(dst);
+        dst.resize(start + HANDLES_LEN, 0);
+        put_fixed64(dst, MAGIC);
+    }
+
+    /// Reads a footer of exactly 48 bytes, which lies at `at` in the file.
+    pub(crate) fn decode(bytes: &[u8], at: u64) -> Result<Self> {
+        let (Some(handles), Some(magic)) = (bytes.get(..HANDLES_LEN), fixed64_at(bytes, HANDLES_LEN)) else {
+            return Err(Error::corrupt(
+                Structure::Footer,
+                at,
+                format!("{FOOTER_LEN} bytes"),
+                format!("{} bytes", bytes.len()),
+            ));
+        };
+        check_magic(magic, at.saturating_add(HANDLES_LEN as u64))?;
+        let (metaindex, len) = BlockHandle::decode(handles, at)?;
+        let rest = handles.get(len..).unwrap_or_default();
+        let (index, _) = BlockHandle::decode(rest, at.saturating_add(len as u64))?;
+        Ok(Self { metaindex, index })
+    }
+}
+
+fn check_magic(magic: u64, at: u64) -> Result<()> {
+    if magic == MAGIC {
+        return Ok(());
+    }
+    let expected = format!("magic {MAGIC:#018x}");
+    Err(match OTHER_MAGICS.iter().find(|(other, _)| *other == magic) {
+        Some((_, whose)) => Error::Unsupported {
+            what: Structure::Footer,
+            offset: at,
+            expected: expected.into(),
+            found: format!("{whose} magic {magic:#018x}").into(),
+        },
+        None => Error::corrupt(Structure::Footer, at, expected, format!("{magic:#018x}")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_come_back_whatever_follows_them() {
+        for offset in [0, 1, 127, 128, 1 << 40, u64::MAX] {
+            for size in [0, 1, 127, 128, 1 << 40, u64::MAX] {
+                let handle = BlockHandle { offset, size };
+                let mut bytes = Vec::new();
+                handle.encode(&mut bytes);
+                let len = bytes.len();
+                assert!(len <= BlockHandle::MAX_ENCODED_LEN);
+                bytes.extend(b"\xff\xff");
+                assert_eq!(BlockHandle::decode(&bytes, 0).unwrap(), (handle, len));
+            }
+        }
+        assert_eq!(BlockHandle { offset: u64::MAX, size: 0 }.end(), None);
+        assert_eq!(BlockHandle { offset: u64::MAX - 5, size: 1 }.end(), None);
+        assert_eq!(BlockHandle { offset: u64::MAX - 6, size: 1 }.end(), Some(u64::MAX));
+    }
+
+    #[test]
+    fn broken_handles_say_where_they_break() {
+        let error = |bytes: &[u8]| BlockHandle::decode(bytes, 1000).unwrap_err().to_string();
+        assert_eq!(
+            error(b""),
+            "block handle at offset 1000: expected an offset of 1 to 10 bytes, found an end within a varint"
+        );
+        assert_eq!(
+            error(b"\x80\x01\x80"),
+            "block handle at offset 1002: expected a size of 1 to 10 bytes, found an end within a varint"
+        );
+        assert_eq!(
+            error(&[0x80; 11]),
+            "block handle at offset 1000: expected an offset of 1 to 10 bytes, found a varint with too many bytes"
+        );
+        assert_eq!(
+            error(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x03, 0]),
+            "block handle at offset 1000: expected an offset of 1 to 10 bytes, found a varint with too many bits"
+        );
+    }
+
+    #[test]
+    fn the_footer_has_48_bytes_and_ends_in_the_magic() {
+        let footer = Footer {
+            metaindex: BlockHandle { offset: 300, size: 8 },
+            index: BlockHandle { offset: 313, size: 20 },
+        };
+        let mut bytes = b"before".to_vec();
+        footer.encode(&mut bytes);
+        let bytes = &bytes[6..];
+        assert_eq!(bytes[..6], [0xac, 0x02, 8, 0xb9, 0x02, 20]);
+        assert!(bytes[6..40].iter().all(|&byte| byte == 0));
+        assert_eq!(bytes[40..], [0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb]);
+        assert_eq!(Footer::decode(bytes, 0).unwrap(), footer);
+
+        let longest = BlockHandle { offset: u64::MAX, size: u64::MAX };
+        let longest = Footer { metaindex: longest, index: longest };
+        let mut bytes = Vec::new();
+        longest.encode(&mut bytes);
+        assert_eq!(bytes.len(), FOOTER_LEN);
+        assert_eq!(Footer::decode(&bytes, 0).unwrap(), longest);
+    }
+
+    #[test]
+    fn what_is_no_footer_is_refused() {
+        let mut bytes = Vec::new();
+        Footer { metaindex: BlockHandle::default(), index: BlockHandle::default() }.encode(&mut bytes);
+        for len in 0..FOOTER_LEN {
+            let error = Footer::decode(&bytes[..len], 7).unwrap_err().to_string();
+            assert_eq!(error, format!("footer at offset 7: expected 48 bytes, found {len} bytes"));
+        }
+        bytes[47] ^= 1;
+        assert_eq!(
+            Footer::decode(&bytes, 100).unwrap_err().to_string(),
+            "footer at offset 140: expected magic 0xdb4775248b80fb57, found 0xda4775248b80fb57"
+        );
+        bytes[40..].copy_from_slice(&[0xf7, 0xcf, 0xf4, 0x85, 0xb7, 0x41, 0xe2, 0x88]);
+        assert_eq!(
+            Footer::decode(&bytes, 100).unwrap_err().to_string(),
+            "footer at offset 140: expected magic 0xdb4775248b80fb57, \
+             found RocksDB's magic 0x88e241b785f4cff7, which is not supported"
+        );
+        bytes[40..].copy_from_slice("🪳🪳".as_bytes());
+        assert!(matches!(Footer::decode(&bytes, 100), Err(Error::Unsupported { .. })));
+    }
+}
