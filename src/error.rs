@@ -39,6 +39,15 @@ pub enum Error {
         len: usize,
     },
 
+    /// Memory could not be had.
+    #[error("{what}: expected {bytes} bytes of memory, found less")]
+    OutOfMemory {
+        /// What it was for.
+        what: &'static str,
+        /// How much of it.
+        bytes: u64,
+    },
+
     // --- The file ---
     /// A file or block holds what its format does not allow.
     #[error("{what} at offset {offset}: expected {expected}, found {found}")]
@@ -251,6 +260,10 @@ impl Error {
             Self::InFile { error, .. } => error,
             error => error,
         }
+    }
+
+    pub(crate) fn out_of_memory(what: &'static str, bytes: usize) -> Self {
+        Self::OutOfMemory { what, bytes: bytes as u64 }
     }
 
     pub(crate) fn corrupt(

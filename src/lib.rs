@@ -4,6 +4,7 @@
 mod coding;
 mod error;
 mod escape;
+pub mod filter_block;
 pub mod hash;
 mod keys;
 pub mod policy;
@@ -12,6 +13,7 @@ pub mod table;
 
 pub use error::{Error, Result, Structure};
 pub use escape::{Escaped, escape};
+pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use hash::hash;
 pub use keys::{KeyBuf, Keys};
 pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash, SharedPolicy};

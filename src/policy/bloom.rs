@@ -73,7 +73,7 @@ impl BloomFilterPolicy {
         let keys = hashes.len();
         let array_len = self.array_len(keys)?;
         let start = dst.len();
-        dst.try_reserve(array_len + 1).map_err(Error::policy)?;
+        dst.try_reserve(array_len + 1).map_err(|_| Error::out_of_memory("filter", array_len + 1))?;
         dst.resize(start + array_len, 0);
         let array = &mut dst[start..];
         let bits = array_len as u64 * 8;

@@ -1,0 +1,312 @@
+//! Writing a filter block.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use super::{DEFAULT_BASE_LG, MAX_BASE_LG, TAIL_LEN};
+use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Result};
+
+/// What a policy finds in `dst` and must leave as it is: a policy that shortens `dst`
+/// or writes at its start is caught, and the filters already made are out of its reach.
+const GUARD: &[u8] = &[0xa5, 0x5a, 0xc3, 0x3c];
+
+/// The largest filter block unless the caller sets another limit.
+const DEFAULT_MAX_SIZE: u64 = 1 << 30;
+
+/// Writes the filter block of a table (LevelDB's `table/filter_block.cc`).
+///
+/// The calls come in the order `(start_block add_key*)* finish`: `start_block` with the offset at which the next data
+/// block will lie, whenever one ends, then `add_key` with each of its keys. A key added before any `start_block` belongs to
+/// offset 0. After [`finish`](Self::finish) the builder starts anew.
+///
+/// Memory: the filters made so far and the keys of the current range (end to end, and a word for each); a
+/// range without keys costs nothing until `finish`, and four bytes then.
+///
+/// ```
+/// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
+/// let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+/// builder.start_block(0)?;
+/// builder.add_key(b"apple");
+/// builder.start_block(4096)?;
+/// builder.add_key(b"pear");
+/// let block = builder.finish()?;
+///
+/// let reader = FilterBlockReader::new(BloomFilterPolicy::new(10), block);
+/// assert!(reader.key_may_match(0, b"apple"));
+/// assert!(!reader.key_may_match(0, b"pear"));
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+#[must_use = "a builder writes its filters when it is finished"]
+pub struct FilterBlockBuilder<P: FilterPolicy> {
+    policy: P,
+    base_lg: u8,
+    max_size: u64,
+    /// The filters already made, end to end.
+    filters: Vec<u8>,
+    /// Which of them the policy made, and where each starts; all others are empty.
+    made: Vec<Made>,
+    /// How many filters there are, empty ones included.
+    count: u64,
+    last_offset: u64,
+    /// The keys of the current range, and what was added to it by hash.
+    keys: KeyBuf,
+    hashes: Vec<KeyHash>,
+    /// Whether the policy has been seen to take hashes.
+    takes_hashes: bool,
+    /// `GUARD`, then the filter being made.
+    scratch: Vec<u8>,
+}
+
+#[derive(Clone, Copy)]
+struct Made {
+    index: u64,
+    start: u32,
+}
+
+impl<P: FilterPolicy> FilterBlockBuilder<P> {
+    /// A builder that makes a filter for every 2 KiB of data blocks, as LevelDB does.
+    pub fn new(policy: P) -> Self {
+        Self {
+            policy,
+            base_lg: DEFAULT_BASE_LG,
+            max_size: DEFAULT_MAX_SIZE,
+            filters: Vec::new(),
+            made: Vec::new(),
+            count: 0,
+            last_offset: 0,
+            keys: KeyBuf::new(),
+            hashes: Vec::new(),
+            takes_hashes: false,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// A builder that makes a filter for every `1 << base_lg` bytes of data blocks; 63 makes
+    /// one filter for the whole table.
+    ///
+    /// LevelDB reads any of them. Where data blocks are larger than the range, most filters are empty and only cost their offsets.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] if `base_lg` is above 63.
+    pub fn with_base_lg(policy: P, base_lg: u8) -> Result<Self> {
+        if base_lg > MAX_BASE_LG {
+            return Err(Error::InvalidOption {
+                option: "base_lg",
+                expected: "0 to 63".into(),
+                found: base_lg.to_string().into(),
+            });
+        }
+        Ok(Self { base_lg, ..Self::new(policy) })
+    }
+
+    /// Limits the finished block to `bytes`, 1 GiB unless set; offsets of 32 bits allow no more than 4 GiB.
+    pub fn with_max_size(self, bytes: u64) -> Self {
+        Self { max_size: bytes.min(u64::from(u32::MAX)), ..self }
+    }
+
+    /// The policy that makes the filters.
+    pub const fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// Each filter is for `1 << base_lg` bytes of data blocks.
+    pub const fn base_lg(&self) -> u8 {
+        self.base_lg
+    }
+
+    /// Says that the next keys belong to the data block at `block_offset` of the table.
+    ///
+    /// Offsets ascend; going back is possible within the range whose filter is not made
+    /// yet. Makes the filter of the range that has ended, if any has.
+    ///
+    /// # Errors
+    ///
+    /// The builder is then as before.
+    ///
+    /// - [`Error::BlockOffsetOrder`] if the filter for this offset is already made.
+    /// - [`Error::Limit`] if the block would grow over its limit, if only by the offsets of empty filters.
+    /// - What the policy reports, or [`Error::PolicyContract`] if it misbehaves.
+    pub fn start_block(&mut self, block_offset: u64) -> Result<()> {
+        let index = block_offset >> self.base_lg;
+        if index < self.count {
+            return Err(Error::BlockOffsetOrder {
+                block_offset,
+                previous: self.last_offset,
+                lowest: self.count << self.base_lg,
+            });
+        }
+        if index > self.count {
+            if self.has_pending() {
+                self.make_filter()?;
+            }
+            self.finished_len(index)?;
+            self.take_made_filter()?;
+            self.count = index;
+        }
+        self.last_offset = block_offset;
+        Ok(())
+    }
+
+    /// Adds a key of the current data block. Repetitions are kept, as LevelDB keeps them: they enlarge the filter.
+    #[inline]
+    pub fn add_key(&mut self, key: &[u8]) {
+        self.keys.push(key);
+    }
+
+    /// Adds a key of the current data block by its [hash](FilterPolicy::hash_key), which takes eight bytes whatever the key's length.
+    ///
+    /// The filter is the same as with [`add_key`](Self::add_key). Where a range gets both
+    /// hashes and keys, the policy sees the hashes first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::HashUnsupported`] or what else the policy reports if it cannot make filters from hashes.
+    #[inline]
+    pub fn add_hash(&mut self, hash: KeyHash) -> Result<()> {
+        if !self.takes_hashes {
+            self.policy.create_filter_from_hashes(&[], &mut Vec::new())?;
+            self.takes_hashes = true;
+        }
+        self.hashes.push(hash);
+        Ok(())
+    }
+
+    /// Ends the block and returns it. The builder starts anew and keeps its buffers.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish_into`](Self::finish_into).
+    pub fn finish(&mut self) -> Result<Bytes> {
+        let mut block = Vec::new();
+        self.finish_into(&mut block)?;
+        Ok(block.into())
+    }
+
+    /// Ends the block and appends it to `dst`. The builder starts anew and keeps its buffers.
+    ///
+    /// # Errors
+    ///
+    /// Builder and `dst` are then as before.
+    ///
+    /// - [`Error::Limit`] if the block is larger than its limit.
+    /// - What the policy reports, or [`Error::PolicyContract`] if it misbehaves.
+    pub fn finish_into(&mut self, dst: &mut Vec<u8>) -> Result<()> {
+        let pending = self.has_pending();
+        if pending {
+            self.make_filter()?;
+        }
+        let count = self.count.saturating_add(u64::from(pending));
+        let len = self.finished_len(count)?;
+        dst.try_reserve(len).map_err(|_| Error::out_of_memory("filter block", len))?;
+
+        self.take_made_filter()?;
+        self.count = count;
+        dst.extend_from_slice(&self.filters);
+        let array_offset = self.filters.len() as u32;
+        let mut index = 0;
+        let last = Made { index: count, start: array_offset };
+        for made in self.made.iter().chain([&last]) {
+            // An empty filter starts where the next one does; the last turn adds the array's own offset.
+            for _ in index..=made.index {
+                dst.extend_from_slice(&made.start.to_le_bytes());
+            }
+            index = made.index + 1;
+        }
+        dst.push(self.base_lg);
+        self.clear();
+        Ok(())
+    }
+
+    fn has_pending(&self) -> bool {
+        !self.keys.is_empty() || !self.hashes.is_empty()
+    }
+
+    /// Makes the filter of the pending keys, in `scratch` only: whatever fails, nothing is lost.
+    fn make_filter(&mut self) -> Result<()> {
+        let Self { policy, keys, hashes, scratch, .. } = self;
+        scratch.clear();
+        scratch.extend_from_slice(GUARD);
+        if hashes.is_empty() {
+            policy.create_filter(keys.as_keys(), scratch)?;
+        } else {
+            let added = hashes.len();
+            for key in keys.as_keys().iter() {
+                let Some(hash) = policy.hash_key(key) else {
+                    hashes.truncate(added);
+                    return Err(Error::HashUnsupported { policy: policy.name().to_owned() });
+                };
+                hashes.push(hash);
+            }
+            let result = policy.create_filter_from_hashes(hashes, scratch);
+            hashes.truncate(added);
+            result?;
+        }
+        if !scratch.starts_with(GUARD) {
+            return Err(Error::PolicyContract {
+                policy: policy.name().to_owned(),
+                expected: "a filter appended to what was there",
+                found: format!(
+                    "{} bytes left of {}, or changed",
+                    scratch.len().min(GUARD.len()),
+                    GUARD.len()
+                )
+                .into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The block's length with `count` filters, the one in `scratch` among them.
+    fn finished_len(&self, count: u64) -> Result<usize> {
+        let new = if self.has_pending() { self.scratch.len() - GUARD.len() } else { 0 };
+        let len = count
+            .saturating_mul(4)
+            .saturating_add(TAIL_LEN as u64)
+            .saturating_add(self.filters.len() as u64)
+            .saturating_add(new as u64);
+        if len > self.max_size {
+            return Err(Error::Limit {
+                what: "filter block",
+                offset: self.last_offset,
+                limit: self.max_size,
+                found: len,
+            });
+        }
+        usize::try_from(len).map_err(|_| Error::OutOfMemory { what: "filter block", bytes: len })
+    }
+
+    /// Moves the filter in `scratch`, if keys are pending, behind the others.
+    fn take_made_filter(&mut self) -> Result<()> {
+        if !self.has_pending() {
+            return Ok(());
+        }
+        let filter = self.scratch.get(GUARD.len()..).unwrap_or_default();
+        self.filters.try_reserve(filter.len()).map_err(|_| Error::out_of_memory("filter", filter.len()))?;
+        self.made.push(Made { index: self.count, start: self.filters.len() as u32 });
+        self.filters.extend_from_slice(filter);
+        self.keys.clear();
+        self.hashes.clear();
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.filters.clear();
+        self.made.clear();
+        self.count = 0;
+        self.last_offset = 0;
+    }
+}
+
+impl<P: FilterPolicy> fmt::Debug for FilterBlockBuilder<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterBlockBuilder")
+            .field("policy", &self.policy.name())
+            .field("base_lg", &self.base_lg)
+            .field("filters", &self.count)
+            .field("filter_bytes", &self.filters.len())
+            .field("pending_keys", &(self.keys.len() + self.hashes.len()))
+            .finish()
+    }
+}

@@ -1,0 +1,268 @@
+//! Reading a filter block.
+
+use std::fmt;
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use super::{MAX_BASE_LG, TAIL_LEN};
+use crate::coding::fixed32_at;
+use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
+
+/// Asks the filters of a table (LevelDB's `table/filter_block.cc`).
+///
+/// Any bytes can be given to it. Where they are malformed, every key "may match"; [`check`](Self::check) says what is
+/// wrong. An empty filter matches nothing.
+///
+/// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. Asking allocates nothing.
+#[derive(Clone)]
+pub struct FilterBlockReader<P: FilterPolicy, B: AsRef<[u8]> = Bytes> {
+    policy: P,
+    contents: B,
+    array_offset: usize,
+    num_filters: usize,
+    base_lg: u8,
+}
+
+/// Where the bytes of one filter are, as its entry in the offset array says.
+enum Place<'a> {
+    At(&'a [u8]),
+    /// Empty, but at an offset behind the filters.
+    EmptyBeyond,
+    Malformed,
+}
+
+impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
+    /// Reads `contents`, the block without its trailer, by `policy`, which has to be the one that wrote it.
+    ///
+    /// Never fails: what is malformed means "may match".
+    pub fn new(policy: P, contents: B) -> Self {
+        let (array_offset, num_filters, base_lg) = decode(contents.as_ref());
+        Self { policy, contents, array_offset, num_filters, base_lg }
+    }
+
+    /// Whether `key` may be in the data block at `block_offset` of the table.
+    ///
+    /// False only if the policy says so of this block's filter, or the filter is empty.
+    #[inline]
+    pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
+        self.ask(block_offset, |filter| self.policy.key_may_match(key, filter))
+    }
+
+    /// Whether the key with this [hash](FilterPolicy::hash_key) may be in the data block at `block_offset`.
+    #[inline]
+    pub fn hash_may_match(&self, block_offset: u64, hash: KeyHash) -> bool {
+        self.ask(block_offset, |filter| self.policy.hash_may_match(hash, filter))
+    }
+
+    /// Answers many (block offset, key) queries: `answers` is cleared, then gets one answer a query, in their order.
+    pub fn keys_may_match(&self, queries: &[(u64, &[u8])], answers: &mut Vec<bool>) {
+        answers.clear();
+        answers.extend(queries.iter().map(|&(block_offset, key)| self.key_may_match(block_offset, key)));
+    }
+
+    /// What is malformed, if anything is: the first finding, from the block's end to its start.
+    ///
+    /// LevelDB never says so; it lets keys match. Costs one pass over the offset array.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`], with offsets from the start of the block.
+    pub fn check(&self) -> Result<()> {
+        let contents = self.contents.as_ref();
+        let corrupt = |offset: usize, expected, found| {
+            Err(Error::corrupt(Structure::FilterBlock, offset as u64, expected, found))
+        };
+        let Some(array_end) = contents.len().checked_sub(TAIL_LEN) else {
+            return corrupt(0, format!("at least {TAIL_LEN} bytes"), format!("{}", contents.len()));
+        };
+        let array_offset = fixed32_at(contents, array_end).unwrap_or_default() as usize;
+        if array_offset > array_end {
+            return corrupt(
+                array_end,
+                format!("the offset array at 0 to {array_end}"),
+                format!("it at {array_offset}"),
+            );
+        }
+        if !(array_end - array_offset).is_multiple_of(4) {
+            return corrupt(
+                array_end,
+                "an offset array of 4 bytes for each filter".into(),
+                format!("one of {} bytes", array_end - array_offset),
+            );
+        }
+        if self.base_lg > MAX_BASE_LG {
+            return corrupt(
+                contents.len() - 1,
+                format!("base_lg 0 to {MAX_BASE_LG}"),
+                self.base_lg.to_string(),
+            );
+        }
+        (0..self.num_filters).try_for_each(|index| self.checked_filter(index).map(|_| ()))
+    }
+
+    /// base_lg as it stands in the block: each filter is for `1 << base_lg` bytes of data blocks. Above 63 it is malformed.
+    pub const fn base_lg(&self) -> u8 {
+        self.base_lg
+    }
+
+    /// How many filters there are, empty ones included.
+    pub const fn num_filters(&self) -> usize {
+        self.num_filters
+    }
+
+    /// The bytes of filter `index`. Empty if no data block starts in its range; `None` if
+    /// there are not so many filters or this one's offsets are malformed.
+    pub fn filter(&self, index: usize) -> Option<&[u8]> {
+        match self.place(index)? {
+            Place::At(filter) => Some(filter),
+            Place::EmptyBeyond | Place::Malformed => None,
+        }
+    }
+
+    /// All filters in order, each with the range of data-block offsets it is for.
+    ///
+    /// The last range of 64-bit offsets ends at `u64::MAX`, which belongs to it. With a malformed base_lg, or beyond the last
+    /// offset, ranges are empty.
+    pub fn iter(&self) -> Filters<'_, P, B> {
+        Filters { reader: self, indices: 0..self.num_filters }
+    }
+
+    /// The policy that is asked.
+    pub const fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// The block as it was given.
+    pub fn contents(&self) -> &[u8] {
+        self.contents.as_ref()
+    }
+
+    /// Gives back the block.
+    pub fn into_inner(self) -> B {
+        self.contents
+    }
+
+    /// Bytes of memory this keeps: the reader and its block.
+    pub fn memory_usage(&self) -> usize {
+        size_of::<Self>().saturating_add(self.contents.as_ref().len())
+    }
+
+    #[inline]
+    fn ask(&self, block_offset: u64, policy: impl FnOnce(&[u8]) -> bool) -> bool {
+        if self.base_lg > MAX_BASE_LG {
+            return true;
+        }
+        let Ok(index) = usize::try_from(block_offset >> self.base_lg) else { return true };
+        match self.place(index) {
+            Some(Place::At(filter)) => policy(filter),
+            Some(Place::EmptyBeyond) => false,
+            Some(Place::Malformed) | None => true,
+        }
+    }
+
+    /// Start and end of filter `index` as they stand in the block.
+    #[inline]
+    fn offsets(&self, index: usize) -> Option<(usize, usize)> {
+        if index >= self.num_filters {
+            return None;
+        }
+        let contents = self.contents.as_ref();
+        // No overflow: `index` is below the number of entries, which lie within the block.
+        let entry = self.array_offset + index * 4;
+        let both = contents.get(entry..entry + 8)?;
+        Some((fixed32_at(both, 0)? as usize, fixed32_at(both, 4)? as usize))
+    }
+
+    #[inline]
+    fn place(&self, index: usize) -> Option<Place<'_>> {
+        let (start, end) = self.offsets(index)?;
+        Some(if start <= end && end <= self.array_offset {
+            self.contents.as_ref().get(start..end).map_or(Place::Malformed, Place::At)
+        } else if start == end {
+            Place::EmptyBeyond
+        } else {
+            Place::Malformed
+        })
+    }
+
+    fn checked_filter(&self, index: usize) -> Result<&[u8]> {
+        self.filter(index).ok_or_else(|| {
+            let (start, end) = self.offsets(index).unwrap_or_default();
+            Error::corrupt(
+                Structure::FilterOffset,
+                (self.array_offset + index * 4) as u64,
+                format!("filter {index} within 0 to {}", self.array_offset),
+                format!("{start} to {end}"),
+            )
+        })
+    }
+}
+
+/// The array's offset, the number of its entries, and base_lg; no entries where the block is malformed.
+fn decode(contents: &[u8]) -> (usize, usize, u8) {
+    let (Some(array_end), Some(&base_lg)) = (contents.len().checked_sub(TAIL_LEN), contents.last()) else {
+        return (0, 0, 0);
+    };
+    let array_offset = fixed32_at(contents, array_end).unwrap_or(u32::MAX) as usize;
+    match array_end.checked_sub(array_offset) {
+        Some(len) => (array_offset, len / 4, base_lg),
+        None => (0, 0, base_lg),
+    }
+}
+
+/// The filters of a block, in order: what [`FilterBlockReader::iter`] returns.
+pub struct Filters<'a, P: FilterPolicy, B: AsRef<[u8]>> {
+    reader: &'a FilterBlockReader<P, B>,
+    indices: Range<usize>,
+}
+
+impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Iterator for Filters<'a, P, B> {
+    type Item = (Range<u64>, Result<&'a [u8]>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let index = self.indices.next()?;
+        Some((range_of(index as u64, self.reader.base_lg), self.reader.checked_filter(index)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.indices.size_hint()
+    }
+}
+
+impl<P: FilterPolicy, B: AsRef<[u8]>> ExactSizeIterator for Filters<'_, P, B> {}
+
+impl<'a, P: FilterPolicy, B: AsRef<[u8]>> IntoIterator for &'a FilterBlockReader<P, B> {
+    type Item = (Range<u64>, Result<&'a [u8]>);
+    type IntoIter = Filters<'a, P, B>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// The data-block offsets that filter `index` is for.
+fn range_of(index: u64, base_lg: u8) -> Range<u64> {
+    let shift = |index: u64| {
+        let widened = u128::from(index).checked_shl(u32::from(base_lg)).filter(|_| base_lg <= MAX_BASE_LG);
+        widened.map_or(u64::MAX, |offset| u64::try_from(offset).unwrap_or(u64::MAX))
+    };
+    shift(index)..shift(index.saturating_add(1))
+}
+
+impl<P: FilterPolicy, B: AsRef<[u8]>> fmt::Debug for FilterBlockReader<P, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterBlockReader")
+            .field("policy", &self.policy.name())
+            .field("len", &self.contents.as_ref().len())
+            .field("base_lg", &self.base_lg)
+            .field("filters", &self.num_filters)
+            .finish()
+    }
+}
+
+impl<P: FilterPolicy, B: AsRef<[u8]>> fmt::Debug for Filters<'_, P, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filters").field("left", &self.indices.len()).finish()
+    }
+}
