@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::block::Block;
-use super::blocks::{Blocks, Span};
+use super::block_reader::{BlockReader, Span};
 use super::filters::Filters;
 use super::format::{FOOTER_LEN, Footer};
 use super::read_at::ReadAt;
@@ -54,7 +54,7 @@ pub(super) fn needs_range(error: &Error) -> bool {
     matches!(error.without_path(), Error::NeedRange { .. })
 }
 
-pub(super) fn open<R: ReadAt>(blocks: &Blocks<R>, options: &ReadOptions) -> Result<Opened> {
+pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) -> Result<Opened> {
     let Some(footer_at) = blocks.file_len.checked_sub(FOOTER_LEN as u64) else {
         let expected = format!("a table of at least {FOOTER_LEN} bytes");
         return Err(Error::corrupt(Structure::Table, 0, expected, format!("{} bytes", blocks.file_len)));
@@ -99,7 +99,7 @@ pub(super) fn open<R: ReadAt>(blocks: &Blocks<R>, options: &ReadOptions) -> Resu
 
 /// The last bytes of the file: as many as asked for, or the footer alone where a source knows that much without
 /// fetching anything.
-fn read_tail<R: ReadAt>(blocks: &Blocks<R>, footer_at: u64, tail_size: usize) -> Result<Run> {
+fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usize) -> Result<Run> {
     let len = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).min(tail_size).max(FOOTER_LEN);
     let offset = blocks.file_len.saturating_sub(len as u64);
     match blocks.read(offset, len) {
@@ -116,7 +116,7 @@ fn read_tail<R: ReadAt>(blocks: &Blocks<R>, footer_at: u64, tail_size: usize) ->
 ///
 /// For the metaindex: `None` if it has not been read, an error if that failed.
 fn read_indexes<R: ReadAt>(
-    blocks: &Blocks<R>,
+    blocks: &BlockReader<R>,
     tail: &Run,
     index: Span,
     metaindex: Option<Span>,

@@ -6,14 +6,15 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 
-use super::block::{Block, Position};
+use super::block::Block;
 use super::block_cursor::{BlockCursor, DataBlocks};
-use super::blocks::Blocks;
+use super::block_reader::BlockReader;
 use super::comparator::SharedComparator;
 use super::cursor::{Cursor, Iter};
 use super::filters::Filters;
 use super::format::{BlockHandle, Footer};
 use super::open::{Opened, open};
+use super::position::Position;
 use super::read_at::ReadAt;
 use super::read_options::ReadOptions;
 use crate::{Error, FilterBlockReader, Result, SharedPolicy};
@@ -34,7 +35,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// # Memory
 ///
 /// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`]. Every length in the file is checked against
-/// the file's before anything is allocated for it. Blocks that a source gives out as views of
+/// the file's before anything is allocated for it. BlockReader that a source gives out as views of
 /// its own memory stay such views where they are not compressed.
 ///
 /// # Errors
@@ -57,7 +58,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// # }
 /// ```
 pub struct Table<R> {
-    blocks: Blocks<R>,
+    blocks: BlockReader<R>,
     path: Option<PathBuf>,
     pub(super) order: SharedComparator,
     /// The order of the user keys, where the keys are a database's.
@@ -82,7 +83,7 @@ impl<R: ReadAt> Table<R> {
     /// read; [`Error::Unsupported`] if it is a table of RocksDB's or Pebble's own kind.
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
         let file_len = source.len().map_err(|error| Error::io("asking for the length", 0, error))?;
-        let blocks = Blocks {
+        let blocks = BlockReader {
             source,
             file_len,
             verify_checksums: options.verify_checksums,

@@ -12,7 +12,7 @@ use super::read_at::ReadAt;
 use crate::{Error, Result, Structure};
 
 /// A source and what has to be known to read blocks from it.
-pub(super) struct Blocks<R> {
+pub(super) struct BlockReader<R> {
     pub(super) source: R,
     pub(super) file_len: u64,
     pub(super) verify_checksums: bool,
@@ -37,7 +37,7 @@ impl Span {
     }
 }
 
-impl<R: ReadAt> Blocks<R> {
+impl<R: ReadAt> BlockReader<R> {
     /// Exactly `len` bytes from `offset`, or an error; also where the source does not keep to that.
     pub(super) fn read(&self, offset: u64, len: usize) -> Result<Bytes> {
         let bytes = self.source.read_at(offset, len);
