@@ -14,8 +14,9 @@ use super::{CountingPolicy, ONE_RESTART, block, entries, footer, uncompressed, w
 #[test]
 fn restarts_of_metaindex_and_data_follow_the_option() {
     let policies: Vec<SharedPolicy> = vec![Arc::new(CountingPolicy("b")), Arc::new(CountingPolicy("a"))];
-    let options = uncompressed().restart_interval(1).filter_policies(policies);
-    let (table, summary) = write(options, [("k", "1"), ("k2", "2")]).unwrap();
+    let options = uncompressed().filter_policies(policies);
+    let entries = [("k", "1"), ("k2", "2")];
+    let (table, summary) = write(options.clone().restart_interval(1), entries).unwrap();
     let expected = [
         block(&[&[0, 1, 1], b"k1", &[0, 2, 1], b"k22", &[0, 0, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0]]),
         // 28 and 44: the filters of "a", then of "b", each one filter of two bytes.
@@ -40,6 +41,12 @@ fn restarts_of_metaindex_and_data_follow_the_option() {
     let summaries =
         summaries.map(|filter| (&filter.policy[..], filter.filters, filter.empty_filters, filter.size));
     assert_eq!(summaries.collect::<Vec<_>>(), [("a", 1, 0, 11), ("b", 1, 0, 11)]);
+
+    // With restarts further apart, the second key and the second name share what they can.
+    let (table, _) = write(options.restart_interval(2), entries).unwrap();
+    assert!(table.starts_with(&block(&[&[0, 1, 1], b"k1", &[1, 1, 1], b"22", ONE_RESTART])));
+    let metaindex = block(&[&[0, 8, 2], b"filter.a", &[23, 11], &[7, 1, 2], b"b", &[39, 11], ONE_RESTART]);
+    assert!(table[55..].starts_with(&metaindex));
 }
 
 #[test]
