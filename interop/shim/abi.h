@@ -1,4 +1,4 @@
-// The C functions that src/leveldb/ffi.rs calls, and the types both sides share.
+// The C functions that src/leveldb/ffi/ calls, and the types both sides share.
 //
 // Bytes go in as (pointer, size) and come out through callbacks, so that neither
 // side frees what the other allocated. Functions that can fail return 0 and hand

@@ -5,7 +5,6 @@
 mod database;
 mod ffi;
 mod filter;
-mod options;
 mod script;
 mod table;
 
