@@ -5,5 +5,6 @@
 //! writes what lies in `testdata/`.
 
 pub mod compare;
+pub mod counting;
 pub mod leveldb;
 pub mod random;

@@ -4,16 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use filterblock_interop::leveldb::{Compression, Database, DatabaseOptions, Table, TableOptions, WriteBatch};
+use filterblock_interop::leveldb::{
+    Compression, Database, DatabaseOptions, Filter, Table, TableOptions, WriteBatch,
+};
 
 use crate::text::{Text, hex, value_of};
 
 pub(crate) fn write(folder: &Path) -> Result<()> {
-    let options = DatabaseOptions { bits_per_key: Some(10), block_size: 1024, ..DatabaseOptions::default() };
+    let options =
+        DatabaseOptions { filter: Filter::BuiltIn(10), block_size: 1024, ..DatabaseOptions::default() };
     levels(&folder.join("levels"), &options)?;
 
     let unfiltered =
-        DatabaseOptions { bits_per_key: None, compression: Compression::None, ..options.clone() };
+        DatabaseOptions { filter: Filter::None, compression: Compression::None, ..options.clone() };
     two_tables(&folder.join("unfiltered"), &unfiltered)?;
 
     let reversed = DatabaseOptions { reverse_order: true, ..options };

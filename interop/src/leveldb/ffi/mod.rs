@@ -2,6 +2,7 @@
 
 mod database;
 mod filter;
+mod policy;
 mod table;
 
 use std::ffi::c_void;
