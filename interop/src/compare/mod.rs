@@ -3,6 +3,7 @@
 
 pub mod builder;
 mod damage;
+pub mod database;
 pub mod reader;
 mod rows;
 

@@ -1,7 +1,8 @@
 //! Whole databases, through `leveldb/c.h`.
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::{fmt, fs};
 
 use anyhow::Result;
 use filterblock::{FilterPolicy as _, SharedPolicy};
@@ -135,4 +136,17 @@ impl Database {
 /// `RepairDB`: makes a database of whatever tables and logs a folder holds.
 pub fn repair(folder: &Path, options: &DatabaseOptions) -> Result<()> {
     ffi::repair(folder, options)
+}
+
+/// The tables in a database's folder: their names and what they hold.
+pub fn tables_in(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+    let mut tables = BTreeMap::new();
+    for file in fs::read_dir(folder)? {
+        let file = file?;
+        let name = file.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".ldb") {
+            tables.insert(name, fs::read(file.path())?);
+        }
+    }
+    Ok(tables)
 }

@@ -8,7 +8,7 @@ mod filter;
 mod script;
 mod table;
 
-pub use database::{Database, DatabaseOptions, Filter, WriteBatch, repair};
+pub use database::{Database, DatabaseOptions, Filter, WriteBatch, repair, tables_in};
 pub use filter::{Answer, BlockScript, Bloom, QueryScript, hash};
 pub use table::{Entries, Table, TableBuilder, TableOptions, build_table};
 
