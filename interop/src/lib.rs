@@ -4,5 +4,17 @@
 //! The programs in `src/bin` and the tests compare the library with it; `generate-testdata`
 //! writes what lies in `testdata/`.
 
+pub mod compare;
+pub mod counting;
 pub mod leveldb;
 pub mod random;
+
+use std::fmt::Write as _;
+
+/// Lowercase hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("strings take everything");
+        text
+    })
+}

@@ -1,0 +1,10 @@
+//! Random comparisons of the library with LevelDB. Each stops at the first difference with an
+//! error that names seed and case; the same seed makes the same cases.
+
+pub mod builder;
+mod damage;
+pub mod database;
+pub mod reader;
+mod rows;
+
+pub use rows::Row;
