@@ -34,7 +34,8 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 ///
 /// # Memory
 ///
-/// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`]. Every length in the file is checked against
+/// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`], and so does the open table with one data
+/// block. Every length in the file is checked against
 /// the file's before anything is allocated for it. BlockReader that a source gives out as views of
 /// its own memory stay such views where they are not compressed.
 ///
@@ -194,7 +195,8 @@ impl<R: ReadAt> Table<R> {
 
     /// Reads and decodes a block of entries.
     pub(super) fn block(&self, handle: BlockHandle) -> Result<Block> {
-        let block = self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.block(span));
+        let block =
+            self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.block(span, self.held()));
         block.map_err(|error| self.in_file(error))
     }
 
@@ -286,11 +288,14 @@ impl<R> Table<R> {
     /// they are views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         let path = self.path.as_ref().map_or(0, |path| path.as_os_str().len());
+        size_of::<Self>().saturating_add(self.held()).saturating_add(path)
+    }
+
+    /// The size of the blocks that the table keeps.
+    fn held(&self) -> usize {
         let metaindex = self.metaindex.as_ref().map_or(0, Block::size);
         let filter = self.filters.reader.as_ref().map_or(0, |filter| filter.contents().len());
-        [self.index.size(), metaindex, filter, path]
-            .into_iter()
-            .fold(size_of::<Self>(), usize::saturating_add)
+        self.index.size().saturating_add(metaindex).saturating_add(filter)
     }
 
     /// The source.
