@@ -1,6 +1,4 @@
 //! The tables (`.ldb`, `.sst`) that carry filter blocks.
-// Removed once reading and writing use all of it.
-#![allow(dead_code, unused_imports)]
 
 mod block;
 mod block_builder;

@@ -68,6 +68,9 @@ impl WriteOptions {
     }
 
     /// How data blocks, index and metaindex are compressed where it saves more than an eighth. Default Snappy.
+    ///
+    /// Readers limit what a compressed block may hold ([`ReadOptions::max_block_size`](super::ReadOptions::max_block_size), 8 MiB unless set): with
+    /// larger blocks or values, raise that or do not compress.
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
         self
