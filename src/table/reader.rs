@@ -22,14 +22,14 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// An open table (LevelDB's `table/table.cc`).
 ///
 /// Opening reads footer, index, metaindex and filter block, which stay in memory; data blocks are read when they are needed and
-/// not kept. All methods take `&self`, and may be called from many threads where the source allows it.
+/// not kept. Reading takes `&self`, and may be done by many threads at once where the source allows it.
 ///
 /// # Reads
 ///
 /// Opening asks the source for its length, then reads the last 64 KiB ([`ReadOptions::tail_size`]). For most
 /// tables that is all: **one read**. What lies before them takes one more for index and metaindex together, or two where
-/// they lie apart, and one for the filter block: **at most four**. (One more if reading index and metaindex together
-/// fails, as either may be to blame.) Afterwards, a lookup takes one read, or none if the filter denies
+/// they lie apart, and one for the filter block: **at most four**. (Where reading several of them together fails, each is tried
+/// for itself, so that damage to one does not take the others with it.) Afterwards, a lookup takes one read, or none if the filter denies
 /// the key; a walk takes one for each data block.
 ///
 /// # Memory
@@ -131,8 +131,8 @@ impl<R: ReadAt> Table<R> {
     ///
     /// In a database's tables stored keys are internal keys; [`get_at`](Self::get_at) takes a user key.
     ///
-    /// The value is a view of its data block, which stays in memory as long as the value does. Nothing is allocated
-    /// besides that block.
+    /// The value is a view of its data block, which stays in memory as long as the value does. Besides that block, all that is
+    /// allocated is a buffer for keys that share their beginning with others.
     ///
     /// # Errors
     ///
