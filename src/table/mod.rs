@@ -12,6 +12,7 @@ mod compression;
 mod cursor;
 mod filters;
 mod format;
+mod inspect;
 mod internal_key;
 mod lookup;
 mod open;

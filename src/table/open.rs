@@ -67,11 +67,11 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
     let metaindex_span = blocks.span(footer.metaindex, footer_at);
     let (index, metaindex) = read_indexes(blocks, &tail, index_span, metaindex_span.as_ref().ok().copied())?;
 
-    let mut limit = blocks.max_block_size;
-    let index = Block::new(blocks.decode(index, index_span.offset, &mut limit)?, index_span.offset)?;
+    let index = Block::new(blocks.decode(index, index_span.offset, blocks.room(1, 0))?, index_span.offset)?;
     let metaindex = metaindex_span.and_then(|span| {
         let stored = metaindex.unwrap_or_else(|| blocks.read(span.offset, span.len))?;
-        let block = Block::new(blocks.decode(stored, span.offset, &mut limit)?, span.offset)?;
+        let block =
+            Block::new(blocks.decode(stored, span.offset, blocks.room(1, index.size()))?, span.offset)?;
         Ok((span, block))
     });
 
@@ -80,6 +80,7 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
         Err(error) => (None, Filters::unreadable(error)),
         Ok((span, metaindex)) => {
             let mut filters = Filters::find(&metaindex, options);
+            let held = index.size().saturating_add(metaindex.size());
             filters.load(|handle| {
                 let filter = blocks.span(handle, span.offset)?;
                 // Sound files have no such thing, and it would let a small file hold the same bytes many times over.
@@ -89,7 +90,7 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
                     return Err(Error::corrupt(Structure::BlockHandle, span.offset, expected, found));
                 }
                 let stored = tail.take(filter).map_or_else(|| blocks.read(filter.offset, filter.len), Ok)?;
-                blocks.decode(stored, filter.offset, &mut limit)
+                blocks.decode(stored, filter.offset, blocks.room(1, held))
             })?;
             (Some(metaindex), filters)
         }
@@ -97,14 +98,14 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
     Ok(Opened { footer, index, metaindex, filters })
 }
 
-/// The last bytes of the file: as many as asked for, or the footer alone where a source knows that much without
-/// fetching anything.
+/// The last bytes of the file: as many as asked for, or the footer alone where they cannot be read, or not without fetching
+/// them, but the footer can. What is needed besides will then be read for itself.
 fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usize) -> Result<Run> {
     let len = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).min(tail_size).max(FOOTER_LEN);
     let offset = blocks.file_len.saturating_sub(len as u64);
     match blocks.read(offset, len) {
         Ok(bytes) => Ok(Run::new(offset, bytes)),
-        Err(error) if needs_range(&error) => match blocks.read(footer_at, FOOTER_LEN) {
+        Err(error) if len > FOOTER_LEN => match blocks.read(footer_at, FOOTER_LEN) {
             Ok(bytes) => Ok(Run::new(footer_at, bytes)),
             Err(_) => Err(error),
         },
@@ -134,8 +135,9 @@ fn read_indexes<R: ReadAt>(
         {
             match blocks.read(start, len) {
                 Ok(bytes) => {
-                    let both = Run { offset: start, bytes, owned: false };
-                    if let (Some(index), Some(metaindex)) = (both.get(index), both.get(metaindex)) {
+                    let both = Run::new(start, bytes);
+                    // The index is nearly all of it; the metaindex would keep it in memory even where it is compressed.
+                    if let (Some(index), Some(metaindex)) = (both.get(index), both.take(metaindex)) {
                         return Ok((index, Some(Ok(metaindex))));
                     }
                 }

@@ -34,12 +34,15 @@ pub(crate) fn listing(path: impl AsRef<Path>) -> Vec<Vec<String>> {
     lines.map(|line| line.split(' ').map(str::to_owned).collect()).collect()
 }
 
+/// A key and its value.
+pub(crate) type Entry = (Vec<u8>, Vec<u8>);
+
 /// A table of the test data and all that is in it.
 pub(crate) struct Sample {
     pub(crate) name: String,
     pub(crate) file: Bytes,
     pub(crate) options: ReadOptions,
-    pub(crate) entries: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) entries: Vec<Entry>,
     pub(crate) filtered: bool,
 }
 
