@@ -1,1 +1,9 @@
 //! Side by side with LevelDB itself.
+//!
+//! [`leveldb`] is a safe wrapper of Debian's LevelDB, including its internal filter block classes.
+//! The programs in `src/bin` and the tests compare the library with it; `generate-testdata`
+//! writes what lies in `testdata/`.
+
+pub mod compare;
+pub mod leveldb;
+pub mod random;

@@ -1,0 +1,37 @@
+//! Compiles the shim and links LevelDB's static library behind it. Static, because the classes
+//! of the filter block have no public header and a shared library need not export them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOURCES: [&str; 3] = ["shim/filter.cc", "shim/table.cc", "shim/database.cc"];
+
+fn main() {
+    println!("cargo::rerun-if-changed=shim");
+    let mut build = cc::Build::new();
+    build.cpp(true).std("c++17").flag("-Wall").flag("-Wextra").files(SOURCES);
+    let compiler = build.get_compiler();
+    let libraries = [("leveldb", "libleveldb-dev"), ("snappy", "libsnappy-dev")]
+        .map(|(library, package)| (library, find(compiler.path(), library, package)));
+    build.compile("filterblock_shim");
+    for (library, folder) in libraries {
+        println!("cargo::rustc-link-search=native={}", folder.display());
+        println!("cargo::rustc-link-lib=static={library}");
+    }
+    println!("cargo::rustc-link-lib=stdc++");
+}
+
+/// The folder of a static library, by the search path of the compiler.
+fn find(compiler: &Path, library: &str, package: &str) -> PathBuf {
+    let file = format!("lib{library}.a");
+    let output = Command::new(compiler)
+        .arg(format!("-print-file-name={file}"))
+        .output()
+        .unwrap_or_else(|error| panic!("running {}: {error}", compiler.display()));
+    // A compiler that knows no such file prints the bare name back.
+    let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    match path.parent() {
+        Some(folder) if path.is_absolute() => folder.to_owned(),
+        _ => panic!("{file} not found: install Debian's {package} (interop/install-debian.sh does)"),
+    }
+}

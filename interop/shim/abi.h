@@ -1,0 +1,103 @@
+// The C functions that src/leveldb/ffi.rs calls, and the types both sides share.
+//
+// Bytes go in as (pointer, size) and come out through callbacks, so that neither
+// side frees what the other allocated. Functions that can fail return 0 and hand
+// the message to `error`.
+
+#ifndef FILTERBLOCK_INTEROP_ABI_H_
+#define FILTERBLOCK_INTEROP_ABI_H_
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+struct fb_bytes {
+  const char* data;
+  size_t size;
+};
+
+// Takes bytes, in one or several pieces.
+struct fb_sink {
+  void* context;
+  void (*append)(void* context, fb_bytes piece);
+};
+
+// Gives bytes: fills `to` and returns 1, or returns 0.
+struct fb_source {
+  void* context;
+  uint8_t (*read)(void* context, uint64_t offset, size_t size, char* to);
+};
+
+// Takes entries in their order until it returns 0.
+struct fb_entries {
+  void* context;
+  uint8_t (*entry)(void* context, fb_bytes key, fb_bytes value);
+};
+
+// --- filter.cc ---
+
+uint32_t fb_hash(fb_bytes data, uint32_t seed);
+void fb_bloom_create(int32_t bits_per_key, fb_bytes keys, fb_sink filter);
+uint8_t fb_bloom_match(int32_t bits_per_key, fb_bytes key, fb_bytes filter);
+// One piece for every block finished.
+void fb_filter_blocks_build(fb_bytes script, fb_sink blocks);
+// One byte for every query: bit 0 is the answer, bit 1 whether the policy was asked.
+void fb_filter_blocks_query(fb_bytes script, fb_sink answers);
+
+// --- table.cc ---
+
+struct fb_table_options {
+  uint64_t block_size;
+  int32_t restart_interval;
+  int32_t compression;
+  int32_t bits_per_key;  // negative: no filter
+  uint8_t internal_keys;
+  uint8_t verify_checksums;
+};
+
+struct fb_table_builder;
+fb_table_builder* fb_table_builder_new(const fb_table_options* options, fb_sink file);
+void fb_table_builder_add(fb_table_builder* builder, fb_bytes entries);
+uint64_t fb_table_builder_file_size(const fb_table_builder* builder);
+uint8_t fb_table_builder_finish(fb_table_builder* builder, fb_sink error);
+void fb_table_builder_free(fb_table_builder* builder);
+
+struct fb_table;
+fb_table* fb_table_open(const fb_table_options* options, fb_source file, uint64_t file_size,
+                        fb_sink error);
+uint8_t fb_table_scan(fb_table* table, fb_entries entries, fb_sink error);
+// The first entry at or after `key`, through an iterator: asks no filter.
+uint8_t fb_table_seek(fb_table* table, fb_bytes key, fb_entries found, fb_sink error);
+// The way a database takes, Table::InternalGet: asks the filter first.
+uint8_t fb_table_get(fb_table* table, fb_bytes key, fb_entries found, fb_sink error);
+void fb_table_filter_counts(const fb_table* table, uint64_t* asked, uint64_t* denied);
+void fb_table_free(fb_table* table);
+
+// --- database.cc ---
+
+struct fb_db_options {
+  uint64_t write_buffer_size;
+  uint64_t max_file_size;
+  uint64_t block_size;
+  int32_t compression;
+  int32_t bits_per_key;  // negative: no filter
+  uint8_t reverse_order;
+  uint8_t paranoid_checks;
+};
+
+struct fb_db;
+fb_db* fb_db_open(const char* path, const fb_db_options* options, fb_sink error);
+uint8_t fb_db_write(fb_db* db, fb_bytes script, fb_sink error);
+// Calls `found` if the key is there.
+uint8_t fb_db_get(fb_db* db, fb_bytes key, fb_sink found, fb_sink error);
+uint8_t fb_db_scan(fb_db* db, fb_entries entries, fb_sink error);
+// Null: from the beginning, to the end.
+void fb_db_compact(fb_db* db, const fb_bytes* start, const fb_bytes* limit);
+uint8_t fb_db_property(fb_db* db, const char* name, fb_sink value);
+void fb_db_close(fb_db* db);
+uint8_t fb_db_repair(const char* path, const fb_db_options* options, fb_sink error);
+
+}  // extern "C"
+
+#endif  // FILTERBLOCK_INTEROP_ABI_H_

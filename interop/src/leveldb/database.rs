@@ -1,0 +1,114 @@
+//! Whole databases, through `leveldb/c.h`.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::script::Script;
+use super::{Compression, ffi};
+
+/// What LevelDB's options say about a database. It creates what is missing and verifies checksums on every read.
+#[derive(Debug, Clone)]
+pub struct DatabaseOptions {
+    /// `write_buffer_size`; LevelDB raises it to 64 KiB.
+    pub write_buffer_size: usize,
+    /// `max_file_size`; LevelDB raises it to 1 MiB.
+    pub max_file_size: usize,
+    /// `block_size`; LevelDB raises it to 1 KiB.
+    pub block_size: usize,
+    /// `compression`.
+    pub compression: Compression,
+    /// `filter_policy`: the built-in Bloom filter with so many bits a key, or none.
+    pub bits_per_key: Option<u32>,
+    /// Whether keys are in descending order, by a comparator named `filterblock.testdata.Reversed`.
+    pub reverse_order: bool,
+    /// `paranoid_checks`.
+    pub paranoid_checks: bool,
+}
+
+impl Default for DatabaseOptions {
+    /// LevelDB's defaults.
+    fn default() -> Self {
+        Self {
+            write_buffer_size: 4 << 20,
+            max_file_size: 2 << 20,
+            block_size: 4096,
+            compression: Compression::Snappy,
+            bits_per_key: None,
+            reverse_order: false,
+            paranoid_checks: false,
+        }
+    }
+}
+
+/// Writes that take effect together.
+#[derive(Debug, Default)]
+pub struct WriteBatch {
+    pub(super) script: Script,
+}
+
+impl WriteBatch {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a key.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) {
+        self.script.op(0);
+        self.script.bytes(key);
+        self.script.bytes(value);
+    }
+
+    /// Deletes a key.
+    pub fn delete(&mut self, key: &[u8]) {
+        self.script.op(1);
+        self.script.bytes(key);
+    }
+
+    /// Forgets all and keeps the memory for the next ones.
+    pub fn clear(&mut self) {
+        self.script.clear();
+    }
+}
+
+/// An open database; closed when dropped.
+#[derive(Debug)]
+pub struct Database(ffi::Database);
+
+impl Database {
+    /// Opens or creates the database in a folder.
+    pub fn open(folder: &Path, options: &DatabaseOptions) -> Result<Self> {
+        ffi::Database::open(folder, options).map(Self)
+    }
+
+    /// Applies the writes.
+    pub fn write(&mut self, batch: &WriteBatch) -> Result<()> {
+        self.0.write(&batch.script)
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.0.get(key)
+    }
+
+    /// Hands all live entries to `entry` until it returns false.
+    pub fn scan(&self, mut entry: impl FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+        self.0.scan(&mut entry)
+    }
+
+    /// Compacts the tables that overlap a range of keys, or all; what is in memory goes to a table first.
+    pub fn compact(&self, range: Option<(&[u8], &[u8])>) {
+        self.0.compact(range);
+    }
+
+    /// One of LevelDB's properties, such as `leveldb.num-files-at-level0`.
+    pub fn property(&self, name: &str) -> Option<String> {
+        self.0.property(name)
+    }
+}
+
+/// `RepairDB`: makes a database of whatever tables and logs a folder holds.
+pub fn repair(folder: &Path, options: &DatabaseOptions) -> Result<()> {
+    ffi::repair(folder, options)
+}

@@ -1,0 +1,161 @@
+//! LevelDB's hash, Bloom filters and filter blocks.
+
+use super::ffi;
+use super::script::Script;
+
+/// LevelDB's hash function.
+pub fn hash(data: &[u8], seed: u32) -> u32 {
+    ffi::hash(data, seed)
+}
+
+/// LevelDB's built-in Bloom filter policy.
+#[derive(Debug, Clone, Copy)]
+pub struct Bloom {
+    bits_per_key: i32,
+}
+
+impl Bloom {
+    /// Filters with this many bits for each key. LevelDB is only asked for what it can do: 0 to 10,000.
+    pub fn new(bits_per_key: u32) -> Self {
+        Self { bits_per_key: checked(bits_per_key) }
+    }
+
+    /// The filter for these keys.
+    pub fn create_filter<K: AsRef<[u8]>>(&self, keys: &[K]) -> Vec<u8> {
+        let mut script = Script::default();
+        keys.iter().for_each(|key| script.bytes(key.as_ref()));
+        ffi::bloom_create(self.bits_per_key, &script)
+    }
+
+    /// Whether the key may be among those that `filter` was made for.
+    pub fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        ffi::bloom_match(self.bits_per_key, key, filter)
+    }
+}
+
+fn checked(bits_per_key: u32) -> i32 {
+    assert!(bits_per_key <= 10_000, "{bits_per_key} bits per key are beyond what LevelDB is asked for");
+    bits_per_key as i32
+}
+
+/// Filter blocks for LevelDB's `FilterBlockBuilder` to build, as many as there are to compare.
+#[derive(Debug, Default)]
+pub struct BlockScript {
+    script: Script,
+    /// Of the builder at work, if there is one: how many filters it has made.
+    filters: Option<u64>,
+    blocks: usize,
+}
+
+impl BlockScript {
+    /// No blocks yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Begins a block. Every block has to be finished before the next, or before it is built.
+    pub fn begin(&mut self, bits_per_key: u32) {
+        assert!(self.filters.is_none(), "the block before has not been finished");
+        self.filters = Some(0);
+        self.script.op(0);
+        self.script.i32(checked(bits_per_key));
+    }
+
+    /// `StartBlock`, never for a range whose filter is made: LevelDB would abort.
+    pub fn start_block(&mut self, offset: u64) {
+        let filters = self.filters.as_mut().expect("begin comes first");
+        assert!(offset >> 11 >= *filters, "block offset {offset} when {filters} filters are made");
+        *filters = offset >> 11;
+        self.script.op(1);
+        self.script.u64(offset);
+    }
+
+    /// `AddKey`.
+    pub fn add_key(&mut self, key: &[u8]) {
+        assert!(self.filters.is_some(), "begin comes first");
+        self.script.op(2);
+        self.script.bytes(key);
+    }
+
+    /// `Finish`.
+    pub fn finish(&mut self) {
+        self.filters.take().expect("begin comes first");
+        self.blocks += 1;
+        self.script.op(3);
+    }
+
+    /// Has LevelDB build them and hands each to `block`, in their order.
+    pub fn build_with(&self, mut block: impl FnMut(&[u8])) {
+        assert!(self.filters.is_none(), "the last block has not been finished");
+        ffi::build_filter_blocks(&self.script, &mut block);
+    }
+
+    /// Has LevelDB build them.
+    pub fn build(&self) -> Vec<Vec<u8>> {
+        let mut blocks = Vec::with_capacity(self.blocks);
+        self.build_with(|block| blocks.push(block.to_vec()));
+        blocks
+    }
+
+    /// Forgets all blocks and keeps the memory for the next ones.
+    pub fn clear(&mut self) {
+        *self = Self { script: std::mem::take(&mut self.script), ..Self::default() };
+        self.script.clear();
+    }
+}
+
+/// What LevelDB's `FilterBlockReader` says about one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// Whether the key may be there.
+    pub may_match: bool,
+    /// Whether the policy was asked, or the block's layout decided.
+    pub policy_asked: bool,
+}
+
+/// Questions to LevelDB's `FilterBlockReader`, about as many blocks as there are to compare.
+#[derive(Debug, Default)]
+pub struct QueryScript {
+    script: Script,
+    has_block: bool,
+}
+
+impl QueryScript {
+    /// No questions yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The block that the following queries are about. It may be any bytes whose last is below 64:
+    /// beyond that LevelDB's behaviour is undefined.
+    pub fn block(&mut self, contents: &[u8]) {
+        let defined = contents.len() < 5 || contents.last().is_some_and(|&base_lg| base_lg < 64);
+        assert!(defined, "LevelDB's behaviour is undefined for this block");
+        self.has_block = true;
+        self.script.op(0);
+        // The filter says itself how many probes it needs; bits per key play no part in reading.
+        self.script.i32(10);
+        self.script.bytes(contents);
+    }
+
+    /// `KeyMayMatch`.
+    pub fn query(&mut self, block_offset: u64, key: &[u8]) {
+        assert!(self.has_block, "block comes first");
+        self.script.op(1);
+        self.script.u64(block_offset);
+        self.script.bytes(key);
+    }
+
+    /// Has LevelDB answer, in the order of the queries.
+    pub fn answers(&self) -> Vec<Answer> {
+        let answers = ffi::query_filter_blocks(&self.script);
+        let answer = |bits: u8| Answer { may_match: bits & 1 != 0, policy_asked: bits & 2 != 0 };
+        answers.into_iter().map(answer).collect()
+    }
+
+    /// Forgets all questions and keeps the memory for the next ones.
+    pub fn clear(&mut self) {
+        self.script.clear();
+        self.has_block = false;
+    }
+}

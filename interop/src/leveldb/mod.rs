@@ -1,0 +1,23 @@
+//! LevelDB 1.23 as Debian builds it, behind safe functions.
+//!
+//! Misuse that LevelDB leaves to `assert`, such as going back to an earlier block, panics here before it gets there.
+
+mod database;
+mod ffi;
+mod filter;
+mod options;
+mod script;
+mod table;
+
+pub use database::{Database, DatabaseOptions, WriteBatch, repair};
+pub use filter::{Answer, BlockScript, Bloom, QueryScript, hash};
+pub use table::{Entries, Table, TableBuilder, TableOptions, build_table};
+
+/// The `compression` of LevelDB's options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// Blocks as they are.
+    None = 0,
+    /// Snappy, where it saves more than an eighth of a block.
+    Snappy = 1,
+}

@@ -1,0 +1,67 @@
+//! Pseudo-random numbers that stay the same: files in `testdata/` and seeds in reports depend on them.
+
+/// SplitMix64: small, fast, and good enough to choose test cases.
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// The same seed gives the same numbers, on every machine and in every version.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A generator for case number `index` that does not depend on how much the others took.
+    pub fn for_case(seed: u64, index: u64) -> Self {
+        Self(Self(seed ^ index.wrapping_mul(0xd134_2543_de82_ef95)).next_u64())
+    }
+
+    /// Any number of 64 bits.
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit`, which must not be 0.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        ((u128::from(self.next_u64()) * u128::from(limit)) >> 64) as u64
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below(high - low + 1)
+    }
+
+    /// A length or index below `limit`, which must not be 0.
+    pub fn index(&mut self, limit: usize) -> usize {
+        self.below(limit as u64) as usize
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    /// A number that is small, middling or large with equal chance: up to `bits` bits of it are used.
+    pub fn skewed(&mut self, bits: u32) -> u64 {
+        let used = self.between(0, u64::from(bits)) as u32;
+        self.next_u64().checked_shr(64 - used).unwrap_or(0)
+    }
+
+    /// Appends `len` random bytes.
+    pub fn fill(&mut self, len: usize, to: &mut Vec<u8>) {
+        let end = to.len() + len;
+        while to.len() < end {
+            to.extend_from_slice(&self.next_u64().to_le_bytes());
+        }
+        to.truncate(end);
+    }
+
+    /// `len` random bytes.
+    pub fn bytes(&mut self, len: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(len + 7);
+        self.fill(len, &mut bytes);
+        bytes
+    }
+}

@@ -1,0 +1,47 @@
+//! Keys lying end to end.
+
+use filterblock::{Error, KeyBuf, Keys};
+
+#[test]
+fn views_what_other_crates_hand_out() {
+    let keys = Keys::new(b"-appleb", &[1, 1, 6, 7]).unwrap();
+    assert_eq!(keys.iter().collect::<Vec<_>>(), [&b""[..], b"apple", b"b", b""]);
+    assert_eq!((keys.len(), keys.get(1), keys.get(4)), (4, Some(&b"apple"[..]), None));
+    assert!(Keys::new(b"unused", &[]).unwrap().is_empty());
+}
+
+#[test]
+fn starts_that_are_no_keys_are_errors() {
+    let error = Keys::new(b"abc", &[0, 4]).unwrap_err();
+    assert!(matches!(error, Error::KeyStarts { index: 1, found: 4, .. }), "{error:?}");
+    assert_eq!(error.to_string(), "start 1 of the keys: expected 0 to 3, found 4");
+    let error = Keys::new(b"abc", &[2, 1]).unwrap_err();
+    assert_eq!(error.to_string(), "start 1 of the keys: expected 2 to 3, found 1");
+    assert!(Keys::new(b"", &[usize::MAX]).is_err());
+}
+
+#[test]
+fn cuts_suffixes_of_a_view() {
+    let buf: KeyBuf = ["apple12", "12", "pear34"].into_iter().collect();
+    let keys = buf.as_keys().strip_suffix(2).unwrap();
+    assert_eq!(keys.iter().collect::<Vec<_>>(), [&b"apple"[..], b"", b"pear"]);
+    let error = keys.strip_suffix(1).unwrap_err();
+    assert!(matches!(error, Error::ShortInternalKey { index: 1, expected: 1, found: 0 }), "{error:?}");
+    let short: KeyBuf = ["a"].into_iter().collect();
+    assert!(short.as_keys().strip_suffix(usize::MAX).is_err());
+    assert_eq!(KeyBuf::new().as_keys().strip_suffix(usize::MAX).unwrap().len(), 0);
+}
+
+#[test]
+fn a_buffer_is_filled_and_cleared() {
+    let mut keys = KeyBuf::new();
+    assert!(keys.is_empty());
+    keys.push(b"one");
+    keys.extend([&b"two"[..], b""]);
+    assert_eq!(keys.len(), 3);
+    assert_eq!(keys.as_keys().iter().collect::<Vec<_>>(), [&b"one"[..], b"two", b""]);
+    keys.clear();
+    assert!(keys.is_empty() && keys.as_keys().is_empty());
+    keys.push(b"again");
+    assert_eq!(keys.as_keys().get(0), Some(&b"again"[..]));
+}
