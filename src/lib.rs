@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod coding;
+#[cfg(feature = "table")]
+pub mod database;
 mod error;
 mod escape;
 pub mod filter_block;

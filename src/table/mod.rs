@@ -2,11 +2,11 @@
 // Removed once reading and writing use all of it.
 #![allow(dead_code, unused_imports)]
 
-mod checksum;
+pub(crate) mod checksum;
 mod comparator;
 mod compression;
 mod format;
-mod internal_key;
+pub(crate) mod internal_key;
 
 pub use comparator::{BytewiseComparator, Comparator, SharedComparator};
 pub use compression::Compression;
