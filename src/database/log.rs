@@ -33,7 +33,7 @@ const LAST: u8 = 4;
 /// after it, as LevelDB does in a log. Each damage is reported once.
 ///
 /// A file that ends within a record is no damage: the writer stopped there, or has not finished.
-/// [`incomplete_tail`](Self::incomplete_tail) tells. A damaged length can look the same.
+/// [`incomplete_tail`](Self::incomplete_tail) tells. In the last block, a damaged length can look the same.
 ///
 /// Memory: one block of 32 KiB and the longest record, up to a limit. Time: one pass over the file.
 pub struct LogReader<R> {
@@ -140,6 +140,7 @@ impl<R: Read> LogReader<R> {
                     }
                     return Err(misplaced(offset, "a FULL or FIRST fragment", kind));
                 }
+                // LevelDB takes 5 and 6 for marks of its own, and ends at a 5 without a word. No writer of its format has them.
                 _ => {
                     self.passing_over = true;
                     return Err(misplaced(offset, "a fragment of type 1 to 4", kind));
@@ -216,9 +217,6 @@ impl<R: Read> LogReader<R> {
     /// Adds a fragment's data to the record that starts at `start` in the file.
     fn append(&mut self, start: u64, kind: u8, data: Range<usize>) -> Result<()> {
         let data = self.block.get(data).unwrap_or_default();
-        if matches!(kind, FULL | FIRST) {
-            self.record.clear();
-        }
         let len = self.record.len().saturating_add(data.len());
         if len > self.max_record_len {
             self.passing_over = matches!(kind, FIRST | MIDDLE);

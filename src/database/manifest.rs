@@ -170,8 +170,8 @@ impl Manifest {
 
     /// Where the record starts within which the file ends, if it does, in bytes from the file's start.
     ///
-    /// LevelDB opens such a database without a word and goes without that record: its writer stopped there. A damaged length
-    /// in the last record looks the same, and a file cut between two records looks whole.
+    /// LevelDB opens such a database without a word and goes by the records before: the writer stopped there. Where a damaged
+    /// length reaches beyond the file, it looks the same, and the records behind it are lost. A file cut between two records looks whole.
     pub fn incomplete_tail(&self) -> Option<u64> {
         self.incomplete_tail
     }

@@ -178,6 +178,18 @@ fn a_fragment_of_unknown_type_is_passed_over() {
 }
 
 #[test]
+fn a_record_with_a_fragment_of_unknown_type_is_reported_once() {
+    let file = [fragment(FIRST, b"a"), fragment(7, b""), fragment(LAST, b"b"), fragment(FULL, b"c")].concat();
+    assert_eq!(
+        read(&file).0,
+        [
+            damage("log record at offset 8: expected a fragment of type 1 to 4, found type 7"),
+            record(23, b"c")
+        ]
+    );
+}
+
+#[test]
 fn fragments_without_a_start_are_reported_once() {
     let file = [
         fragment(MIDDLE, b"x"),
@@ -185,6 +197,9 @@ fn fragments_without_a_start_are_reported_once() {
         fragment(LAST, b"z"),
         fragment(LAST, b"another"),
         fragment(FULL, b"whole"),
+        fragment(MIDDLE, b"again"),
+        fragment(FULL, b"more"),
+        fragment(LAST, b"and again"),
     ]
     .concat();
     let expected = "expected a FULL or FIRST fragment";
@@ -194,6 +209,9 @@ fn fragments_without_a_start_are_reported_once() {
             damage(&format!("log record at offset 0: {expected}, found a MIDDLE fragment")),
             damage(&format!("log record at offset 24: {expected}, found a LAST fragment")),
             record(38, b"whole"),
+            damage(&format!("log record at offset 50: {expected}, found a MIDDLE fragment")),
+            record(62, b"more"),
+            damage(&format!("log record at offset 73: {expected}, found a LAST fragment")),
         ]
     );
 }
@@ -261,6 +279,15 @@ fn records_beyond_the_limit_are_passed_over() {
     assert_eq!(limit(read()), (offsets[2], (BLOCK - HEADER) as u64 - offsets[2]));
     assert_eq!(read().unwrap(), Some(offsets[3]));
     assert_eq!(read().unwrap(), None);
+}
+
+#[test]
+fn what_follows_a_record_beyond_the_limit_is_not_taken_for_a_part_of_it() {
+    let file = [fragment(FULL, b"long"), fragment(LAST, b"x"), fragment(FULL, b"abc")].concat();
+    let mut reader = LogReader::new(&file[..]).max_record_len(3);
+    assert!(matches!(reader.read_record(), Err(Error::Limit { offset: 0, limit: 3, found: 4, .. })));
+    assert!(matches!(reader.read_record(), Err(Error::Corrupt { offset: 11, .. })));
+    assert_eq!(reader.read_record().unwrap().unwrap().data, b"abc");
 }
 
 #[test]

@@ -187,6 +187,12 @@ fn memory_is_limited() {
     assert!((100..1000).contains(&kept), "{kept}");
     assert_eq!(offset, offsets[kept + 1]);
 
+    // The limit itself is allowed.
+    let (one, _) = log(&[&table(Edit::sound(), 0, 5, "a", "b").0]);
+    let Some(Error::Limit { found, .. }) = Manifest::scan(&one[..], 150).damage else { panic!() };
+    assert!(Manifest::scan(&one[..], found as usize).damage.is_none());
+    assert!(Manifest::scan(&one[..], found as usize - 1).damage.is_some());
+
     // Deleted tables take no memory.
     let edits: Vec<_> = (0..1000)
         .map(|n| Edit::default().delete(0, n).add(0, n + 1, 1, &value_key("a"), &value_key("b")).0)
