@@ -1,0 +1,125 @@
+//! One block, entry by entry, for whoever looks into a table.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::iter::FusedIterator;
+use std::path::Path;
+
+use super::block::Block;
+use super::format::BlockHandle;
+use super::position::Position;
+use crate::{Error, Result};
+
+/// Goes through the entries of one block: the index, the metaindex or a data block.
+///
+/// ```
+/// # use filterblock::table::Table;
+/// # fn names(table: &Table<Vec<u8>>) -> filterblock::Result<()> {
+/// if let Some(mut metaindex) = table.metaindex() {
+///     while metaindex.next()? {
+///         println!("{}: {:?}", filterblock::escape(metaindex.key()), metaindex.handle()?);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct BlockCursor<'t> {
+    block: Cow<'t, Block>,
+    at: Position,
+    path: Option<&'t Path>,
+}
+
+impl<'t> BlockCursor<'t> {
+    pub(super) fn new(block: Cow<'t, Block>, path: Option<&'t Path>) -> Self {
+        Self { block, at: Position::default(), path }
+    }
+
+    /// Goes to the next entry, at the beginning to the first. False, and nowhere, if there is none.
+    ///
+    /// Allocates nothing once the buffer for keys has grown.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the entry is damaged. Calls after that return false.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
+    #[inline]
+    pub fn next(&mut self) -> Result<bool> {
+        self.at.next(&self.block).map_err(|error| self.in_file(error))
+    }
+
+    /// The current entry's key; empty where there is none.
+    #[inline]
+    pub fn key(&self) -> &[u8] {
+        self.at.key(&self.block)
+    }
+
+    /// The current entry's value; empty where there is none.
+    #[inline]
+    pub fn value(&self) -> &[u8] {
+        self.at.value(&self.block)
+    }
+
+    /// The current entry's value as the handle of another block, which it is in the index and the metaindex.
+    ///
+    /// Whether that block lies within the file has not been checked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if it is no handle.
+    pub fn handle(&self) -> Result<BlockHandle> {
+        self.at.handle(&self.block).map_err(|error| self.in_file(error))
+    }
+
+    /// The size of the block once decompressed, in bytes.
+    pub fn size(&self) -> usize {
+        self.block.size()
+    }
+
+    fn in_file(&self, error: Error) -> Error {
+        match self.path {
+            Some(path) => error.with_path(path),
+            None => error,
+        }
+    }
+}
+
+impl fmt::Debug for BlockCursor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockCursor")
+            .field("size", &self.size())
+            .field("valid", &self.at.valid())
+            .field("key_len", &self.key().len())
+            .field("value_len", &self.value().len())
+            .finish()
+    }
+}
+
+/// The handles of a table's data blocks, in the order of the index: what
+/// [`Table::data_blocks`](super::Table::data_blocks) returns.
+///
+/// An entry whose value is no handle is an error, and the others follow; after an entry that is damaged itself there are no
+/// more.
+#[derive(Debug)]
+pub struct DataBlocks<'t> {
+    index: BlockCursor<'t>,
+}
+
+impl<'t> DataBlocks<'t> {
+    pub(super) fn new(index: BlockCursor<'t>) -> Self {
+        Self { index }
+    }
+}
+
+impl Iterator for DataBlocks<'_> {
+    type Item = Result<BlockHandle>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.index.next() {
+            Ok(true) => Some(self.index.handle()),
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl FusedIterator for DataBlocks<'_> {}

@@ -1,0 +1,87 @@
+//! From a handle to a block's contents: read, verified, decompressed.
+
+use std::io;
+
+use bytes::Bytes;
+
+use super::block::Block;
+use super::checksum::split_trailer;
+use super::compression::decompress;
+use super::format::{BlockHandle, TRAILER_LEN};
+use super::read_at::ReadAt;
+use crate::{Error, Result, Structure};
+
+/// A source and what has to be known to read blocks from it.
+pub(super) struct BlockReader<R> {
+    pub(super) source: R,
+    pub(super) file_len: u64,
+    pub(super) verify_checksums: bool,
+    pub(super) max_block_size: usize,
+}
+
+/// Where a block and its trailer lie. They are known to end within the file.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    pub(super) offset: u64,
+    pub(super) len: usize,
+}
+
+impl Span {
+    /// Cannot wrap, as the span ends within the file.
+    pub(super) fn end(self) -> u64 {
+        self.offset.saturating_add(self.len as u64)
+    }
+
+    pub(super) fn overlaps(self, other: Self) -> bool {
+        self.offset < other.end() && other.offset < self.end()
+    }
+}
+
+impl<R: ReadAt> BlockReader<R> {
+    /// Exactly `len` bytes from `offset`, or an error; also where the source does not keep to that.
+    pub(super) fn read(&self, offset: u64, len: usize) -> Result<Bytes> {
+        let bytes = self.source.read_at(offset, len);
+        let bytes = bytes.and_then(|bytes| match bytes.len() {
+            found if found == len => Ok(bytes),
+            found => Err(io::Error::other(format!("the source gave {found} bytes"))),
+        });
+        bytes.map_err(|error| Error::io(format!("reading {len} bytes"), offset, error))
+    }
+
+    /// Where the block of `handle` lies. `at` is where the handle itself is in the file, for messages.
+    pub(super) fn span(&self, handle: BlockHandle, at: u64) -> Result<Span> {
+        let BlockHandle { offset, size } = handle;
+        let len = handle.end().filter(|&end| end <= self.file_len).and(size.checked_add(TRAILER_LEN as u64));
+        match len.and_then(|len| usize::try_from(len).ok()) {
+            Some(len) => Ok(Span { offset, len }),
+            None => Err(Error::corrupt(
+                Structure::BlockHandle,
+                at,
+                format!("a block and {TRAILER_LEN} bytes behind it that end by {}", self.file_len),
+                format!("offset {offset} and size {size}"),
+            )),
+        }
+    }
+
+    /// The contents of a block that was read with its trailer. What is decompressed counts against `limit`.
+    pub(super) fn decode(&self, stored: Bytes, offset: u64, limit: &mut usize) -> Result<Bytes> {
+        let (stored, compression) = split_trailer(stored, offset, self.verify_checksums)?;
+        let contents = decompress(compression, stored.clone(), offset, *limit as u64)?;
+        if contents.as_ptr() != stored.as_ptr() {
+            *limit = limit.saturating_sub(contents.len());
+        }
+        Ok(contents)
+    }
+
+    /// Reads and decodes one block.
+    pub(super) fn block(&self, span: Span) -> Result<Block> {
+        let stored = self.read(span.offset, span.len)?;
+        Block::new(self.decode(stored, span.offset, &mut self.max_block_size.clone())?, span.offset)
+    }
+
+    /// The compression type of a block, from its trailer alone.
+    pub(super) fn compression(&self, span: Span) -> Result<u8> {
+        let trailer = self.read(span.end().saturating_sub(TRAILER_LEN as u64), TRAILER_LEN)?;
+        split_trailer(trailer, span.offset, false).map(|(_, compression)| compression)
+    }
+}

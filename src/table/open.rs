@@ -1,0 +1,149 @@
+//! Opening: footer, index, metaindex and filter block, in as few reads as can be.
+
+use bytes::Bytes;
+
+use super::block::Block;
+use super::block_reader::{BlockReader, Span};
+use super::filters::Filters;
+use super::format::{FOOTER_LEN, Footer};
+use super::read_at::ReadAt;
+use super::read_options::ReadOptions;
+use crate::{Error, Result, Structure};
+
+/// Index and metaindex at most so far apart are read together.
+const MAX_GAP: u64 = 4 << 10;
+
+/// What opening finds in a file.
+pub(super) struct Opened {
+    pub(super) footer: Footer,
+    pub(super) index: Block,
+    /// None where it cannot be read; the filters' error says why.
+    pub(super) metaindex: Option<Block>,
+    pub(super) filters: Filters,
+}
+
+/// A part of the file that has been read.
+struct Run {
+    offset: u64,
+    bytes: Bytes,
+    /// Whether nobody else holds these bytes, so that a small part would keep all of them in memory.
+    owned: bool,
+}
+
+impl Run {
+    fn new(offset: u64, bytes: Bytes) -> Self {
+        let owned = bytes.is_unique();
+        Self { offset, bytes, owned }
+    }
+
+    fn get(&self, span: Span) -> Option<Bytes> {
+        let start = usize::try_from(span.offset.checked_sub(self.offset)?).ok()?;
+        let end = start.checked_add(span.len)?;
+        (end <= self.bytes.len()).then(|| self.bytes.slice(start..end))
+    }
+
+    /// The bytes of `span` if they are here, in memory of their own where this run would be kept only for them.
+    fn take(&self, span: Span) -> Option<Bytes> {
+        let bytes = self.get(span)?;
+        Some(if self.owned { Bytes::copy_from_slice(&bytes) } else { bytes })
+    }
+}
+
+/// Whether the caller can do something about an error, so that going on without filters would be premature.
+pub(super) fn needs_range(error: &Error) -> bool {
+    matches!(error.without_path(), Error::NeedRange { .. })
+}
+
+pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) -> Result<Opened> {
+    let Some(footer_at) = blocks.file_len.checked_sub(FOOTER_LEN as u64) else {
+        let expected = format!("a table of at least {FOOTER_LEN} bytes");
+        return Err(Error::corrupt(Structure::Table, 0, expected, format!("{} bytes", blocks.file_len)));
+    };
+    let tail = read_tail(blocks, footer_at, options.tail_size)?;
+    let footer = Span { offset: footer_at, len: FOOTER_LEN };
+    let footer = Footer::decode(&tail.get(footer).unwrap_or_default(), footer_at)?;
+
+    let index_span = blocks.span(footer.index, footer_at)?;
+    let metaindex_span = blocks.span(footer.metaindex, footer_at);
+    let (index, metaindex) = read_indexes(blocks, &tail, index_span, metaindex_span.as_ref().ok().copied())?;
+
+    let mut limit = blocks.max_block_size;
+    let index = Block::new(blocks.decode(index, index_span.offset, &mut limit)?, index_span.offset)?;
+    let metaindex = metaindex_span.and_then(|span| {
+        let stored = metaindex.unwrap_or_else(|| blocks.read(span.offset, span.len))?;
+        let block = Block::new(blocks.decode(stored, span.offset, &mut limit)?, span.offset)?;
+        Ok((span, block))
+    });
+
+    let (metaindex, filters) = match metaindex {
+        Err(error) if needs_range(&error) => return Err(error),
+        Err(error) => (None, Filters::unreadable(error)),
+        Ok((span, metaindex)) => {
+            let mut filters = Filters::find(&metaindex, options);
+            filters.load(|handle| {
+                let filter = blocks.span(handle, span.offset)?;
+                // Sound files have no such thing, and it would let a small file hold the same bytes many times over.
+                if filter.overlaps(index_span) || filter.overlaps(span) {
+                    let expected = "a filter block apart from index and metaindex";
+                    let found = format!("offset {} and size {}", handle.offset, handle.size);
+                    return Err(Error::corrupt(Structure::BlockHandle, span.offset, expected, found));
+                }
+                let stored = tail.take(filter).map_or_else(|| blocks.read(filter.offset, filter.len), Ok)?;
+                blocks.decode(stored, filter.offset, &mut limit)
+            })?;
+            (Some(metaindex), filters)
+        }
+    };
+    Ok(Opened { footer, index, metaindex, filters })
+}
+
+/// The last bytes of the file: as many as asked for, or the footer alone where a source knows that much without
+/// fetching anything.
+fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usize) -> Result<Run> {
+    let len = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).min(tail_size).max(FOOTER_LEN);
+    let offset = blocks.file_len.saturating_sub(len as u64);
+    match blocks.read(offset, len) {
+        Ok(bytes) => Ok(Run::new(offset, bytes)),
+        Err(error) if needs_range(&error) => match blocks.read(footer_at, FOOTER_LEN) {
+            Ok(bytes) => Ok(Run::new(footer_at, bytes)),
+            Err(_) => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// Index and metaindex as stored, together in one read where they lie together.
+///
+/// For the metaindex: `None` if it has not been read, an error if that failed.
+fn read_indexes<R: ReadAt>(
+    blocks: &BlockReader<R>,
+    tail: &Run,
+    index: Span,
+    metaindex: Option<Span>,
+) -> Result<(Bytes, Option<Result<Bytes>>)> {
+    let metaindex_bytes = metaindex.and_then(|span| tail.take(span)).map(Ok);
+    if let Some(index) = tail.take(index) {
+        return Ok((index, metaindex_bytes));
+    }
+    if let (Some(metaindex), None) = (metaindex, &metaindex_bytes) {
+        let start = index.offset.min(metaindex.offset);
+        let end = index.end().max(metaindex.end());
+        let apart = index.offset.max(metaindex.offset).saturating_sub(index.end().min(metaindex.end()));
+        if apart <= MAX_GAP
+            && let Ok(len) = usize::try_from(end.saturating_sub(start))
+        {
+            match blocks.read(start, len) {
+                Ok(bytes) => {
+                    let both = Run { offset: start, bytes, owned: false };
+                    if let (Some(index), Some(metaindex)) = (both.get(index), both.get(metaindex)) {
+                        return Ok((index, Some(Ok(metaindex))));
+                    }
+                }
+                Err(error) if needs_range(&error) => return Err(error),
+                // Whichever of the two it was: without the metaindex the table still opens.
+                Err(_) => {}
+            }
+        }
+    }
+    Ok((blocks.read(index.offset, index.len)?, metaindex_bytes))
+}

@@ -1,0 +1,227 @@
+//! Where a table's bytes come from.
+
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+/// A source of bytes that can be read at any offset, without a position of its own (LevelDB's
+/// `RandomAccessFile`, `include/leveldb/env.h`).
+///
+/// The contents must not change while a table is open on them. Where they do, [`Table`](super::Table)
+/// gives errors; with checksums on, never a wrong answer.
+///
+/// It is implemented for files, for bytes in memory, for [`Tail`](super::Tail), and for
+/// references and smart pointers to any source, also `dyn`. A memory map becomes a source without
+/// copies by way of [`Bytes::from_owner`].
+///
+/// ```
+/// use filterblock::table::ReadAt;
+/// let source = b"abcdef".as_slice();
+/// assert_eq!(ReadAt::len(&source)?, 6);
+/// assert_eq!(source.read_at(2, 3)?, "cde");
+/// assert!(source.read_at(4, 3).is_err());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[expect(
+    clippy::len_without_is_empty,
+    reason = "an empty source is an error to whoever reads it, not a question to ask"
+)]
+pub trait ReadAt {
+    /// How many bytes there are.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the system below says.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Exactly the `len` bytes that start at `offset`.
+    ///
+    /// Returning [`Bytes`] lets a source that already holds them give them out without a copy.
+    ///
+    /// A source that cannot say yet answers with [`Error::NeedRange`](crate::Error::NeedRange) inside [`io::Error::other`]; it comes
+    /// out of the table's methods as it went in.
+    ///
+    /// # Errors
+    ///
+    /// If there are not so many bytes ([`io::ErrorKind::UnexpectedEof`]), or whatever the system below says.
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes>;
+}
+
+/// The error for a range that ends beyond the source.
+pub(super) fn beyond_end(offset: u64, len: usize, source_len: u64) -> io::Error {
+    let message = format!("{len} bytes at offset {offset} reach beyond the end, at {source_len}");
+    io::Error::new(io::ErrorKind::UnexpectedEof, message)
+}
+
+/// The range `offset..offset + len` of something that is `source_len` bytes long and in memory.
+fn range_in(offset: u64, len: usize, source_len: usize) -> io::Result<std::ops::Range<usize>> {
+    usize::try_from(offset)
+        .ok()
+        .and_then(|start| Some(start..start.checked_add(len)?))
+        .filter(|range| range.end <= source_len)
+        .ok_or_else(|| beyond_end(offset, len, source_len as u64))
+}
+
+/// Each read copies.
+impl ReadAt for [u8] {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let range = range_in(offset, len, self.len())?;
+        Ok(Bytes::copy_from_slice(self.get(range).unwrap_or_default()))
+    }
+}
+
+/// Each read copies; turn the vector into [`Bytes`] to avoid that.
+impl ReadAt for Vec<u8> {
+    fn len(&self) -> io::Result<u64> {
+        ReadAt::len(self.as_slice())
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        self.as_slice().read_at(offset, len)
+    }
+}
+
+/// Reads are views; nothing is copied.
+impl ReadAt for Bytes {
+    fn len(&self) -> io::Result<u64> {
+        Ok(Bytes::len(self) as u64)
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        Ok(self.slice(range_in(offset, len, Bytes::len(self))?))
+    }
+}
+
+/// Reads go to the file itself, one call of the system each, and may run on many threads at once.
+///
+/// On Windows they move the file's position.
+#[cfg(any(unix, windows))]
+impl ReadAt for std::fs::File {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len)?;
+        bytes.resize(len, 0);
+        let mut rest = bytes.as_mut_slice();
+        let mut at = offset;
+        while !rest.is_empty() {
+            match read_some(self, rest, at) {
+                Ok(0) => return Err(beyond_end(offset, len, at)),
+                Ok(read) => {
+                    rest = rest.get_mut(read..).unwrap_or_default();
+                    at = at.saturating_add(read as u64);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(bytes.into())
+    }
+}
+
+#[cfg(unix)]
+fn read_some(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buf, offset)
+}
+
+#[cfg(windows)]
+fn read_some(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buf, offset)
+}
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<T: ReadAt + ?Sized> ReadAt for $pointer {
+            #[inline]
+            fn len(&self) -> io::Result<u64> {
+                (**self).len()
+            }
+            #[inline]
+            fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+                (**self).read_at(offset, len)
+            }
+        }
+    )*};
+}
+
+forward!(&T, Box<T>, Rc<T>, Arc<T>);
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// Every source must answer alike, at every range in and around it.
+    fn check(source: &dyn ReadAt, contents: &[u8]) {
+        let n = contents.len();
+        assert_eq!(source.len().unwrap(), n as u64);
+        for start in 0..=n + 1 {
+            for len in 0..=n + 1 {
+                let answer = source.read_at(start as u64, len);
+                match contents.get(start..start + len) {
+                    Some(expected) => assert_eq!(answer.unwrap(), expected, "{start} + {len}"),
+                    None if len > 0 => {
+                        let error = answer.expect_err("beyond the end");
+                        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{start} + {len}");
+                    }
+                    // An empty range beyond the end may be either.
+                    None => assert!(answer.is_ok_and(|bytes| bytes.is_empty()) || start > n),
+                }
+            }
+        }
+        for offset in [u64::MAX, u64::MAX - 3, 1 << 32, 1 << 63] {
+            assert!(source.read_at(offset, 4).is_err(), "{offset}");
+        }
+        assert!(source.read_at(1, usize::MAX).is_err());
+    }
+
+    #[test]
+    fn every_source_gives_the_range_or_an_error() {
+        let contents = b"0123456789";
+        let mut file: File = tempfile::tempfile().unwrap();
+        file.write_all(contents).unwrap();
+        check(&file, contents);
+        check(&contents.as_slice(), contents);
+        check(&contents.to_vec(), contents);
+        check(&Bytes::from_static(contents), contents);
+        check(&Bytes::new(), b"");
+    }
+
+    #[test]
+    fn pointers_to_any_source_are_sources() {
+        let contents = b"0123456789";
+        check(&Box::new(contents.to_vec()), contents);
+        let dynamic: Box<dyn ReadAt + Send + Sync> = Box::new(contents.to_vec());
+        check(&dynamic, contents);
+        let dynamic: Rc<dyn ReadAt> = Rc::new(contents.to_vec());
+        check(&dynamic, contents);
+        let unsized_slice: Arc<[u8]> = Arc::from(contents.as_slice());
+        check(&unsized_slice, contents);
+    }
+
+    #[test]
+    fn bytes_are_shared_not_copied() {
+        let source = Bytes::from_static(b"0123456789");
+        assert_eq!(source.read_at(3, 4).unwrap().as_ptr(), source.slice(3..).as_ptr());
+    }
+
+    #[test]
+    fn a_file_that_ends_early_is_an_error() {
+        let mut file: File = tempfile::tempfile().unwrap();
+        file.write_all(b"0123456789").unwrap();
+        assert_eq!(file.read_at(8, 2).unwrap(), "89");
+        file.set_len(9).unwrap();
+        assert_eq!(file.read_at(8, 2).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

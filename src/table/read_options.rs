@@ -1,0 +1,136 @@
+//! How a table is read.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
+use super::internal_key::InternalKeyComparator;
+use crate::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};
+
+/// How to read a table (LevelDB's `Options` and `ReadOptions`, `include/leveldb/options.h`).
+///
+/// ```
+/// use filterblock::table::{ReadOptions, Table};
+/// # let bytes: &[u8] = b"";
+/// let options = ReadOptions::default().internal_keys(true).max_block_size(1 << 20);
+/// let table = Table::open(bytes, &options);
+/// # assert!(table.is_err());
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct ReadOptions {
+    pub(super) verify_checksums: bool,
+    pub(super) max_block_size: usize,
+    pub(super) max_output: u64,
+    pub(super) tail_size: usize,
+    pub(super) internal_keys: bool,
+    comparator: SharedComparator,
+    filter_policies: Vec<SharedPolicy>,
+}
+
+impl Default for ReadOptions {
+    /// Checksums verified, blocks of up to 8 MiB, whole keys in bytewise order, LevelDB's own Bloom filter.
+    fn default() -> Self {
+        Self {
+            verify_checksums: true,
+            max_block_size: 8 << 20,
+            max_output: u64::MAX,
+            tail_size: 64 << 10,
+            internal_keys: false,
+            comparator: Arc::new(BytewiseComparator),
+            filter_policies: vec![Arc::new(BloomFilterPolicy::new(10))],
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Whether the checksum of every block read is verified. Default: true, unlike LevelDB.
+    ///
+    /// Without it damage can go unnoticed and give wrong answers, but never a panic.
+    pub fn verify_checksums(self, verify: bool) -> Self {
+        Self { verify_checksums: verify, ..self }
+    }
+
+    /// The most bytes that a compressed block may hold once decompressed; for index, metaindex and
+    /// filter block it is the limit of all three together. Default: 8 MiB. Beyond it is [`Error::Limit`](crate::Error::Limit), before
+    /// anything is allocated.
+    ///
+    /// Uncompressed blocks are bounded by the file.
+    pub fn max_block_size(self, bytes: usize) -> Self {
+        Self { max_block_size: bytes, ..self }
+    }
+
+    /// The most bytes that one [`Cursor`](super::Cursor) decodes, blocks it decodes again included, before it stops with
+    /// [`Error::Limit`](crate::Error::Limit). Default: no limit.
+    ///
+    /// A small file can name the same block any number of times, and its keys can share long prefixes. For files that are not
+    /// trusted, set this to what a walk may cost.
+    pub fn max_output(self, bytes: u64) -> Self {
+        Self { max_output: bytes, ..self }
+    }
+
+    /// How many bytes at the end of the file are read first. Default: 64 KiB, at least 48.
+    ///
+    /// Whatever of footer, index, metaindex and filter block lies in them takes no further read.
+    pub fn tail_size(self, bytes: usize) -> Self {
+        Self { tail_size: bytes, ..self }
+    }
+
+    /// The order of the keys, of the user keys in a database's tables. Default: [`BytewiseComparator`].
+    pub fn comparator(self, comparator: impl Comparator + 'static) -> Self {
+        Self { comparator: Arc::new(comparator), ..self }
+    }
+
+    /// The only filter policy to look for. Default: [`BloomFilterPolicy`], of any number of bits a key.
+    pub fn filter_policy(self, policy: impl FilterPolicy + Send + Sync + 'static) -> Self {
+        self.filter_policies(vec![Arc::new(policy)])
+    }
+
+    /// The filter policies to look for: the first of them whose name is in the table's metaindex is
+    /// used. None at all means to read without filters.
+    pub fn filter_policies(self, policies: Vec<SharedPolicy>) -> Self {
+        Self { filter_policies: policies, ..self }
+    }
+
+    /// Whether keys are a database's internal keys: user key, then sequence number and type in eight bytes. Default: false.
+    ///
+    /// The comparator then orders the user keys ([`InternalKeyComparator`]), and filters are asked for the
+    /// user key ([`InternalFilterPolicy`]). All tables in a database's folder are of this kind.
+    pub fn internal_keys(self, internal: bool) -> Self {
+        Self { internal_keys: internal, ..self }
+    }
+
+    /// The order of the stored keys.
+    pub(super) fn order(&self) -> SharedComparator {
+        let user = Arc::clone(&self.comparator);
+        if self.internal_keys { Arc::new(InternalKeyComparator::new(user)) } else { user }
+    }
+
+    /// The order of the user keys.
+    pub(super) fn user_order(&self) -> SharedComparator {
+        Arc::clone(&self.comparator)
+    }
+
+    /// The policies as they are asked for stored keys.
+    pub(super) fn policies(&self) -> impl Iterator<Item = SharedPolicy> {
+        self.filter_policies.iter().map(|policy| {
+            let policy = Arc::clone(policy);
+            if self.internal_keys { Arc::new(InternalFilterPolicy::new(policy)) } else { policy }
+        })
+    }
+}
+
+impl fmt::Debug for ReadOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let policies: Vec<&str> = self.filter_policies.iter().map(|policy| policy.name()).collect();
+        f.debug_struct("ReadOptions")
+            .field("verify_checksums", &self.verify_checksums)
+            .field("max_block_size", &self.max_block_size)
+            .field("max_output", &self.max_output)
+            .field("tail_size", &self.tail_size)
+            .field("internal_keys", &self.internal_keys)
+            .field("comparator", &self.comparator.name())
+            .field("filter_policies", &policies)
+            .finish()
+    }
+}

@@ -1,0 +1,200 @@
+//! Parts of a file that were fetched beforehand, for callers that cannot block.
+
+use std::collections::BTreeMap;
+use std::{fmt, io};
+
+use bytes::Bytes;
+
+use super::read_at::{ReadAt, beyond_end};
+use crate::Error;
+
+/// The end of a file, and whatever other parts of it have been fetched.
+///
+/// Reading never blocks: what is there is given out without a copy, and what is not is
+/// [`Error::NeedRange`]. An asynchronous caller fetches that range, [inserts](Tail::insert) it and tries
+/// again; only the bytes really missing are asked for. To forget what was fetched, put a new `Tail` in place of the old one
+/// ([`Table::source_mut`](super::Table::source_mut)): an open table holds its index and its filters itself.
+///
+/// ```
+/// use bytes::Bytes;
+/// use filterblock::Error;
+/// use filterblock::table::{ReadAt, Tail};
+///
+/// let mut tail = Tail::new(10, 6, Bytes::from("6789"));
+/// assert_eq!(tail.read_at(7, 2)?, "78");
+/// let error = tail.read_at(4, 4).unwrap_err().downcast::<Error>()?;
+/// assert!(matches!(error, Error::NeedRange { offset: 4, len: 2 }));
+/// tail.insert(4, Bytes::from("45"));
+/// assert_eq!(tail.read_at(4, 4)?, "4567");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tail {
+    file_len: u64,
+    /// By offset. No part is empty, none overlaps another, none ends beyond 2^64 - 1.
+    parts: BTreeMap<u64, Bytes>,
+}
+
+impl Tail {
+    /// `bytes`, which start at `offset` of a file of `file_len` bytes.
+    ///
+    /// Empty bytes are fine: whatever is read first then says what to fetch. [`Table::open`](super::Table::open) asks
+    /// for the last 64 KiB, which are all it needs of most tables.
+    pub fn new(file_len: u64, offset: u64, bytes: Bytes) -> Self {
+        let mut tail = Self { file_len, parts: BTreeMap::new() };
+        tail.insert(offset, bytes);
+        tail
+    }
+
+    /// Adds `bytes`, which start at `offset` of the file. Where they overlap what is
+    /// already there, that stays. Bytes at and beyond the end of the file are ignored.
+    pub fn insert(&mut self, offset: u64, bytes: Bytes) {
+        let end = offset.saturating_add(bytes.len() as u64).min(self.file_len);
+        let mut at = offset;
+        while at < end {
+            if let Some(known) = self.at(at) {
+                at = at.saturating_add(known.len() as u64);
+                continue;
+            }
+            let gap_end = self.gap_end(at, end);
+            // Both differences are at most the length of `bytes`.
+            let range = (at - offset) as usize..(gap_end - offset) as usize;
+            self.parts.insert(at, bytes.slice(range));
+            at = gap_end;
+        }
+    }
+
+    /// What is known from `offset` to the end of the part that holds it.
+    fn at(&self, offset: u64) -> Option<Bytes> {
+        let (&start, part) = self.parts.range(..=offset).next_back()?;
+        let skip = usize::try_from(offset.checked_sub(start)?).ok()?;
+        (skip < part.len()).then(|| part.slice(skip..))
+    }
+
+    /// Where the next part after `offset` starts, but at most `end`.
+    fn gap_end(&self, offset: u64, end: u64) -> u64 {
+        self.parts.range(offset..).next().map_or(end, |(&start, _)| start.min(end))
+    }
+}
+
+impl ReadAt for Tail {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file_len)
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let end = offset
+            .checked_add(len as u64)
+            .filter(|&end| end <= self.file_len)
+            .ok_or_else(|| beyond_end(offset, len, self.file_len))?;
+        let first = self.at(offset).unwrap_or_default();
+        if first.len() >= len {
+            return Ok(first.slice(..len));
+        }
+
+        // First see whether all is there, so that nothing is allocated for ranges that are not.
+        let (mut parts, mut at) = (Vec::new(), offset);
+        while at < end {
+            let Some(part) = self.at(at) else {
+                let missing = usize::try_from(self.gap_end(at, end).saturating_sub(at)).unwrap_or(len);
+                return Err(io::Error::other(Error::NeedRange { offset: at, len: missing }));
+            };
+            at = at.saturating_add(part.len() as u64);
+            parts.push(part);
+        }
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len)?;
+        for part in parts {
+            let wanted = part.len().min(len.saturating_sub(bytes.len()));
+            bytes.extend_from_slice(part.get(..wanted).unwrap_or_default());
+        }
+        Ok(bytes.into())
+    }
+}
+
+impl fmt::Debug for Tail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fetched: usize = self.parts.values().map(Bytes::len).sum();
+        f.debug_struct("Tail")
+            .field("file_len", &self.file_len)
+            .field("parts", &self.parts.len())
+            .field("fetched", &fetched)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &[u8; 20] = b"abcdefghijklmnopqrst";
+
+    fn part(range: std::ops::Range<usize>) -> Bytes {
+        Bytes::from_static(&FILE[range])
+    }
+
+    /// What `read_at` asks to be fetched.
+    fn missing(tail: &Tail, offset: u64, len: usize) -> (u64, usize) {
+        match tail.read_at(offset, len).unwrap_err().downcast::<Error>() {
+            Ok(Error::NeedRange { offset, len }) => (offset, len),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn asks_for_the_first_gap_only() {
+        let mut tail = Tail::new(20, 16, part(16..20));
+        tail.insert(8, part(8..10));
+        assert_eq!(missing(&tail, 0, 20), (0, 8));
+        assert_eq!(missing(&tail, 9, 3), (10, 2));
+        assert_eq!(missing(&tail, 9, 11), (10, 6));
+        assert_eq!(missing(&tail, 11, 2), (11, 2));
+        assert_eq!(tail.read_at(16, 4).unwrap(), "qrst");
+    }
+
+    #[test]
+    fn any_order_of_overlapping_parts_gives_the_file() {
+        let parts = [3..7, 0..4, 6..13, 5..9, 12..20, 1..2, 4..4];
+        for rotation in 0..parts.len() {
+            let mut tail = Tail::new(20, 0, Bytes::new());
+            for range in parts.iter().cycle().skip(rotation).take(parts.len()) {
+                tail.insert(range.start as u64, part(range.clone()));
+            }
+            for start in 0..20 {
+                for end in start..=20 {
+                    assert_eq!(tail.read_at(start as u64, end - start).unwrap(), FILE[start..end]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fetching_what_is_missing_comes_to_an_end() {
+        let mut tail = Tail::new(20, 18, part(18..20));
+        tail.insert(5, part(5..7));
+        let mut rounds = 0;
+        let bytes = loop {
+            match tail.read_at(2, 18) {
+                Ok(bytes) => break bytes,
+                Err(error) => {
+                    let Ok(Error::NeedRange { offset, len }) = error.downcast() else { panic!() };
+                    tail.insert(offset, part(offset as usize..offset as usize + len));
+                    rounds += 1;
+                }
+            }
+        };
+        assert_eq!((bytes, rounds), (part(2..20), 2));
+    }
+
+    #[test]
+    fn ranges_outside_the_file_are_errors_and_ask_for_nothing() {
+        let mut tail = Tail::new(20, 16, part(16..20));
+        for (offset, len) in [(18, 3), (21, 0), (u64::MAX, 1), (1, usize::MAX)] {
+            let error = tail.read_at(offset, len).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{offset} {len}");
+        }
+        tail.insert(19, Bytes::from_static(b"txyz"));
+        tail.insert(u64::MAX - 1, Bytes::from_static(b"abc"));
+        assert_eq!(format!("{tail:?}"), "Tail { file_len: 20, parts: 1, fetched: 4 }");
+    }
+}
