@@ -9,6 +9,8 @@ mod escape;
 pub mod filter_block;
 pub mod hash;
 mod keys;
+#[cfg(feature = "table")]
+mod open_file;
 pub mod policy;
 #[cfg(feature = "table")]
 pub mod table;

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::file::{current_manifest, open_regular};
+use super::current::current_manifest;
 use super::live_tables::{LiveTable, LiveTables};
 use super::log::{LogReader, LogRecord};
 use super::version_edit::{Field, NUM_LEVELS, fields};
+use crate::open_file::open_file;
 use crate::table::{BytewiseComparator, Comparator};
 use crate::{Error, Result, Structure};
 
@@ -63,9 +64,9 @@ impl Manifest {
     ///
     /// With the file's path:
     ///
-    /// - [`Error::Io`] if one of the two cannot be read, also because it is not there.
-    /// - [`Error::Corrupt`] if one of them is no regular file, `CURRENT` does not name a MANIFEST of the same folder, or a record
-    ///   of the MANIFEST is damaged, contradicts another, or is missing.
+    /// - [`Error::Io`] if one of the two cannot be read, is not there, or is no regular file.
+    /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, or a record of the MANIFEST is damaged,
+    ///   contradicts another, or is missing.
     /// - [`Error::Unsupported`] for a record that only relatives of LevelDB write.
     /// - [`Error::Limit`] for a MANIFEST that would take more than [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT).
     pub fn read(dir: impl AsRef<Path>) -> Result<Self> {
@@ -88,7 +89,7 @@ impl Manifest {
     /// As [`read`](Self::read), for what concerns `CURRENT` and opening the MANIFEST. What is wrong inside is the scan's damage.
     pub fn scan_folder(dir: impl AsRef<Path>, memory_limit: usize) -> Result<ManifestScan> {
         let path = current_manifest(dir.as_ref())?;
-        let file = open_regular(&path, Structure::Manifest)?;
+        let file = open_file(&path).map_err(|error| error.with_path(&path))?;
         let mut scan = Self::scan(file, memory_limit);
         scan.damage = scan.damage.map(|error| error.with_path(&path));
         Ok(scan)

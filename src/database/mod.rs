@@ -15,7 +15,7 @@
 //! shorter list of tables.
 //!
 //! ```no_run
-//! use filterblock::database::{DatabaseFiles, Manifest};
+//! use filterblock::database::{DatabaseFiles, FileKind, Manifest};
 //!
 //! let files = DatabaseFiles::list("chainstate")?;
 //! match Manifest::read("chainstate") {
@@ -26,12 +26,12 @@
 //!         }
 //!     }
 //!     // All tables may be live then.
-//!     Err(error) => println!("{error}; {} tables", files.of_kind(filterblock::database::FileKind::Table).count()),
+//!     Err(error) => println!("{error}; {} tables", files.of_kind(FileKind::Table).count()),
 //! }
 //! # Ok::<(), filterblock::Error>(())
 //! ```
 
-mod file;
+mod current;
 mod files;
 mod live_tables;
 mod log;

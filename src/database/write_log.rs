@@ -10,9 +10,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::file::open_regular;
 use super::log::LogReader;
-use crate::{Error, Result, Structure};
+use crate::open_file::open_file;
+use crate::{Error, Result};
 
 /// Sequence and count, in front of a batch's writes.
 const BATCH_HEADER_LEN: usize = 12;
@@ -21,11 +21,10 @@ const BATCH_HEADER_LEN: usize = 12;
 ///
 /// # Errors
 ///
-/// As [`holds_data`], with the path; also [`Error::Io`] if it cannot be opened, and [`Error::Corrupt`] if it is no regular file.
+/// As [`holds_data`], with the path; also [`Error::Io`] if it cannot be opened or is no regular file.
 pub fn log_holds_data(path: impl AsRef<Path>) -> Result<bool> {
     let path = path.as_ref();
-    let file = open_regular(path, Structure::LogRecord)?;
-    holds_data(file).map_err(|error| error.with_path(path))
+    open_file(path).and_then(holds_data).map_err(|error| error.with_path(path))
 }
 
 /// Whether a log holds a batch with any write in it, as far as LevelDB would recover it: what is behind damage counts,

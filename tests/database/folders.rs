@@ -231,11 +231,7 @@ fn pipes_and_devices_are_refused() {
 fn refused(folder: &Path, name: &str) {
     let error = Manifest::read(folder).unwrap_err();
     assert_eq!(error.path(), Some(&*folder.join(name)));
-    let what = name.split('-').next().unwrap();
-    assert_eq!(
-        error.without_path().to_string(),
-        format!("{what} at offset 0: expected a regular file, found a folder, pipe or device")
-    );
+    assert_eq!(error.without_path().to_string(), "opening at offset 0: not a regular file");
 }
 
 /// Listing and reading leave a folder as it was.
