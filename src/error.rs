@@ -235,6 +235,18 @@ pub enum Structure {
     /// A user key with sequence number and type behind it.
     #[error("internal key")]
     InternalKey,
+    /// One entry of a log or a MANIFEST: header and contents.
+    #[error("log record")]
+    LogRecord,
+    /// What one record of a MANIFEST says.
+    #[error("version edit")]
+    VersionEdit,
+    /// The file that lists a database's live tables, as a whole.
+    #[error("MANIFEST")]
+    Manifest,
+    /// The file that names the MANIFEST.
+    #[error("CURRENT")]
+    Current,
 }
 
 impl Error {

@@ -2,11 +2,15 @@
 #![forbid(unsafe_code)]
 
 mod coding;
+#[cfg(feature = "table")]
+pub mod database;
 mod error;
 mod escape;
 pub mod filter_block;
 pub mod hash;
 mod keys;
+#[cfg(feature = "table")]
+mod open_file;
 pub mod policy;
 #[cfg(feature = "table")]
 pub mod table;

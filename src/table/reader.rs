@@ -258,26 +258,11 @@ impl Table<std::fs::File> {
     /// or it may not be read.
     pub fn open_path(path: impl Into<PathBuf>, options: &ReadOptions) -> Result<Self> {
         let path = path.into();
-        match open_file(&path).and_then(|file| Self::open(file, options)) {
+        match crate::open_file::open_file(&path).and_then(|file| Self::open(file, options)) {
             Ok(table) => Ok(table.with_path(path)),
             Err(error) => Err(error.with_path(path)),
         }
     }
-}
-
-#[cfg(any(unix, windows))]
-fn open_file(path: &std::path::Path) -> Result<std::fs::File> {
-    let regular = |metadata: std::fs::Metadata| {
-        if metadata.is_file() { Ok(()) } else { Err(std::io::Error::other("not a regular file")) }
-    };
-    // Opening a pipe would wait for its other end, so this is asked before; and after, since the file may be another by then.
-    let open = || {
-        regular(std::fs::metadata(path)?)?;
-        let file = std::fs::File::open(path)?;
-        regular(file.metadata()?)?;
-        Ok(file)
-    };
-    open().map_err(|error| Error::io("opening", 0, error))
 }
 
 impl<'t, R: ReadAt> IntoIterator for &'t Table<R> {
