@@ -3,6 +3,7 @@
 mod bloom;
 mod forward;
 mod internal;
+mod legacy;
 mod rate;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use crate::{Error, Keys, Result};
 
 pub use bloom::BloomFilterPolicy;
 pub use internal::InternalFilterPolicy;
+pub use legacy::{LegacyBloomPolicy, LegacyHash};
 pub use rate::expected_false_positive_rate;
 
 /// A policy that can be shared between tables and threads.
