@@ -1,9 +1,13 @@
 //! What a filter is made of and how it is asked: [`FilterPolicy`] and the policies that come with the library.
 
+mod bit_array;
 mod bloom;
+mod cassandra;
 mod forward;
 mod internal;
 mod legacy;
+mod murmur;
+mod murmur3;
 mod rate;
 
 use std::sync::Arc;
@@ -11,8 +15,10 @@ use std::sync::Arc;
 use crate::{Error, Keys, Result};
 
 pub use bloom::BloomFilterPolicy;
+pub use cassandra::CassandraBloomPolicy;
 pub use internal::InternalFilterPolicy;
 pub use legacy::{LegacyBloomPolicy, LegacyHash};
+pub use murmur3::Murmur3BloomPolicy;
 pub use rate::expected_false_positive_rate;
 
 /// A policy that can be shared between tables and threads.
