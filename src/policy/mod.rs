@@ -1,5 +1,7 @@
 //! What a filter is made of and how it is asked: [`FilterPolicy`] and the policies that come with the library.
 
+mod basho;
+mod basho_internal;
 mod bit_array;
 mod bloom;
 mod cassandra;
@@ -14,6 +16,8 @@ use std::sync::Arc;
 
 use crate::{Error, Keys, Result};
 
+pub use basho::BashoBloom2Policy;
+pub use basho_internal::BashoInternalFilterPolicy;
 pub use bloom::BloomFilterPolicy;
 pub use cassandra::CassandraBloomPolicy;
 pub use internal::InternalFilterPolicy;

@@ -23,6 +23,22 @@ pub(super) fn murmur2_cassandra(key: &[u8], seed: u32) -> u32 {
     h ^ (h >> 15)
 }
 
+/// MurmurHash64A.
+pub(super) fn murmur64a(key: &[u8], seed: u64) -> u64 {
+    const M: u64 = 0xc6a4_a793_5bd1_e995;
+    let mut h = seed ^ (key.len() as u64).wrapping_mul(M);
+    let (words, tail) = key.as_chunks::<8>();
+    for word in words {
+        let k = LittleEndian::read_u64(word).wrapping_mul(M);
+        h = (h ^ (k ^ (k >> 47)).wrapping_mul(M)).wrapping_mul(M);
+    }
+    if !tail.is_empty() {
+        h = (h ^ LittleEndian::read_uint(tail, tail.len())).wrapping_mul(M);
+    }
+    h = (h ^ (h >> 47)).wrapping_mul(M);
+    h ^ (h >> 47)
+}
+
 /// MurmurHash3 x64 128 with seed 0, two words each: of `key`, then of `key` and a byte 0x01 behind it.
 ///
 /// What the two have in common, all whole blocks of the key, is hashed once.
@@ -138,6 +154,37 @@ mod tests {
         for (len, expected) in (0..).zip(expected) {
             let first = murmur2_cassandra(&bytes(len), 0);
             assert_eq!((first, murmur2_cassandra(&bytes(len), first)), expected, "{len} bytes");
+        }
+    }
+
+    /// By `util/murmurhash.cc` of Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64).
+    #[test]
+    fn murmur64a_of_every_tail() {
+        let expected: [u64; 21] = [
+            0xab4c_3bbe_286b_c621,
+            0xc789_7a71_02d0_399a,
+            0xaf8a_11b0_02d5_3ac9,
+            0xdc0a_9921_379a_b55d,
+            0xd146_35ec_e7bf_d00f,
+            0x4cc7_788e_83c0_9b21,
+            0x7f7c_e295_19a1_9174,
+            0xb060_d0ff_fe74_4d57,
+            0x7deb_1632_2d00_bc54,
+            0x7b91_089a_f171_0988,
+            0xeb76_85f7_4387_d50b,
+            0xab33_eab8_642c_edb6,
+            0x61a8_15ea_b183_b005,
+            0x6580_81df_d3c4_e6b0,
+            0xfae3_7901_647e_c5ec,
+            0xd0e3_5c2d_d31f_dd47,
+            0x83e9_b847_cc94_eab3,
+            0x6edd_7e7d_ae80_60c6,
+            0xe75a_94ec_7c26_6e7a,
+            0x142d_d42b_a205_f23e,
+            0x7e68_c54a_addf_7025,
+        ];
+        for (len, expected) in (0..).zip(expected) {
+            assert_eq!(murmur64a(&bytes(len), 0x5bd1_e995), expected, "{len} bytes");
         }
     }
 
