@@ -20,4 +20,4 @@ pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
 pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash, SharedPolicy};
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
 pub use policy::{LegacyBloomPolicy, LegacyHash};
-pub use policy::expected_false_positive_rate;
+pub use policy::{SharedBloomFilter, expected_false_positive_rate};

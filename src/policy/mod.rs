@@ -11,6 +11,7 @@ mod legacy;
 mod murmur;
 mod murmur3;
 mod rate;
+mod shared;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ pub use internal::InternalFilterPolicy;
 pub use legacy::{LegacyBloomPolicy, LegacyHash};
 pub use murmur3::Murmur3BloomPolicy;
 pub use rate::expected_false_positive_rate;
+pub use shared::SharedBloomFilter;
 
 /// A policy that can be shared between tables and threads.
 pub type SharedPolicy = Arc<dyn FilterPolicy + Send + Sync>;
