@@ -202,6 +202,9 @@ pub enum Structure {
     /// One entry of a filter block's offset array.
     #[error("filter offset")]
     FilterOffset,
+    /// One filter.
+    #[error("filter")]
+    Filter,
     /// A table as a whole.
     #[error("table")]
     Table,

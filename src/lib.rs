@@ -20,4 +20,8 @@ pub use escape::{Escaped, escape};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use hash::hash;
 pub use keys::{KeyBuf, Keys};
+pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
 pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash, SharedPolicy};
+pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
+pub use policy::{LegacyBloomPolicy, LegacyHash};
+pub use policy::{SharedBloomFilter, expected_false_positive_rate};
