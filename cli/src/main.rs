@@ -8,6 +8,7 @@ mod input;
 mod inspect;
 mod json;
 mod layout;
+mod query;
 mod show;
 mod survey;
 
@@ -38,11 +39,13 @@ struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   filterblock inspect ~/db               the filters of all tables of a database
-  filterblock inspect --json 000005.ldb  one table, for a program";
+  filterblock inspect --json 000005.ldb  one table, for a program
+  filterblock query 000005.ldb hello     may the key \"hello\" be in this table?";
 
 #[derive(Subcommand)]
 enum Command {
     Inspect(inspect::Arguments),
+    Query(query::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -50,5 +53,6 @@ fn main() -> ExitCode {
     let mut console = Console::new(arguments.color);
     ExitCode::from(match arguments.command {
         Command::Inspect(arguments) => inspect::run(&arguments, &mut console),
+        Command::Query(arguments) => query::run(arguments, &mut console),
     })
 }
