@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod console;
+mod extract;
 mod input;
 mod inspect;
 mod json;
@@ -40,12 +41,14 @@ const EXAMPLES: &str = "\
 Examples:
   filterblock inspect ~/db               the filters of all tables of a database
   filterblock inspect --json 000005.ldb  one table, for a program
-  filterblock query 000005.ldb hello     may the key \"hello\" be in this table?";
+  filterblock query 000005.ldb hello     may the key \"hello\" be in this table?
+  filterblock extract 000005.ldb >block  the bare filter block";
 
 #[derive(Subcommand)]
 enum Command {
     Inspect(inspect::Arguments),
     Query(query::Arguments),
+    Extract(extract::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -54,5 +57,6 @@ fn main() -> ExitCode {
     ExitCode::from(match arguments.command {
         Command::Inspect(arguments) => inspect::run(&arguments, &mut console),
         Command::Query(arguments) => query::run(arguments, &mut console),
+        Command::Extract(arguments) => extract::run(&arguments, &mut console),
     })
 }
