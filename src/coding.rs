@@ -9,12 +9,10 @@ pub(crate) fn fixed32_at(bytes: &[u8], offset: usize) -> Option<u32> {
 }
 
 #[cfg(feature = "table")]
-#[allow(unused_imports, dead_code)]
 pub(crate) use table::*;
 
 /// What only tables need.
 #[cfg(feature = "table")]
-#[allow(dead_code)]
 mod table {
     use std::fmt;
 

@@ -112,6 +112,12 @@ pub enum Error {
         /// The key that does not come after it.
         key: Bytes,
     },
+    /// A table cannot be written further: an earlier error left it incomplete.
+    #[error("table given up after an earlier error: {error}")]
+    TableAbandoned {
+        /// The error that ended the table, as it was shown.
+        error: String,
+    },
     /// The start offsets given to [`Keys::new`](crate::Keys::new) do not describe keys lying end to end.
     #[error("start {index} of the keys: expected {expected}, found {found}")]
     KeyStarts {

@@ -1,4 +1,4 @@
-// The C functions that src/leveldb/ffi.rs calls, and the types both sides share.
+// The C functions that src/leveldb/ffi/ calls, and the types both sides share.
 //
 // Bytes go in as (pointer, size) and come out through callbacks, so that neither
 // side frees what the other allocated. Functions that can fail return 0 and hand
@@ -76,12 +76,24 @@ void fb_table_free(fb_table* table);
 
 // --- database.cc ---
 
+// A filter policy of the caller's. Its functions are called from any thread.
+struct fb_policy {
+  void* context;
+  const char* name;
+  void (*create)(void* context, const char* const* keys, const size_t* sizes, size_t count,
+                 fb_sink filter);
+  uint8_t (*match)(void* context, fb_bytes key, fb_bytes filter);
+};
+
 struct fb_db_options {
   uint64_t write_buffer_size;
   uint64_t max_file_size;
   uint64_t block_size;
+  // Null: the built-in policy with these bits per key, or none if they are negative.
+  // Must stay valid while the database is open.
+  const fb_policy* policy;
+  int32_t bits_per_key;
   int32_t compression;
-  int32_t bits_per_key;  // negative: no filter
   uint8_t reverse_order;
   uint8_t paranoid_checks;
 };

@@ -1,7 +1,9 @@
 // Whole databases, through LevelDB's own C interface.
 
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <string>
 
 #include "abi.h"
 #include "leveldb/c.h"
@@ -32,6 +34,35 @@ int CompareReversed(void*, const char* a, size_t a_size, const char* b, size_t b
 const char* ReversedName(void*) { return "filterblock.testdata.Reversed"; }
 void DoNothing(void*) {}
 
+// The filter goes out in memory that leveldb/c.h frees.
+char* CreateFilter(void* state, const char* const* keys, const size_t* sizes, int count,
+                   size_t* filter_size) {
+  const auto* policy = static_cast<const fb_policy*>(state);
+  std::string filter;
+  const auto append = [](void* to, fb_bytes piece) {
+    static_cast<std::string*>(to)->append(piece.data, piece.size);
+  };
+  policy->create(policy->context, keys, sizes, static_cast<size_t>(count), {&filter, append});
+  *filter_size = filter.size();
+  char* result = static_cast<char*>(std::malloc(filter.size() + 1));
+  std::memcpy(result, filter.data(), filter.size());
+  return result;
+}
+uint8_t KeyMayMatch(void* state, const char* key, size_t key_size, const char* filter,
+                    size_t filter_size) {
+  const auto* policy = static_cast<const fb_policy*>(state);
+  return policy->match(policy->context, {key, key_size}, {filter, filter_size});
+}
+const char* PolicyName(void* state) { return static_cast<const fb_policy*>(state)->name; }
+
+leveldb_filterpolicy_t* NewPolicy(const fb_db_options& from) {
+  if (from.policy != nullptr) {
+    auto* state = const_cast<fb_policy*>(from.policy);
+    return leveldb_filterpolicy_create(state, DoNothing, CreateFilter, KeyMayMatch, PolicyName);
+  }
+  return from.bits_per_key < 0 ? nullptr : leveldb_filterpolicy_create_bloom(from.bits_per_key);
+}
+
 enum WriteOp : uint8_t { kPut, kDelete };
 
 }  // namespace
@@ -39,7 +70,7 @@ enum WriteOp : uint8_t { kPut, kDelete };
 extern "C" {
 
 struct fb_db {
-  explicit fb_db(const fb_db_options& from) : options(leveldb_options_create()) {
+  explicit fb_db(const fb_db_options& from) : policy(NewPolicy(from)) {
     leveldb_options_set_create_if_missing(options, 1);
     leveldb_options_set_write_buffer_size(options, from.write_buffer_size);
     leveldb_options_set_max_file_size(options, from.max_file_size);
@@ -50,7 +81,6 @@ struct fb_db {
       comparator = leveldb_comparator_create(nullptr, DoNothing, CompareReversed, ReversedName);
       leveldb_options_set_comparator(options, comparator);
     }
-    if (from.bits_per_key >= 0) policy = leveldb_filterpolicy_create_bloom(from.bits_per_key);
     leveldb_options_set_filter_policy(options, policy);
     leveldb_readoptions_set_verify_checksums(read, 1);
   }
@@ -65,11 +95,11 @@ struct fb_db {
   fb_db(const fb_db&) = delete;
   fb_db& operator=(const fb_db&) = delete;
 
-  leveldb_options_t* const options;
+  leveldb_options_t* const options = leveldb_options_create();
   leveldb_readoptions_t* const read = leveldb_readoptions_create();
   leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
+  leveldb_filterpolicy_t* const policy;
   leveldb_comparator_t* comparator = nullptr;
-  leveldb_filterpolicy_t* policy = nullptr;
   leveldb_t* db = nullptr;
 };
 

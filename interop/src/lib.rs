@@ -4,5 +4,7 @@
 //! The programs in `src/bin` and the tests compare the library with it; `generate-testdata`
 //! writes what lies in `testdata/`.
 
+pub mod compare;
+pub mod counting;
 pub mod leveldb;
 pub mod random;

@@ -1,8 +1,12 @@
 //! The instrument itself: what the comparisons rely on works, and notices what it should.
 
+use std::sync::Arc;
+
+use filterblock::BloomFilterPolicy;
+use filterblock_interop::counting::CountingPolicy;
 use filterblock_interop::leveldb::{
-    Bloom, Compression, Database, DatabaseOptions, Entries, QueryScript, Table, TableOptions, WriteBatch,
-    build_table, hash, repair,
+    Bloom, Compression, Database, DatabaseOptions, Entries, Filter, QueryScript, Table, TableOptions,
+    WriteBatch, build_table, hash, repair,
 };
 
 fn entries() -> Entries {
@@ -66,7 +70,7 @@ fn internal_keys_are_filtered_by_their_user_part() {
 fn databases_are_written_read_and_repaired() {
     let folder = tempfile::tempdir().unwrap();
     let options = DatabaseOptions {
-        bits_per_key: Some(10),
+        filter: Filter::BuiltIn(10),
         compression: Compression::None,
         ..DatabaseOptions::default()
     };
@@ -99,4 +103,22 @@ fn databases_are_written_read_and_repaired() {
     let missing = folder.path().join("no").join("such").join("folder");
     let error = Database::open(&missing, &options).unwrap_err();
     assert!(error.to_string().starts_with("LevelDB: "), "{error}");
+}
+
+#[test]
+fn databases_ask_policies_of_ours() {
+    let policy = Arc::new(CountingPolicy::new(BloomFilterPolicy::new(10)));
+    let folder = tempfile::tempdir().unwrap();
+    let options = DatabaseOptions { filter: Filter::Policy(policy.clone()), ..DatabaseOptions::default() };
+    let mut database = Database::open(folder.path(), &options).unwrap();
+    let mut batch = WriteBatch::new();
+    batch.put(b"a", b"1");
+    batch.put(b"c", b"3");
+    database.write(&batch).unwrap();
+    database.compact(None);
+    assert_eq!((policy.created(), policy.asked()), (1, 0));
+    assert!(database.get(b"a").unwrap().is_some());
+    assert_eq!((policy.asked(), policy.denied()), (1, 0));
+    assert!(database.get(b"b").unwrap().is_none());
+    assert_eq!((policy.asked(), policy.denied()), (2, 1));
 }

@@ -1,4 +1,4 @@
-//! A decoded block and the way through its entries (LevelDB's `table/block.cc`).
+//! A decoded block (LevelDB's `table/block.cc`).
 //!
 //! ```text
 //! [entry]* [restart: fixed32]* [number of restarts: fixed32]
@@ -9,13 +9,10 @@
 //! An entry's key is the first `shared` bytes of the key before it, followed by the key rest. Each restart is the
 //! offset of an entry that shares nothing, so that reading can begin there.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::comparator::Comparator;
-use super::format::BlockHandle;
 use crate::coding::{VarintError, fixed32_at, get_varint32};
 use crate::{Error, Result, Structure};
 
@@ -26,13 +23,13 @@ pub(super) struct Block {
     /// Where the block starts in the file; for messages.
     offset: u64,
     /// Where the entries end and the restart array begins.
-    entries_end: usize,
-    num_restarts: usize,
+    pub(super) entries_end: usize,
+    pub(super) num_restarts: usize,
 }
 
 /// What stands before an entry's key rest.
-struct Header {
-    shared: usize,
+pub(super) struct Header {
+    pub(super) shared: usize,
     non_shared: usize,
     value_len: usize,
     /// Its own length.
@@ -75,11 +72,12 @@ impl Block {
     }
 
     /// Whether there are no entries. Without restarts there are none, whatever bytes precede.
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.num_restarts == 0 || self.entries_end == 0
     }
 
-    fn restart(&self, index: usize) -> Option<usize> {
+    /// The offset at number `index` of the restart array, if there are so many.
+    pub(super) fn restart(&self, index: usize) -> Option<usize> {
         if index >= self.num_restarts {
             return None;
         }
@@ -87,8 +85,8 @@ impl Block {
         fixed32_at(&self.data, at).map(|restart| restart as usize)
     }
 
-    /// Where entry number `index` of those that share nothing begins.
-    fn restart_entry(&self, index: usize) -> Result<usize> {
+    /// The same, if an entry can begin there.
+    pub(super) fn restart_entry(&self, index: usize) -> Result<usize> {
         match self.restart(index) {
             Some(restart) if restart < self.entries_end => Ok(restart),
             restart => Err(self.bad_restart(index, restart)),
@@ -96,7 +94,7 @@ impl Block {
     }
 
     /// The key of the entry at restart number `index`.
-    fn restart_key(&self, index: usize) -> Result<&[u8]> {
+    pub(super) fn restart_key(&self, index: usize) -> Result<&[u8]> {
         let at = self.restart_entry(index)?;
         let header = self.header(at)?;
         if header.shared != 0 {
@@ -106,8 +104,9 @@ impl Block {
         Ok(self.bytes(key))
     }
 
+    /// The header of the entry at `at`.
     #[inline]
-    fn header(&self, at: usize) -> Result<Header> {
+    pub(super) fn header(&self, at: usize) -> Result<Header> {
         let bytes = self.bytes(at..self.entries_end);
         // Nearly all entries have lengths of one byte each.
         if let [shared, non_shared, value_len, ..] = *bytes
@@ -122,7 +121,7 @@ impl Block {
 
     /// Where the key rest and the value lie of the entry at `at`.
     #[inline]
-    fn ranges(&self, at: usize, header: &Header) -> Result<(Range<usize>, Range<usize>)> {
+    pub(super) fn ranges(&self, at: usize, header: &Header) -> Result<(Range<usize>, Range<usize>)> {
         let ranges = || {
             let key = at.checked_add(header.len)?;
             let value = key.checked_add(header.non_shared)?;
@@ -136,9 +135,15 @@ impl Block {
         })
     }
 
+    /// A range that has been checked to lie within the block.
     #[inline]
-    fn bytes(&self, range: Range<usize>) -> &[u8] {
+    pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         self.data.get(range).unwrap_or_default()
+    }
+
+    /// A part of the block as a view that outlives it.
+    pub(super) fn view(&self, part: &[u8]) -> Bytes {
+        self.data.slice_ref(part)
     }
 
     #[cold]
@@ -148,7 +153,7 @@ impl Block {
     }
 
     #[cold]
-    fn bad_shared(&self, at: usize, shared: usize, limit: usize) -> Error {
+    pub(super) fn bad_shared(&self, at: usize, shared: usize, limit: usize) -> Error {
         let expected = match limit {
             0 => "no bytes shared with the key before".to_owned(),
             _ => format!("at most {limit} bytes shared with the key before"),
@@ -157,7 +162,7 @@ impl Block {
     }
 
     #[cold]
-    fn bad_restart(&self, index: usize, restart: Option<usize>) -> Error {
+    pub(super) fn bad_restart(&self, index: usize, restart: Option<usize>) -> Error {
         let expected = format!("restart {index} at the start of an entry below byte {}", self.entries_end);
         let found = match restart {
             Some(restart) => format!("it at byte {restart} of the block"),
@@ -178,169 +183,119 @@ fn long_header(bytes: &[u8]) -> std::result::Result<Header, VarintError> {
     Ok(Header { shared, non_shared, value_len, len })
 }
 
-/// Where in a block an iteration stands. Every call has to be given the same block.
-#[derive(Default)]
-pub(super) struct Position {
-    state: State,
-    /// Where the entry after the current one begins.
-    next: usize,
-    /// Number and place of the first restart after the current entry; `usize::MAX` if there is none.
-    next_restart: usize,
-    next_restart_at: usize,
-    /// A key that shares nothing stays in the block; others are put together in `buffer`.
-    key: Option<Range<usize>>,
-    buffer: Vec<u8>,
-    value: Range<usize>,
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+    use crate::coding::{put_fixed32, put_varint32};
+
+    /// An entry by its parts, however wrong.
+    pub(in crate::table) fn entry(shared: u32, rest: &[u8], value: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        put_varint32(&mut bytes, shared);
+        put_varint32(&mut bytes, rest.len() as u32);
+        put_varint32(&mut bytes, value.len() as u32);
+        [&bytes, rest, value].concat()
+    }
+
+    /// A block of these entries and restarts, however wrong.
+    pub(in crate::table) fn raw_block(entries: &[Vec<u8>], restarts: &[u32]) -> Bytes {
+        let mut bytes = entries.concat();
+        restarts.iter().for_each(|&restart| put_fixed32(&mut bytes, restart));
+        put_fixed32(&mut bytes, restarts.len() as u32);
+        bytes.into()
+    }
 }
 
-#[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Before the first entry.
-    #[default]
-    Start,
-    /// At an entry.
-    Entry,
-    /// Past the last entry, or stopped by an error.
-    End,
-}
+#[cfg(test)]
+mod tests {
+    use super::testing::{entry, raw_block};
+    use super::*;
+    use crate::coding::put_varint32;
 
-impl Position {
-    /// Back to the start, for any block. The memory is kept.
-    pub(super) fn reset(&mut self) {
-        *self = Self { buffer: std::mem::take(&mut self.buffer), ..Self::default() };
+    fn error(bytes: &[u8]) -> String {
+        Block::new(Bytes::copy_from_slice(bytes), 7000).err().expect("an error").to_string()
     }
 
-    pub(super) fn valid(&self) -> bool {
-        self.state == State::Entry
-    }
-
-    /// The current entry's key; empty where there is none.
-    #[inline]
-    pub(super) fn key<'a>(&'a self, block: &'a Block) -> &'a [u8] {
-        match &self.key {
-            _ if !self.valid() => &[],
-            Some(range) => block.bytes(range.clone()),
-            None => &self.buffer,
+    #[test]
+    fn too_small_for_a_restart_count() {
+        for len in 0..4 {
+            assert_eq!(
+                error(&[0, 0, 0][..len]),
+                format!(
+                    "restart array at offset 7000: expected a block of at least 4 bytes, found {len} bytes"
+                )
+            );
         }
+        assert!(Block::new(Bytes::from_static(&[0; 4]), 0).is_ok_and(|block| block.is_empty()));
     }
 
-    /// The current entry's value; empty where there is none.
-    #[inline]
-    pub(super) fn value<'a>(&self, block: &'a Block) -> &'a [u8] {
-        if self.valid() { block.bytes(self.value.clone()) } else { &[] }
-    }
-
-    /// The key as bytes that outlive the position: a view if it shares nothing, else a copy.
-    pub(super) fn key_bytes(&self, block: &Block) -> Bytes {
-        match &self.key {
-            Some(_) => block.data.slice_ref(self.key(block)),
-            None => Bytes::copy_from_slice(self.key(block)),
-        }
-    }
-
-    /// Whether the current key was put together, not found whole in the block.
-    pub(super) fn shares(&self) -> bool {
-        self.key.is_none()
-    }
-
-    /// The current entry's value as the handle of another block, as in index and metaindex.
-    #[inline]
-    pub(super) fn handle(&self, block: &Block) -> Result<BlockHandle> {
-        BlockHandle::decode(self.value(block), block.offset).map(|(handle, _)| handle)
-    }
-
-    /// The value as a view of the block.
-    pub(super) fn value_bytes(&self, block: &Block) -> Bytes {
-        block.data.slice_ref(self.value(block))
-    }
-
-    /// Goes to the next entry; from the start to the first. False, and nowhere, at the end and after an error.
-    #[inline]
-    pub(super) fn next(&mut self, block: &Block) -> Result<bool> {
-        if self.state == State::End {
-            return Ok(false);
-        }
-        let step = self.step(block);
-        self.state = if matches!(step, Ok(true)) { State::Entry } else { State::End };
-        step
-    }
-
-    #[inline]
-    fn step(&mut self, block: &Block) -> Result<bool> {
-        let at = self.next;
-        if block.is_empty() {
-            return Ok(false);
-        }
-        if at >= block.entries_end {
-            return match block.restart(self.next_restart) {
-                None => Ok(false),
-                unused => Err(block.bad_restart(self.next_restart, unused)),
-            };
-        }
-        let header = block.header(at)?;
-        // Only the first step comes here without a key, and it is at restart 0.
-        let mut limit = self.key.as_ref().map_or(self.buffer.len(), Range::len);
-        if at >= self.next_restart_at {
-            if at > self.next_restart_at {
-                return Err(block.bad_restart(self.next_restart, Some(self.next_restart_at)));
-            }
-            limit = 0;
-            self.set_next_restart(block, self.next_restart.saturating_add(1));
-        }
-        if header.shared > limit {
-            return Err(block.bad_shared(at, header.shared, limit));
-        }
-        let (key, value) = block.ranges(at, &header)?;
-        if header.shared == 0 {
-            self.key = Some(key);
-        } else {
-            match self.key.take() {
-                Some(previous) => {
-                    self.buffer.clear();
-                    let shared = block.bytes(previous).get(..header.shared).unwrap_or_default();
-                    self.buffer.extend_from_slice(shared);
-                }
-                None => self.buffer.truncate(header.shared),
-            }
-            self.buffer.extend_from_slice(block.bytes(key));
-        }
-        self.next = value.end;
-        self.value = value;
-        Ok(true)
-    }
-
-    fn set_next_restart(&mut self, block: &Block, index: usize) {
-        self.next_restart = index;
-        self.next_restart_at = block.restart(index).unwrap_or(usize::MAX);
-    }
-
-    /// Goes to the first entry whose key is `target` or after it. False if there is none.
-    pub(super) fn seek<C>(&mut self, block: &Block, target: &[u8], comparator: &C) -> Result<bool>
-    where
-        C: Comparator + ?Sized,
-    {
-        self.state = State::End;
-        if block.is_empty() {
-            return Ok(false);
-        }
-        // The last restart whose key is before the target, or the first of all.
-        let (mut left, mut right) = (0, block.num_restarts.saturating_sub(1));
-        while left < right {
-            let middle = left.saturating_add(right.saturating_sub(left).div_ceil(2));
-            if comparator.compare(block.restart_key(middle)?, target) == Ordering::Less {
-                left = middle;
-            } else {
-                right = middle.saturating_sub(1);
+    #[test]
+    fn more_restarts_than_fit() {
+        for (len, count, fits) in [
+            (4, 1, false),
+            (7, 1, false),
+            (8, 1, true),
+            (11, 2, false),
+            (12, 2, true),
+            (12, 1 << 30, false),
+            (12, (1 << 30) + 2, false),
+            (12, u32::MAX, false),
+        ] {
+            let mut bytes = vec![0; len - 4];
+            bytes.extend(u32::to_le_bytes(count));
+            assert_eq!(Block::new(bytes.clone().into(), 0).is_ok(), fits, "{count} in {len} bytes");
+            if !fits {
+                let most = (len - 4) / 4;
+                let expected =
+                    format!("expected at most {most} restarts in {len} bytes, found a count of {count}");
+                assert!(error(&bytes).ends_with(&expected), "{}", error(&bytes));
             }
         }
-        self.next = block.restart_entry(left)?;
-        self.set_next_restart(block, left);
-        self.state = State::Start;
-        while self.next(block)? {
-            if comparator.compare(self.key(block), target) != Ordering::Less {
-                return Ok(true);
-            }
+    }
+
+    #[test]
+    fn entries_before_the_first_restart() {
+        let entries = [entry(0, b"a", b"1"), entry(0, b"b", b"2")];
+        assert!(Block::new(raw_block(&entries, &[0]), 0).is_ok());
+        assert_eq!(
+            error(&raw_block(&entries, &[5])),
+            "restart array at offset 7000: expected the first restart at byte 0, found it at byte 5"
+        );
+    }
+
+    #[test]
+    fn long_headers_are_read_as_short_ones() {
+        let long = vec![b'x'; 300];
+        let block = Block::new(raw_block(&[entry(0, &long, b"value")], &[0]), 0).unwrap();
+        let header = block.header(0).unwrap();
+        assert_eq!((header.shared, header.non_shared, header.value_len, header.len), (0, 300, 5, 4));
+        // The same number in more bytes than it needs.
+        let overlong = [&[0x80, 0x00, 0x81, 0x80, 0x00, 0x82, 0x00][..], b"kvv"].concat();
+        let block = Block::new(raw_block(&[overlong], &[0]), 0).unwrap();
+        let header = block.header(0).unwrap();
+        assert_eq!((header.shared, header.non_shared, header.value_len, header.len), (0, 1, 2, 7));
+    }
+
+    #[test]
+    fn lengths_that_pass_the_end_or_wrap() {
+        for (non_shared, value_len) in
+            [(3, 0), (0, 3), (2, 1), (u32::MAX, 3), (3, u32::MAX), (u32::MAX, u32::MAX)]
+        {
+            let mut bytes = vec![0];
+            put_varint32(&mut bytes, non_shared);
+            put_varint32(&mut bytes, value_len);
+            let len = bytes.len();
+            bytes.extend(b"kv");
+            let block = Block::new(raw_block(&[bytes], &[0]), 7000).unwrap();
+            let header = block.header(0).unwrap();
+            assert_eq!(header.len, len);
+            assert_eq!(
+                block.ranges(0, &header).unwrap_err().to_string(),
+                format!(
+                    "block entry at offset 7000: expected at most 2 bytes of key and value, \
+                     found a key rest of {non_shared} and a value of {value_len}, in the entry at byte 0 of the block"
+                )
+            );
         }
-        Ok(false)
     }
 }

@@ -5,8 +5,9 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::path::Path;
 
-use super::block::{Block, Position};
+use super::block::Block;
 use super::format::BlockHandle;
+use super::position::Position;
 use crate::{Error, Result};
 
 /// Goes through the entries of one block: the index, the metaindex or a data block.

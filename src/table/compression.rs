@@ -195,6 +195,9 @@ mod tests {
             "compressed block at offset 100: expected at most 154 bytes from 7 bytes of Snappy data, \
              found a declared length of 4294967295"
         );
+        // Three bytes may hold 66, of which these lack most, but never 67.
+        assert!(error(1, &snappy(66, 0), u64::MAX).contains("expected Snappy data, found"));
+        assert!(error(1, &snappy(67, 0), u64::MAX).contains("expected at most 66 bytes from 3 bytes"));
         assert!(error(1, &snappy(u64::MAX, 0), u64::MAX).starts_with("compressed block at offset 100:"));
     }
 

@@ -5,8 +5,9 @@ use std::iter::FusedIterator;
 
 use bytes::Bytes;
 
-use super::block::{Block, Position};
+use super::block::Block;
 use super::format::BlockHandle;
+use super::position::Position;
 use super::read_at::ReadAt;
 use super::reader::Table;
 use crate::{Error, Result};

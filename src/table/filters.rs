@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::block::{Block, Position};
+use super::block::Block;
 use super::format::{BlockHandle, FILTER_PREFIX};
 use super::open::needs_range;
+use super::position::Position;
 use super::read_options::ReadOptions;
 use crate::{Error, FilterBlockReader, Result, SharedPolicy, Structure};
 

@@ -182,6 +182,25 @@ mod tests {
     }
 
     #[test]
+    fn a_user_key_that_is_shortened_to_an_earlier_one_stays() {
+        struct Cut;
+        impl Comparator for Cut {
+            fn name(&self) -> &str {
+                "test.Cut"
+            }
+            fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+                a.cmp(b)
+            }
+            fn find_shortest_separator(&self, start: &mut Vec<u8>, _: &[u8]) {
+                start.clear();
+            }
+        }
+        let mut start = key(b"foo", 100, 1);
+        InternalKeyComparator::new(Cut).find_shortest_separator(&mut start, &key(b"zoo", 9, 1));
+        assert_eq!(start, key(b"foo", 100, 1));
+    }
+
+    #[test]
     fn it_shows_the_order_of_the_user_keys() {
         assert_eq!(format!("{INTERNAL:?}"), r#"InternalKeyComparator("leveldb.BytewiseComparator")"#);
         assert_eq!(INTERNAL.name(), "leveldb.InternalKeyComparator");

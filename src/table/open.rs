@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::block::Block;
-use super::blocks::{Blocks, Span};
+use super::block_reader::{BlockReader, Span};
 use super::filters::Filters;
 use super::format::{FOOTER_LEN, Footer};
 use super::read_at::ReadAt;
@@ -54,7 +54,7 @@ pub(super) fn needs_range(error: &Error) -> bool {
     matches!(error.without_path(), Error::NeedRange { .. })
 }
 
-pub(super) fn open<R: ReadAt>(blocks: &Blocks<R>, options: &ReadOptions) -> Result<Opened> {
+pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) -> Result<Opened> {
     let Some(footer_at) = blocks.file_len.checked_sub(FOOTER_LEN as u64) else {
         let expected = format!("a table of at least {FOOTER_LEN} bytes");
         return Err(Error::corrupt(Structure::Table, 0, expected, format!("{} bytes", blocks.file_len)));
@@ -67,11 +67,11 @@ pub(super) fn open<R: ReadAt>(blocks: &Blocks<R>, options: &ReadOptions) -> Resu
     let metaindex_span = blocks.span(footer.metaindex, footer_at);
     let (index, metaindex) = read_indexes(blocks, &tail, index_span, metaindex_span.as_ref().ok().copied())?;
 
-    let mut limit = blocks.max_block_size;
-    let index = Block::new(blocks.decode(index, index_span.offset, &mut limit)?, index_span.offset)?;
+    let index = Block::new(blocks.decode(index, index_span.offset, blocks.room(1, 0))?, index_span.offset)?;
     let metaindex = metaindex_span.and_then(|span| {
         let stored = metaindex.unwrap_or_else(|| blocks.read(span.offset, span.len))?;
-        let block = Block::new(blocks.decode(stored, span.offset, &mut limit)?, span.offset)?;
+        let block =
+            Block::new(blocks.decode(stored, span.offset, blocks.room(1, index.size()))?, span.offset)?;
         Ok((span, block))
     });
 
@@ -80,6 +80,7 @@ pub(super) fn open<R: ReadAt>(blocks: &Blocks<R>, options: &ReadOptions) -> Resu
         Err(error) => (None, Filters::unreadable(error)),
         Ok((span, metaindex)) => {
             let mut filters = Filters::find(&metaindex, options);
+            let held = index.size().saturating_add(metaindex.size());
             filters.load(|handle| {
                 let filter = blocks.span(handle, span.offset)?;
                 // Sound files have no such thing, and it would let a small file hold the same bytes many times over.
@@ -89,7 +90,7 @@ pub(super) fn open<R: ReadAt>(blocks: &Blocks<R>, options: &ReadOptions) -> Resu
                     return Err(Error::corrupt(Structure::BlockHandle, span.offset, expected, found));
                 }
                 let stored = tail.take(filter).map_or_else(|| blocks.read(filter.offset, filter.len), Ok)?;
-                blocks.decode(stored, filter.offset, &mut limit)
+                blocks.decode(stored, filter.offset, blocks.room(1, held))
             })?;
             (Some(metaindex), filters)
         }
@@ -99,7 +100,7 @@ pub(super) fn open<R: ReadAt>(blocks: &Blocks<R>, options: &ReadOptions) -> Resu
 
 /// The last bytes of the file: as many as asked for, or the footer alone where a source knows that much without
 /// fetching anything.
-fn read_tail<R: ReadAt>(blocks: &Blocks<R>, footer_at: u64, tail_size: usize) -> Result<Run> {
+fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usize) -> Result<Run> {
     let len = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).min(tail_size).max(FOOTER_LEN);
     let offset = blocks.file_len.saturating_sub(len as u64);
     match blocks.read(offset, len) {
@@ -116,7 +117,7 @@ fn read_tail<R: ReadAt>(blocks: &Blocks<R>, footer_at: u64, tail_size: usize) ->
 ///
 /// For the metaindex: `None` if it has not been read, an error if that failed.
 fn read_indexes<R: ReadAt>(
-    blocks: &Blocks<R>,
+    blocks: &BlockReader<R>,
     tail: &Run,
     index: Span,
     metaindex: Option<Span>,
@@ -134,8 +135,9 @@ fn read_indexes<R: ReadAt>(
         {
             match blocks.read(start, len) {
                 Ok(bytes) => {
-                    let both = Run { offset: start, bytes, owned: false };
-                    if let (Some(index), Some(metaindex)) = (both.get(index), both.get(metaindex)) {
+                    let both = Run::new(start, bytes);
+                    // The index is nearly all of it; the metaindex would keep it in memory even where it is compressed.
+                    if let (Some(index), Some(metaindex)) = (both.get(index), both.take(metaindex)) {
                         return Ok((index, Some(Ok(metaindex))));
                     }
                 }

@@ -51,11 +51,11 @@ impl ReadOptions {
         Self { verify_checksums: verify, ..self }
     }
 
-    /// The most bytes that a compressed block may hold once decompressed; for index, metaindex and
-    /// filter block it is the limit of all three together. Default: 8 MiB. Beyond it is [`Error::Limit`](crate::Error::Limit), before
-    /// anything is allocated.
+    /// The most bytes that a compressed block may hold once decompressed. Default: 8 MiB. Beyond it is
+    /// [`Error::Limit`](crate::Error::Limit), before anything is allocated.
     ///
-    /// Uncompressed blocks are bounded by the file.
+    /// It is lower where a small file decompresses to so much that its index, metaindex, filter block and one data block together would
+    /// take more than this and twice the file's size. Uncompressed blocks are bounded by the file.
     pub fn max_block_size(self, bytes: usize) -> Self {
         Self { max_block_size: bytes, ..self }
     }

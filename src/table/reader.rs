@@ -6,14 +6,15 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 
-use super::block::{Block, Position};
+use super::block::Block;
 use super::block_cursor::{BlockCursor, DataBlocks};
-use super::blocks::Blocks;
+use super::block_reader::BlockReader;
 use super::comparator::SharedComparator;
 use super::cursor::{Cursor, Iter};
 use super::filters::Filters;
 use super::format::{BlockHandle, Footer};
 use super::open::{Opened, open};
+use super::position::Position;
 use super::read_at::ReadAt;
 use super::read_options::ReadOptions;
 use crate::{Error, FilterBlockReader, Result, SharedPolicy};
@@ -33,8 +34,9 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 ///
 /// # Memory
 ///
-/// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`]. Every length in the file is checked against
-/// the file's before anything is allocated for it. Blocks that a source gives out as views of
+/// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`], and so does the open table with one data
+/// block. Every length in the file is checked against
+/// the file's before anything is allocated for it. BlockReader that a source gives out as views of
 /// its own memory stay such views where they are not compressed.
 ///
 /// # Errors
@@ -57,7 +59,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// # }
 /// ```
 pub struct Table<R> {
-    blocks: Blocks<R>,
+    blocks: BlockReader<R>,
     path: Option<PathBuf>,
     pub(super) order: SharedComparator,
     /// The order of the user keys, where the keys are a database's.
@@ -82,7 +84,7 @@ impl<R: ReadAt> Table<R> {
     /// read; [`Error::Unsupported`] if it is a table of RocksDB's or Pebble's own kind.
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
         let file_len = source.len().map_err(|error| Error::io("asking for the length", 0, error))?;
-        let blocks = Blocks {
+        let blocks = BlockReader {
             source,
             file_len,
             verify_checksums: options.verify_checksums,
@@ -193,7 +195,8 @@ impl<R: ReadAt> Table<R> {
 
     /// Reads and decodes a block of entries.
     pub(super) fn block(&self, handle: BlockHandle) -> Result<Block> {
-        let block = self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.block(span));
+        let block =
+            self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.block(span, self.held()));
         block.map_err(|error| self.in_file(error))
     }
 
@@ -285,11 +288,14 @@ impl<R> Table<R> {
     /// they are views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         let path = self.path.as_ref().map_or(0, |path| path.as_os_str().len());
+        size_of::<Self>().saturating_add(self.held()).saturating_add(path)
+    }
+
+    /// The size of the blocks that the table keeps.
+    fn held(&self) -> usize {
         let metaindex = self.metaindex.as_ref().map_or(0, Block::size);
         let filter = self.filters.reader.as_ref().map_or(0, |filter| filter.contents().len());
-        [self.index.size(), metaindex, filter, path]
-            .into_iter()
-            .fold(size_of::<Self>(), usize::saturating_add)
+        self.index.size().saturating_add(metaindex).saturating_add(filter)
     }
 
     /// The source.

@@ -1,11 +1,36 @@
 //! Whole databases, through `leveldb/c.h`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::{fmt, fs};
 
 use anyhow::Result;
+use filterblock::{FilterPolicy as _, SharedPolicy};
 
 use super::script::Script;
 use super::{Compression, ffi};
+
+/// A database's filter policy.
+#[derive(Clone, Default)]
+pub enum Filter {
+    /// No filters.
+    #[default]
+    None,
+    /// LevelDB's own Bloom filters with so many bits a key.
+    BuiltIn(u32),
+    /// A policy of ours, through `leveldb_filterpolicy_create`.
+    Policy(SharedPolicy),
+}
+
+impl fmt::Debug for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("None"),
+            Self::BuiltIn(bits) => f.debug_tuple("BuiltIn").field(bits).finish(),
+            Self::Policy(policy) => f.debug_tuple("Policy").field(&policy.name()).finish(),
+        }
+    }
+}
 
 /// What LevelDB's options say about a database. It creates what is missing and verifies checksums on every read.
 #[derive(Debug, Clone)]
@@ -18,8 +43,8 @@ pub struct DatabaseOptions {
     pub block_size: usize,
     /// `compression`.
     pub compression: Compression,
-    /// `filter_policy`: the built-in Bloom filter with so many bits a key, or none.
-    pub bits_per_key: Option<u32>,
+    /// `filter_policy`.
+    pub filter: Filter,
     /// Whether keys are in descending order, by a comparator named `filterblock.testdata.Reversed`.
     pub reverse_order: bool,
     /// `paranoid_checks`.
@@ -34,7 +59,7 @@ impl Default for DatabaseOptions {
             max_file_size: 2 << 20,
             block_size: 4096,
             compression: Compression::Snappy,
-            bits_per_key: None,
+            filter: Filter::None,
             reverse_order: false,
             paranoid_checks: false,
         }
@@ -111,4 +136,17 @@ impl Database {
 /// `RepairDB`: makes a database of whatever tables and logs a folder holds.
 pub fn repair(folder: &Path, options: &DatabaseOptions) -> Result<()> {
     ffi::repair(folder, options)
+}
+
+/// The tables in a database's folder: their names and what they hold.
+pub fn tables_in(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+    let mut tables = BTreeMap::new();
+    for file in fs::read_dir(folder)? {
+        let file = file?;
+        let name = file.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".ldb") {
+            tables.insert(name, fs::read(file.path())?);
+        }
+    }
+    Ok(tables)
 }

@@ -42,8 +42,8 @@ fn checked(bits_per_key: u32) -> i32 {
 #[derive(Debug, Default)]
 pub struct BlockScript {
     script: Script,
-    /// Of the builder at work: the last block offset.
-    at: Option<u64>,
+    /// Of the builder at work, if there is one: how many filters it has made.
+    filters: Option<u64>,
     blocks: usize,
 }
 
@@ -55,37 +55,38 @@ impl BlockScript {
 
     /// Begins a block. Every block has to be finished before the next, or before it is built.
     pub fn begin(&mut self, bits_per_key: u32) {
-        assert!(self.at.is_none(), "the block before has not been finished");
-        self.at = Some(0);
+        assert!(self.filters.is_none(), "the block before has not been finished");
+        self.filters = Some(0);
         self.script.op(0);
         self.script.i32(checked(bits_per_key));
     }
 
-    /// `StartBlock`, never with an offset below the one before: LevelDB would abort.
+    /// `StartBlock`, never for a range whose filter is made: LevelDB would abort.
     pub fn start_block(&mut self, offset: u64) {
-        let before = self.at.replace(offset).expect("begin comes first");
-        assert!(before <= offset, "block offset {offset} after {before}");
+        let filters = self.filters.as_mut().expect("begin comes first");
+        assert!(offset >> 11 >= *filters, "block offset {offset} when {filters} filters are made");
+        *filters = offset >> 11;
         self.script.op(1);
         self.script.u64(offset);
     }
 
     /// `AddKey`.
     pub fn add_key(&mut self, key: &[u8]) {
-        assert!(self.at.is_some(), "begin comes first");
+        assert!(self.filters.is_some(), "begin comes first");
         self.script.op(2);
         self.script.bytes(key);
     }
 
     /// `Finish`.
     pub fn finish(&mut self) {
-        self.at.take().expect("begin comes first");
+        self.filters.take().expect("begin comes first");
         self.blocks += 1;
         self.script.op(3);
     }
 
     /// Has LevelDB build them and hands each to `block`, in their order.
     pub fn build_with(&self, mut block: impl FnMut(&[u8])) {
-        assert!(self.at.is_none(), "the last block has not been finished");
+        assert!(self.filters.is_none(), "the last block has not been finished");
         ffi::build_filter_blocks(&self.script, &mut block);
     }
 

@@ -5,11 +5,10 @@
 mod database;
 mod ffi;
 mod filter;
-mod options;
 mod script;
 mod table;
 
-pub use database::{Database, DatabaseOptions, WriteBatch, repair};
+pub use database::{Database, DatabaseOptions, Filter, WriteBatch, repair, tables_in};
 pub use filter::{Answer, BlockScript, Bloom, QueryScript, hash};
 pub use table::{Entries, Table, TableBuilder, TableOptions, build_table};
 

@@ -4,16 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use filterblock_interop::leveldb::{Compression, Database, DatabaseOptions, Table, TableOptions, WriteBatch};
+use filterblock_interop::leveldb::{
+    Compression, Database, DatabaseOptions, Filter, Table, TableOptions, WriteBatch, tables_in,
+};
 
 use crate::text::{Text, hex, value_of};
 
 pub(crate) fn write(folder: &Path) -> Result<()> {
-    let options = DatabaseOptions { bits_per_key: Some(10), block_size: 1024, ..DatabaseOptions::default() };
+    let options =
+        DatabaseOptions { filter: Filter::BuiltIn(10), block_size: 1024, ..DatabaseOptions::default() };
     levels(&folder.join("levels"), &options)?;
 
     let unfiltered =
-        DatabaseOptions { bits_per_key: None, compression: Compression::None, ..options.clone() };
+        DatabaseOptions { filter: Filter::None, compression: Compression::None, ..options.clone() };
     two_tables(&folder.join("unfiltered"), &unfiltered)?;
 
     let reversed = DatabaseOptions { reverse_order: true, ..options };
@@ -100,16 +103,10 @@ fn finish(folder: &Path, database: Database) -> Result<()> {
 }
 
 fn entries(folder: &Path) -> Result<()> {
-    let mut files: Vec<_> = fs::read_dir(folder)?.collect::<std::io::Result<_>>()?;
-    files.retain(|file| file.path().extension().is_some_and(|extension| extension == "ldb"));
-    files.sort_by_key(|file| file.file_name());
-
     let mut listing =
         Text::new("<table> <user key> <sequence number> <value or deletion> <length of the value>");
-    for file in files {
-        let name = file.file_name().into_string().ok().context("a name LevelDB did not give")?;
-        let contents = fs::read(file.path())?;
-        let options = TableOptions { internal_keys: true, ..TableOptions::default() };
+    let options = TableOptions { internal_keys: true, ..TableOptions::default() };
+    for (name, contents) in tables_in(folder)? {
         for (key, value) in Table::open(&options, &contents)?.entries()? {
             let (user_key, suffix) = key.split_last_chunk::<8>().context("an internal key")?;
             let suffix = u64::from_le_bytes(*suffix);

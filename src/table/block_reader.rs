@@ -12,7 +12,7 @@ use super::read_at::ReadAt;
 use crate::{Error, Result, Structure};
 
 /// A source and what has to be known to read blocks from it.
-pub(super) struct Blocks<R> {
+pub(super) struct BlockReader<R> {
     pub(super) source: R,
     pub(super) file_len: u64,
     pub(super) verify_checksums: bool,
@@ -37,7 +37,7 @@ impl Span {
     }
 }
 
-impl<R: ReadAt> Blocks<R> {
+impl<R: ReadAt> BlockReader<R> {
     /// Exactly `len` bytes from `offset`, or an error; also where the source does not keep to that.
     pub(super) fn read(&self, offset: u64, len: usize) -> Result<Bytes> {
         let bytes = self.source.read_at(offset, len);
@@ -63,20 +63,30 @@ impl<R: ReadAt> Blocks<R> {
         }
     }
 
-    /// The contents of a block that was read with its trailer. What is decompressed counts against `limit`.
-    pub(super) fn decode(&self, stored: Bytes, offset: u64, limit: &mut usize) -> Result<Bytes> {
-        let (stored, compression) = split_trailer(stored, offset, self.verify_checksums)?;
-        let contents = decompress(compression, stored.clone(), offset, *limit as u64)?;
-        if contents.as_ptr() != stored.as_ptr() {
-            *limit = limit.saturating_sub(contents.len());
-        }
-        Ok(contents)
+    /// What is left to a block, stored and decompressed, of a limit on memory: `files` times the file and one block
+    /// at its limit, less the `held` bytes of other blocks.
+    ///
+    /// Opening counts on one file and leaves the other to the data block that is read later. As sound blocks do not overlap, only a
+    /// small file that decompresses out of all proportion can meet this limit.
+    pub(super) fn room(&self, files: u64, held: usize) -> u64 {
+        let all = self.file_len.saturating_mul(files).saturating_add(self.max_block_size as u64);
+        all.saturating_sub(held as u64)
     }
 
-    /// Reads and decodes one block.
-    pub(super) fn block(&self, span: Span) -> Result<Block> {
+    /// The contents of a block that was read with its trailer.
+    pub(super) fn decode(&self, stored: Bytes, offset: u64, room: u64) -> Result<Bytes> {
+        let found = stored.len() as u64;
+        let Some(left) = room.checked_sub(found) else {
+            return Err(Error::Limit { what: "block", offset, limit: room, found });
+        };
+        let (stored, compression) = split_trailer(stored, offset, self.verify_checksums)?;
+        decompress(compression, stored, offset, left.min(self.max_block_size as u64))
+    }
+
+    /// Reads and decodes a data block, while `held` bytes of other blocks are in memory.
+    pub(super) fn block(&self, span: Span, held: usize) -> Result<Block> {
         let stored = self.read(span.offset, span.len)?;
-        Block::new(self.decode(stored, span.offset, &mut self.max_block_size.clone())?, span.offset)
+        Block::new(self.decode(stored, span.offset, self.room(2, held))?, span.offset)
     }
 
     /// The compression type of a block, from its trailer alone.

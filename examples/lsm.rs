@@ -1,0 +1,197 @@
+//! A small LSM store: a memtable, tables with filters, lookups over all of them, compaction.
+//!
+//! `cargo run --release --example lsm` counts the data blocks read for the same lookups with filters and without.
+//! There is no log and no manifest: what is in the memtable is lost with the process.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use bytes::Bytes;
+use filterblock::BloomFilterPolicy;
+use filterblock::table::{
+    BytewiseComparator, Comparator, InternalKeyComparator, Lookup, ReadAt, ReadOptions, Table, TableBuilder,
+    WriteOptions,
+};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const MEMTABLE_ENTRIES: usize = 10_000;
+const VALUE: u8 = 1;
+const KEY_ORDER: InternalKeyComparator = InternalKeyComparator::new(BytewiseComparator);
+
+/// A file that counts how often it is read.
+struct CountedFile {
+    file: File,
+    reads: Rc<Cell<u64>>,
+}
+
+impl ReadAt for CountedFile {
+    fn len(&self) -> io::Result<u64> {
+        ReadAt::len(&self.file)
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        self.reads.set(self.reads.get() + 1);
+        ReadAt::read_at(&self.file, offset, len)
+    }
+}
+
+struct Store {
+    dir: PathBuf,
+    /// What was written last, by user key; `None` where it was deleted.
+    memtable: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    /// The newest first.
+    tables: Vec<Table<CountedFile>>,
+    reads: Rc<Cell<u64>>,
+    next_number: u64,
+}
+
+impl Store {
+    fn new(dir: &Path) -> Self {
+        let reads = Rc::new(Cell::new(0));
+        Self { dir: dir.to_owned(), memtable: BTreeMap::new(), tables: Vec::new(), reads, next_number: 1 }
+    }
+
+    /// Stores a value, or deletes the key.
+    fn put(&mut self, key: Vec<u8>, value: Option<Vec<u8>>) -> Result<()> {
+        self.memtable.insert(key, value);
+        if self.memtable.len() >= MEMTABLE_ENTRIES { self.flush() } else { Ok(()) }
+    }
+
+    /// The newest entry of a key decides: the memtable's, else that of the newest table that has one.
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        if let Some(value) = self.memtable.get(key) {
+            return Ok(value.as_ref().map(|value| Bytes::copy_from_slice(value)));
+        }
+        for table in &self.tables {
+            match table.get_at(key, u64::MAX)? {
+                Lookup::Value(value) => return Ok(Some(value)),
+                Lookup::Deleted => return Ok(None),
+                Lookup::Absent => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes the memtable as a table, whose number is the sequence number of its entries.
+    fn flush(&mut self) -> Result<()> {
+        let table = self.write_table(|table| {
+            self.memtable.iter().try_for_each(|(user_key, value)| {
+                let tag = self.next_number << 8 | u64::from(value.is_some());
+                let key = [user_key, &tag.to_le_bytes()[..]].concat();
+                table.add(&key, value.as_deref().unwrap_or_default())
+            })
+        })?;
+        self.memtable.clear();
+        self.tables.insert(0, table);
+        self.next_number += 1;
+        Ok(())
+    }
+
+    /// Merges all tables into one, which holds the newest value of each key and no deletions.
+    fn compact(&mut self) -> Result<()> {
+        let table = self.write_table(|table| {
+            let mut cursors = self.tables.iter().map(Table::cursor).collect::<Vec<_>>();
+            for cursor in &mut cursors {
+                cursor.next()?;
+            }
+            let mut last_key = None;
+            loop {
+                cursors.retain(|cursor| cursor.valid());
+                // Of equal user keys the newest entry is the least.
+                let least = cursors.iter_mut().min_by(|a, b| KEY_ORDER.compare(a.key(), b.key()));
+                let Some(cursor) = least else { return Ok(()) };
+                if let Some((user_key, tag)) = cursor.key().split_last_chunk::<8>()
+                    && last_key.as_deref() != Some(user_key)
+                {
+                    if tag[0] == VALUE {
+                        table.add(cursor.key(), cursor.value())?;
+                    }
+                    last_key = Some(user_key.to_vec());
+                }
+                cursor.next()?;
+            }
+        })?;
+        self.tables = vec![table];
+        for number in (1..self.next_number).filter(|&number| self.path(number).exists()) {
+            fs::remove_file(self.path(number))?;
+        }
+        self.next_number += 1;
+        Ok(())
+    }
+
+    /// Writes the next table and opens it.
+    fn write_table(
+        &self,
+        fill: impl FnOnce(&mut TableBuilder<File>) -> filterblock::Result<()>,
+    ) -> Result<Table<CountedFile>> {
+        let path = self.path(self.next_number);
+        let options = WriteOptions::default().internal_keys(true).filter_policy(BloomFilterPolicy::new(10));
+        let mut table = TableBuilder::new(File::create(&path)?, options);
+        fill(&mut table)?;
+        let (file, _) = table.finish()?;
+        file.sync_all()?;
+        self.open_table(&path, true)
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        self.dir.join(format!("{number:06}.ldb"))
+    }
+
+    fn open_table(&self, path: &Path, filters: bool) -> Result<Table<CountedFile>> {
+        let mut options = ReadOptions::default().internal_keys(true);
+        if !filters {
+            options = options.filter_policies(Vec::new());
+        }
+        let source = CountedFile { file: File::open(path)?, reads: Rc::clone(&self.reads) };
+        Ok(Table::open(source, &options)?.with_path(path))
+    }
+
+    /// Opens all tables anew, with their filters or without.
+    fn reopen(&mut self, filters: bool) -> Result<()> {
+        let paths = (1..self.next_number).rev().map(|number| self.path(number)).filter(|path| path.exists());
+        self.tables = paths.map(|path| self.open_table(&path, filters)).collect::<Result<_>>()?;
+        Ok(())
+    }
+}
+
+fn main() -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let mut store = Store::new(dir.path());
+    for i in 0..100_000 {
+        store.put(key(i), Some(format!("value {i}").into_bytes()))?;
+        if i % 5 == 0 {
+            store.put(key(i / 2), None)?;
+        }
+    }
+    store.flush()?;
+    report("flushed", &mut store)?;
+    store.compact()?;
+    report("compacted", &mut store)
+}
+
+/// Looks up keys, of which half were never stored, with filters and without.
+fn report(state: &str, store: &mut Store) -> Result<()> {
+    let mut look_up = |filters| -> Result<_> {
+        store.reopen(filters)?;
+        store.reads.set(0);
+        let answers = (0..20_000).map(|i| store.get(&key(i * 10))).collect::<Result<Vec<_>>>()?;
+        Ok((answers, store.reads.get()))
+    };
+    let (answers, without) = look_up(false)?;
+    let (same, with) = look_up(true)?;
+    assert!(answers == same, "filters change no answer");
+    let (tables, found) = (store.tables.len(), answers.iter().flatten().count());
+    println!("{state}: {tables} tables, {} lookups, {found} keys found", answers.len());
+    println!("  data blocks read without filters: {without}, with filters: {with}");
+    println!("  saved: {} ({:.1} %)", without - with, 100.0 * (without - with) as f64 / without as f64);
+    Ok(())
+}
+
+fn key(i: u64) -> Vec<u8> {
+    format!("key{:010}", i.wrapping_mul(0x9e37_79b9) % (1 << 32)).into_bytes()
+}

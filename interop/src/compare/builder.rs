@@ -1,0 +1,167 @@
+//! Filter blocks: the bytes that both builders make of the same calls.
+
+use std::fmt;
+
+use anyhow::{Result, ensure};
+use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy};
+
+use super::hex;
+use crate::leveldb::BlockScript;
+use crate::random::Random;
+
+/// How many blocks LevelDB builds in one call.
+const BATCH: u64 = 1000;
+const MAX_BITS_PER_KEY: u64 = 50;
+
+/// What was compared; all blocks had the same bytes.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The seed of the cases.
+    pub seed: u64,
+    /// Filter blocks built by both.
+    pub blocks: u64,
+    /// Calls of `StartBlock`.
+    pub starts: u64,
+    /// Those that went back, within the range whose filter is not yet made.
+    pub backward_starts: u64,
+    /// Calls of `AddKey`.
+    pub keys: u64,
+    /// Those of which our builder got only the hash.
+    pub hashed_keys: u64,
+    /// Those that came before the first `StartBlock`.
+    pub early_keys: u64,
+    /// Bytes of the blocks built.
+    pub bytes: u64,
+    /// The largest block.
+    pub largest: usize,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "builder, seed {}: {} filter blocks, all bytes equal", self.seed, self.blocks)?;
+        writeln!(f, "  block starts {:>12}, {} of them backward", self.starts, self.backward_starts)?;
+        writeln!(
+            f,
+            "  keys         {:>12}, {} of them by hash, {} before any block",
+            self.keys, self.hashed_keys, self.early_keys
+        )?;
+        write!(f, "  bytes        {:>12}, largest block {}", self.bytes, self.largest)
+    }
+}
+
+/// Builds `runs` random filter blocks with both and compares the bytes.
+pub fn run(runs: u64, seed: u64) -> Result<Report> {
+    // One builder for each setting, used again and again: it has to start anew by itself.
+    let mut builders: Vec<_> = (0..=MAX_BITS_PER_KEY as u32)
+        .map(|bits| FilterBlockBuilder::new(BloomFilterPolicy::new(bits)))
+        .collect();
+    let mut report = Report { seed, ..Report::default() };
+    let mut script = BlockScript::new();
+    let mut ours = Vec::new();
+    let mut ends = Vec::new();
+    for batch in (0..runs).step_by(BATCH as usize) {
+        let cases = batch..runs.min(batch + BATCH);
+        script.clear();
+        ours.clear();
+        ends.clear();
+        for case in cases.clone() {
+            let mut random = Random::for_case(seed, case);
+            let bits = random.between(1, MAX_BITS_PER_KEY) as u32;
+            script.begin(bits);
+            let builder = &mut builders[bits as usize];
+            let policy = BloomFilterPolicy::new(bits);
+            Case { random, script: &mut script, builder, policy, report: &mut report }.play()?;
+            script.finish();
+            builder.finish_into(&mut ours)?;
+            ends.push(ours.len());
+        }
+        let theirs = script.build();
+        let mut start = 0;
+        for ((case, end), theirs) in cases.zip(&ends).zip(&theirs) {
+            let ours = &ours[start..*end];
+            ensure!(
+                ours == theirs,
+                "case {case} of seed {seed}: LevelDB built {}, we {}",
+                hex(theirs),
+                hex(ours)
+            );
+            report.blocks += 1;
+            report.bytes += theirs.len() as u64;
+            report.largest = report.largest.max(theirs.len());
+            start = *end;
+        }
+    }
+    Ok(report)
+}
+
+/// One filter block being built by both.
+struct Case<'a> {
+    random: Random,
+    script: &'a mut BlockScript,
+    builder: &'a mut FilterBlockBuilder<BloomFilterPolicy>,
+    policy: BloomFilterPolicy,
+    report: &'a mut Report,
+}
+
+impl Case<'_> {
+    fn play(mut self) -> Result<()> {
+        let by_hash = self.random.one_in(3);
+        let mut key = Vec::new();
+        if self.random.one_in(10) {
+            self.report.early_keys += self.keys(by_hash, &mut key)?;
+        }
+        let mut offset = 0;
+        let mut filters = 0;
+        for _ in 0..self.random.index(13) {
+            if self.random.one_in(8) && offset > filters << 11 {
+                offset = self.random.between(filters << 11, offset);
+                self.report.backward_starts += 1;
+            } else {
+                offset += self.gap();
+            }
+            filters = offset >> 11;
+            self.script.start_block(offset);
+            self.builder.start_block(offset)?;
+            self.report.starts += 1;
+            self.keys(by_hash, &mut key)?;
+        }
+        Ok(())
+    }
+
+    /// How far the next block is: mostly some KiB, seldom so far that thousands of empty filters lie between.
+    fn gap(&mut self) -> u64 {
+        match self.random.below(1000) {
+            0 => self.random.skewed(27),
+            1..50 => self.random.skewed(20),
+            50..150 => 2048 * self.random.between(0, 3),
+            _ => self.random.skewed(13),
+        }
+    }
+
+    fn keys(&mut self, by_hash: bool, key: &mut Vec<u8>) -> Result<u64> {
+        let count = if self.random.one_in(300) { self.random.skewed(12) } else { self.random.skewed(5) };
+        for _ in 0..count {
+            if !self.random.one_in(16) {
+                next_key(&mut self.random, key);
+            } // else the same key once more
+            self.script.add_key(key);
+            let hash = if by_hash { self.policy.hash_key(key) } else { None };
+            match hash {
+                Some(hash) => {
+                    self.builder.add_hash(hash)?;
+                    self.report.hashed_keys += 1;
+                }
+                None => self.builder.add_key(key),
+            }
+        }
+        self.report.keys += count;
+        Ok(count)
+    }
+}
+
+/// A key of 0 to 200 bytes, mostly short.
+fn next_key(random: &mut Random, key: &mut Vec<u8>) {
+    let len = if random.one_in(4) { random.index(201) } else { random.index(33) };
+    key.clear();
+    random.fill(len, key);
+}

@@ -1,0 +1,215 @@
+//! Filter blocks, sound and damaged: the answers that both readers give to the same queries.
+
+use std::fmt;
+
+use anyhow::{Result, ensure};
+use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy};
+
+use super::damage::damage;
+use super::{Row, hex};
+use crate::leveldb::{Answer, QueryScript};
+use crate::random::Random;
+
+const QUERIES_PER_BLOCK: u64 = 50;
+/// How many blocks LevelDB is asked about in one call.
+const BATCH: u64 = 200;
+
+/// What was compared; all answers were the same.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The seed of the cases.
+    pub seed: u64,
+    /// Filter blocks asked.
+    pub blocks: u64,
+    /// Those that were damaged before.
+    pub damaged: u64,
+    /// Queries, in all.
+    pub queries: u64,
+    /// Those for which LevelDB asked its policy.
+    pub asked: u64,
+    /// Those that found no match.
+    pub denied: u64,
+    /// Queries to blocks whose number of filters had to be rounded down.
+    pub rounded: u64,
+    /// Queries that each condition decided, and those of them that found no match.
+    pub rows: [(u64, u64); Row::ALL.len()],
+}
+
+impl Report {
+    /// Fails unless every condition was met and the policy was asked often enough for the comparison to mean something.
+    pub fn ensure_covered(&self) -> Result<()> {
+        for (row, (queries, _)) in Row::ALL.iter().zip(self.rows) {
+            ensure!(queries > 0, "no query met the condition \"{}\"", row.label());
+        }
+        ensure!(self.rounded > 0, "no block had its number of filters rounded down");
+        let percent = self.asked * 100 / self.queries.max(1);
+        ensure!(percent >= 30, "only {percent} % of the queries reached the policy");
+        Ok(())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "reader, seed {}: {} queries, all answers equal", self.seed, self.queries)?;
+        writeln!(f, "  {} filter blocks, {} of them damaged", self.blocks, self.damaged)?;
+        let share = |part: u64| part as f64 * 100.0 / self.queries as f64;
+        writeln!(
+            f,
+            "  {} ({:.1} %) reached the policy, {} ({:.1} %) found no match",
+            self.asked,
+            share(self.asked),
+            self.denied,
+            share(self.denied)
+        )?;
+        writeln!(f, "  {:<36} {:>12} {:>12}", "decided by", "queries", "no match")?;
+        for (row, (queries, denied)) in Row::ALL.iter().zip(self.rows) {
+            writeln!(f, "  {:<36} {queries:>12} {denied:>12}", row.label())?;
+        }
+        write!(f, "  {:<36} {:>12}", "count of filters rounded down, too", self.rounded)
+    }
+}
+
+/// Asks about `queries` random queries of both and compares the answers.
+pub fn run(queries: u64, seed: u64) -> Result<Report> {
+    let blocks = queries.div_ceil(QUERIES_PER_BLOCK);
+    let mut report = Report { seed, ..Report::default() };
+    let mut script = QueryScript::new();
+    for batch in (0..blocks).step_by(BATCH as usize) {
+        script.clear();
+        let mut cases = Vec::new();
+        for case in batch..blocks.min(batch + BATCH) {
+            let made = Case::new(seed, case)?;
+            if made.is_defined() {
+                script.block(&made.block);
+                made.queries.iter().for_each(|(offset, key)| script.query(*offset, key));
+            }
+            cases.push(made);
+        }
+        let mut answers = script.answers().into_iter();
+        for case in &cases {
+            case.compare(&mut answers, &mut report)?;
+        }
+        ensure!(answers.next().is_none(), "as many answers as queries");
+    }
+    Ok(report)
+}
+
+struct Case {
+    /// For messages.
+    name: String,
+    block: Vec<u8>,
+    damaged: bool,
+    queries: Vec<(u64, Vec<u8>)>,
+}
+
+impl Case {
+    fn new(seed: u64, case: u64) -> Result<Self> {
+        let mut random = Random::for_case(seed, case);
+        let mut stored = Vec::new();
+        let base_lg = if random.one_in(4) { random.below(64) as u8 } else { 11 };
+        let block = build(&mut random, base_lg, &mut stored)?;
+        let damaged = random.one_in(2);
+        let mut case = Self { name: format!("case {case} of seed {seed}"), block, damaged, queries: vec![] };
+        if damaged {
+            damage(&mut random, &mut case.block);
+        }
+        // The range that a reader goes by.
+        let base_lg = case.block.last().copied().filter(|&lg| lg < 64).unwrap_or(base_lg);
+        for _ in 0..QUERIES_PER_BLOCK {
+            case.queries.push(query(&mut random, base_lg, &stored));
+        }
+        Ok(case)
+    }
+
+    /// Whether LevelDB's behaviour is defined for this block.
+    fn is_defined(&self) -> bool {
+        !Row::of(&self.block, 0).0.is_undefined()
+    }
+
+    fn compare(&self, answers: &mut impl Iterator<Item = Answer>, report: &mut Report) -> Result<()> {
+        let policy = BloomFilterPolicy::new(10);
+        let reader = FilterBlockReader::new(policy, &self.block[..]);
+        let queries: Vec<_> = self.queries.iter().map(|(offset, key)| (*offset, &key[..])).collect();
+        let mut together = Vec::new();
+        reader.keys_may_match(&queries, &mut together);
+        ensure!(together.len() == queries.len(), "{}: {} answers", self.name, together.len());
+
+        for (&(offset, key), together) in queries.iter().zip(together) {
+            let (row, rounded) = Row::of(&self.block, offset);
+            let expected = if row.is_undefined() {
+                true
+            } else {
+                let theirs = answers.next().expect("an answer for each query");
+                ensure!(theirs.policy_asked == row.asks_policy(), "{}: {row:?} is wrong", self.name);
+                report.asked += u64::from(theirs.policy_asked);
+                theirs.may_match
+            };
+            let single = reader.key_may_match(offset, key);
+            let hash = policy.hash_key(key).expect("Bloom filters are made of hashes");
+            let by_hash = reader.hash_may_match(offset, hash);
+            ensure!(
+                [single, together, by_hash] == [expected; 3],
+                "{}: {expected} expected by \"{}\"; key_may_match {single}, keys_may_match {together}, \
+                 hash_may_match {by_hash}; offset {offset}, key {}, block {}",
+                self.name,
+                row.label(),
+                hex(key),
+                hex(&self.block)
+            );
+            let index = Row::ALL.iter().position(|&other| other == row).expect("one of all");
+            report.rows[index].0 += 1;
+            report.rows[index].1 += u64::from(!expected);
+            report.rounded += u64::from(rounded);
+            report.denied += u64::from(!expected);
+        }
+        ensure!(self.damaged || reader.check().is_ok(), "{}: check finds a sound block malformed", self.name);
+        report.blocks += 1;
+        report.damaged += u64::from(self.damaged);
+        report.queries += queries.len() as u64;
+        Ok(())
+    }
+}
+
+/// A sound block, and its keys with the offsets of their data blocks.
+fn build(random: &mut Random, base_lg: u8, stored: &mut Vec<(u64, Vec<u8>)>) -> Result<Vec<u8>> {
+    let policy = BloomFilterPolicy::new(random.between(1, 50) as u32);
+    let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg)?;
+    let range = 1_u64 << base_lg;
+    let mut offset = 0_u64;
+    for _ in 0..random.between(1, 6) {
+        builder.start_block(offset)?;
+        for _ in 0..random.skewed(4) {
+            let len = if random.one_in(8) { random.index(201) } else { random.index(21) };
+            let key = random.bytes(len);
+            builder.add_key(&key);
+            stored.push((offset, key));
+        }
+        let next = range / 2 + random.below(range);
+        let ranges = if random.one_in(4) { random.below(6) } else { 0 };
+        offset = offset.saturating_add(next).saturating_add(range.saturating_mul(ranges));
+    }
+    Ok(builder.finish()?.to_vec())
+}
+
+fn query(random: &mut Random, base_lg: u8, stored: &[(u64, Vec<u8>)]) -> (u64, Vec<u8>) {
+    let (mut offset, mut key) = (0, Vec::new());
+    if !stored.is_empty() {
+        (offset, key) = stored[random.index(stored.len())].clone();
+    }
+    match random.below(20) {
+        0 => offset = random.next_u64(),
+        1 => offset = random.skewed(64),
+        2..10 => offset = random.below(9).checked_shl(base_lg.into()).unwrap_or(0),
+        _ => {}
+    }
+    match random.below(20) {
+        0 => offset = offset.saturating_add(1 << base_lg),
+        1 => offset = offset.saturating_sub(1),
+        _ => {}
+    }
+    if random.one_in(2) {
+        let len = random.index(21);
+        key = random.bytes(len);
+    }
+    (offset, key)
+}

@@ -1,0 +1,80 @@
+//! Our filter policies as LevelDB's: `fb_policy`.
+
+use std::ffi::{CString, c_char, c_void};
+use std::slice;
+
+use anyhow::Result;
+use filterblock::{FilterPolicy as _, KeyBuf, SharedPolicy};
+
+use super::{Bytes, Sink};
+use crate::leveldb::{DatabaseOptions, Filter};
+
+#[repr(C)]
+pub(super) struct RawPolicy {
+    context: *mut c_void,
+    name: *const c_char,
+    create: extern "C" fn(*mut c_void, *const *const u8, *const usize, usize, Sink),
+    key_may_match: extern "C" fn(*mut c_void, Bytes, Bytes) -> u8,
+}
+
+/// A policy, with what the other side needs to call it.
+pub(super) struct Policy {
+    /// From `Box::into_raw`: the other side holds these pointers too.
+    raw: *mut RawPolicy,
+    policy: *mut SharedPolicy,
+    _name: CString,
+}
+
+impl Policy {
+    /// The policy of ours that a database is to use, if any.
+    pub(super) fn of(options: &DatabaseOptions) -> Result<Option<Self>> {
+        let Filter::Policy(policy) = &options.filter else { return Ok(None) };
+        let name = CString::new(policy.name())?;
+        let policy = Box::into_raw(Box::new(SharedPolicy::clone(policy)));
+        let raw = RawPolicy { context: policy.cast(), name: name.as_ptr(), create, key_may_match };
+        Ok(Some(Self { raw: Box::into_raw(Box::new(raw)), policy, _name: name }))
+    }
+
+    pub(super) fn as_ptr(&self) -> *const RawPolicy {
+        self.raw
+    }
+}
+
+impl Drop for Policy {
+    fn drop(&mut self) {
+        // SAFETY: both came from `of`, are dropped once, and whoever used them is gone.
+        unsafe {
+            drop(Box::from_raw(self.raw));
+            drop(Box::from_raw(self.policy));
+        }
+    }
+}
+
+extern "C" fn create(
+    context: *mut c_void,
+    keys: *const *const u8,
+    sizes: *const usize,
+    count: usize,
+    filter: Sink,
+) {
+    // SAFETY: `Policy::of` made the context from such a policy, which is only ever shared, between threads too.
+    let policy = unsafe { &*context.cast::<SharedPolicy>() };
+    // SAFETY: LevelDB passes two arrays of `count` elements, which describe keys that live through the call.
+    let keys: KeyBuf = unsafe {
+        let keys = slice::from_raw_parts(keys, count);
+        let sizes = slice::from_raw_parts(sizes, count);
+        keys.iter().zip(sizes).map(|(&data, &size)| Bytes { data, size }.as_slice()).collect()
+    };
+    let mut bytes = Vec::new();
+    // LevelDB has no way to hear of an error, and a filter that was not made would deny every key.
+    policy.create_filter(keys.as_keys(), &mut bytes).expect("a filter of these keys");
+    (filter.function)(filter.context, Bytes::new(&bytes));
+}
+
+extern "C" fn key_may_match(context: *mut c_void, key: Bytes, filter: Bytes) -> u8 {
+    // SAFETY: `Policy::of` made the context from such a policy, which is only ever shared, between threads too.
+    let policy = unsafe { &*context.cast::<SharedPolicy>() };
+    // SAFETY: LevelDB passes bytes that live through the call.
+    let (key, filter) = unsafe { (key.as_slice(), filter.as_slice()) };
+    policy.key_may_match(key, filter).into()
+}

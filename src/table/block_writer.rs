@@ -1,0 +1,95 @@
+//! Blocks and their trailers, written one behind the other (`WriteBlock` and `WriteRawBlock` of LevelDB's
+//! `table/table_builder.cc`).
+
+use std::io::{self, Write};
+
+use super::block_builder::BlockBuilder;
+use super::checksum::trailer;
+use super::compression::{Compression, Compressor};
+use super::format::{BlockHandle, Footer};
+use crate::{Error, Result};
+
+/// Writes to `writer` and counts. After an error the file is lost: part of a block may be in it.
+pub(super) struct BlockWriter<W> {
+    writer: W,
+    offset: u64,
+    compression: Compression,
+    compressor: Compressor,
+}
+
+impl<W: Write> BlockWriter<W> {
+    pub(super) fn new(writer: W, compression: Compression) -> Self {
+        Self { writer, offset: 0, compression, compressor: Compressor::new() }
+    }
+
+    /// How many bytes are written, which is where the next block will lie.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Writes a block of entries, compressed where that pays, and begins the next in `block`.
+    pub(super) fn write_block(&mut self, block: &mut BlockBuilder) -> Result<BlockHandle> {
+        let contents = block.finish();
+        let handle = match self.compressor.compress(self.compression, contents) {
+            Some(compressed) => {
+                write_stored(&mut self.writer, &mut self.offset, compressed, self.compression)
+            }
+            None => write_stored(&mut self.writer, &mut self.offset, contents, Compression::None),
+        }?;
+        block.reset();
+        Ok(handle)
+    }
+
+    /// Writes a block that holds no entries, uncompressed. The trailer is left behind it in `contents`.
+    pub(super) fn write_raw(&mut self, contents: &mut Vec<u8>) -> Result<BlockHandle> {
+        write_stored(&mut self.writer, &mut self.offset, contents, Compression::None)
+    }
+
+    /// Writes the footer and hands everything on to what is behind the writer. Returns the writer and the file's size.
+    pub(super) fn finish(mut self, footer: &Footer) -> Result<(W, u64)> {
+        let mut bytes = Vec::new();
+        footer.encode(&mut bytes);
+        write_all(&mut self.writer, &mut self.offset, &bytes)?;
+        self.writer.flush().map_err(|error| Error::io("flushing", self.offset, error))?;
+        Ok((self.writer, self.offset))
+    }
+}
+
+/// Writes contents and trailer at once: a block is one call of `write` where the writer takes it whole.
+fn write_stored(
+    writer: &mut impl Write,
+    offset: &mut u64,
+    contents: &mut Vec<u8>,
+    compression: Compression,
+) -> Result<BlockHandle> {
+    let handle = BlockHandle { offset: *offset, size: contents.len() as u64 };
+    let trailer = trailer(contents, compression.id());
+    contents.extend_from_slice(&trailer);
+    write_all(writer, offset, contents)?;
+    Ok(handle)
+}
+
+/// As [`Write::write_all`], but counts what is written, and a writer that claims to have written
+/// more than it was given is an error, not a panic.
+fn write_all(writer: &mut impl Write, offset: &mut u64, mut bytes: &[u8]) -> Result<()> {
+    while !bytes.is_empty() {
+        let error = match writer.write(bytes) {
+            Ok(0) => io::ErrorKind::WriteZero.into(),
+            Ok(len) => match bytes.get(len..) {
+                Some(rest) => {
+                    bytes = rest;
+                    *offset += len as u64;
+                    continue;
+                }
+                None => io::Error::other(format!(
+                    "the writer claims to have written {len} bytes of {}",
+                    bytes.len()
+                )),
+            },
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => error,
+        };
+        return Err(Error::io(format!("writing {} bytes", bytes.len()), *offset, error));
+    }
+    Ok(())
+}

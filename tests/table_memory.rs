@@ -1,0 +1,241 @@
+//! What reading takes: allocations and peak memory, counted by an allocator.
+#![cfg(feature = "table")]
+
+mod tables;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use bytes::Bytes;
+use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
+use filterblock::{BloomFilterPolicy, Error};
+use tables::{Crafted, entry_block, handle, sample, samples, varint};
+
+/// Counts what each thread allocates for itself.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+fn hold(bytes: isize) {
+    HELD.with(|held| {
+        held.set(held.get() + bytes);
+        PEAK.with(|peak| peak.set(peak.get().max(held.get())));
+    });
+}
+
+// SAFETY: every call goes to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        hold(layout.size() as isize);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        hold(-(layout.size() as isize));
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How many allocations `work` makes.
+fn allocations<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    let before = ALLOCATIONS.with(Cell::get);
+    let result = work();
+    (ALLOCATIONS.with(Cell::get) - before, result)
+}
+
+/// How many bytes more than before `work` holds at its peak.
+fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    let before = HELD.with(Cell::get);
+    PEAK.with(|peak| peak.set(before));
+    let result = work();
+    (usize::try_from(PEAK.with(Cell::get) - before).unwrap(), result)
+}
+
+#[test]
+fn asking_whether_a_key_may_be_there_allocates_nothing() {
+    for sample in samples() {
+        let table = sample.open();
+        let keys: Vec<Vec<u8>> = sample.entries.iter().map(|(key, _)| [key, &b"!"[..]].concat()).collect();
+        let (count, denied) =
+            allocations(|| keys.iter().filter(|key| !table.may_contain(key).unwrap()).count());
+        assert_eq!(count, 0, "{}", sample.name);
+        assert!(denied > 0 || !sample.filtered || keys.len() < 100, "{}", sample.name);
+    }
+}
+
+#[test]
+fn a_lookup_allocates_nothing_besides_its_block() {
+    // Bytes give out views, so that there is nothing to allocate for uncompressed blocks but the key if it shares something.
+    let sample = sample("dense-256-bloom10.ldb");
+    let table = sample.open();
+    for (key, _) in &sample.entries {
+        let (count, _) = allocations(|| table.get(key).unwrap().unwrap());
+        assert!(count <= 1, "{count}");
+    }
+}
+
+#[test]
+fn going_from_entry_to_entry_allocates_nothing() {
+    let options = WriteOptions::default().block_size(1 << 20);
+    let mut table = TableBuilder::new(Vec::new(), options);
+    for i in 0..10_000 {
+        table.add(format!("key{i:05}").as_bytes(), b"value").unwrap();
+    }
+    let table = Table::open(Bytes::from(table.finish().unwrap().0), &ReadOptions::default()).unwrap();
+    assert_eq!(table.data_blocks().count(), 1);
+    let mut cursor = table.cursor();
+    for _ in 0..20 {
+        cursor.next().unwrap();
+    }
+    let (count, walked) = allocations(|| {
+        let mut walked = 20;
+        while cursor.next().unwrap() {
+            assert!(!cursor.key().is_empty() && cursor.value() == b"value");
+            walked += 1;
+        }
+        walked
+    });
+    assert_eq!((count, walked), (0, 10_000));
+}
+
+#[test]
+fn a_walk_holds_one_block_at_a_time() {
+    let sample = sample("words-256-bloom10.ldb");
+    // A slice is copied from, so that every block read is held.
+    let file: &[u8] = &sample.file;
+    let table = Table::open(file, &sample.options).unwrap();
+    let largest = table.data_blocks().map(|block| block.unwrap().size + 5).max().unwrap();
+    let (bytes, ()) = peak(|| {
+        let mut cursor = table.cursor();
+        while cursor.next().unwrap() {}
+    });
+    assert!(bytes < 2 * largest as usize + 1000, "{bytes} for blocks of at most {largest}");
+}
+
+#[test]
+fn an_open_table_keeps_what_it_says() {
+    for sample in samples() {
+        let file: &[u8] = &sample.file;
+        let before = HELD.with(Cell::get);
+        let table = Table::open(file, &sample.options).unwrap();
+        let held = usize::try_from(HELD.with(Cell::get) - before).unwrap();
+        let said = table.memory_usage() - size_of_val(&table);
+        assert!(held >= said && held < said + 600, "{}: {held} held, {said} said", sample.name);
+    }
+}
+
+/// The promise about memory: twice the file, 64 KiB and the limit for a block, with a little for errors and paths.
+fn bound(file: &[u8], limit: usize) -> usize {
+    2 * file.len() + (64 << 10) + limit
+}
+
+#[test]
+fn opening_and_reading_keep_to_the_bound_on_memory() {
+    let limit = 1 << 20;
+    let options = ReadOptions::default().max_block_size(limit).max_output(16 << 20);
+    let mut files: Vec<(String, Bytes)> =
+        samples().into_iter().map(|sample| (sample.name, sample.file)).collect();
+    files.extend(hostile().into_iter().map(|(name, file)| (name.to_owned(), file)));
+    for (name, file) in &files {
+        let (bytes, _) = peak(|| {
+            // A slice is copied from, as a file would be.
+            let Ok(table) = Table::open(&file[..], &options) else { return };
+            let _ = (table.get(b"a"), table.get(b"z"), table.may_contain(b"a"));
+            let _ = (table.get_at(b"a", 1).is_err(), table.cursor().seek(b"a"));
+            for block in table.data_blocks().take(1000).flatten() {
+                let _ = (table.block_cursor(block), table.compression_of(block));
+            }
+            let mut cursor = table.cursor();
+            while let Ok(true) = cursor.next() {}
+        });
+        assert!(bytes <= bound(file, limit), "{name}: {bytes} bytes for a file of {}", file.len());
+    }
+}
+
+/// Files that ask for far more memory than they are worth.
+fn hostile() -> Vec<(&'static str, Bytes)> {
+    let zeros = |len| snap::raw::Encoder::new().compress_vec(&vec![0; len]).unwrap();
+    let filter_name = b"filter.leveldb.BuiltinBloomFilter2";
+    let mut files = Vec::new();
+
+    // Three compressed blocks that are each within the limit, but not together.
+    let mut crafted = Crafted::default();
+    let filter = crafted.block_of_type(&zeros(1 << 20), 1);
+    let mut meta = vec![(filter_name.to_vec(), handle(filter))];
+    meta.push((vec![b'x'; 1000 << 10], Vec::new()));
+    let meta = snap::raw::Encoder::new().compress_vec(&entry_block(&meta)).unwrap();
+    let metaindex = crafted.block_of_type(&meta, 1);
+    let index = vec![(b"z".to_vec(), handle(filter)), (vec![b'z'; 1000 << 10], handle(filter))];
+    let index = snap::raw::Encoder::new().compress_vec(&entry_block(&index)).unwrap();
+    let index = crafted.block_of_type(&index, 1);
+    files.push(("three large blocks", crafted.footer(metaindex, index)));
+
+    // A compressed index and metaindex; all of the file is both filter block and data block, and uncompressed.
+    let mut crafted = Crafted::default();
+    let whole = crafted.block(&vec![0; 400_000]);
+    let mut meta = vec![(filter_name.to_vec(), handle(whole)), (vec![b'x'; 300_000], Vec::new())];
+    let compressed = |contents: &[u8]| snap::raw::Encoder::new().compress_vec(contents).unwrap();
+    let metaindex = crafted.block_of_type(&compressed(&entry_block(&meta)), 1);
+    meta = vec![(b"z".to_vec(), handle(whole)), (vec![b'z'; 1000 << 10], handle(whole))];
+    let index = crafted.block_of_type(&compressed(&entry_block(&meta)), 1);
+    files.push(("the whole file several times", crafted.footer(metaindex, index)));
+
+    // One block that is index, metaindex, filter block and data block.
+    let mut crafted = Crafted::default();
+    let whole = (0, 300_041);
+    let contents = entry_block(&[(&filter_name[..], [handle(whole), vec![0; 299_990]].concat())]);
+    assert_eq!(crafted.block(&contents), whole);
+    files.push(("one block for all", crafted.footer(whole, whole)));
+
+    // Lengths that nothing backs.
+    for (name, header) in [("snappy 4 GiB", varint(u64::from(u32::MAX))), ("snappy 2^64", varint(u64::MAX))] {
+        let mut crafted = Crafted::default();
+        let block = crafted.block_of_type(&[&header[..], b"\0a"].concat(), 1);
+        files.push((name, crafted.footer(block, block)));
+    }
+    for place in [(0, u64::MAX), (u64::MAX, 0), (0, 1 << 40), (1 << 62, 1 << 62)] {
+        files.push(("handles far outside", Crafted::default().footer(place, place)));
+        let mut crafted = Crafted::default();
+        let metaindex = crafted.entries(&[(&filter_name[..], handle(place))]);
+        let index = crafted.entries(&[("a", handle(place)), ("z", handle(place))]);
+        files.push(("entries far outside", crafted.footer(metaindex, index)));
+    }
+    for counts in [[0xff; 4], [0, 0, 0, 0x40], [1, 0, 0, 0x40]] {
+        let mut crafted = Crafted::default();
+        let block = crafted.block(&[&[0; 8][..], &counts].concat());
+        files.push(("restart counts that wrap", crafted.footer(block, block)));
+    }
+
+    // One data block, named by many.
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[("a", [7; 4000])]);
+    let index: Vec<_> =
+        (0..150_000u32).map(|i| ([&b"a"[..], &i.to_be_bytes()].concat(), handle(data))).collect();
+    let metaindex = crafted.entries(&[] as &[(&str, &str)]);
+    let index = crafted.entries(&index);
+    files.push(("one block 150,000 times", crafted.footer(metaindex, index)));
+    files
+}
+
+#[test]
+fn a_block_over_the_limit_is_refused_before_it_is_allocated() {
+    let mut crafted = Crafted::default();
+    let zeros = snap::raw::Encoder::new().compress_vec(&vec![0; 64 << 20]).unwrap();
+    let data = crafted.block_of_type(&zeros, 1);
+    let metaindex = crafted.entries(&[] as &[(&str, &str)]);
+    let index = crafted.entries(&[("z", handle(data))]);
+    let file = crafted.footer(metaindex, index);
+    let table = Table::open(file, &ReadOptions::default().filter_policy(BloomFilterPolicy::new(10))).unwrap();
+    let (bytes, result) = peak(|| table.get(b"a"));
+    assert!(matches!(result, Err(Error::Limit { limit: 0x80_0000, found: 0x400_0000, .. })));
+    assert!(bytes < 1000, "{bytes}");
+}

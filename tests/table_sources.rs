@@ -1,0 +1,271 @@
+//! Files, and sources that fail or misbehave: an error that says so, never a wrong answer.
+#![cfg(feature = "table")]
+
+mod tables;
+
+use std::path::Path;
+use std::{fs, io};
+
+use bytes::Bytes;
+use filterblock::Error;
+use filterblock::table::{ReadAt, ReadOptions, Table, Tail};
+use tables::{Answering, Sample, sample, testdata};
+
+fn io_error(error: &Error) -> &io::Error {
+    match error.without_path() {
+        Error::Io { source, .. } => source,
+        other => panic!("{other}"),
+    }
+}
+
+/// Opens the sample from this source and asks for every third key. Whatever is no error has to be right.
+fn read_through<R: ReadAt>(source: R, sample: &Sample, options: &ReadOptions) -> Result<(), Error> {
+    let table = Table::open(source, options)?;
+    for (key, value) in sample.entries.iter().step_by(3) {
+        assert!(table.may_contain(key)?);
+        assert_eq!(table.get(key)?.as_deref(), Some(&value[..]));
+    }
+    for (entry, (key, value)) in table.iter().zip(&sample.entries) {
+        let (its_key, its_value) = entry?;
+        assert_eq!((&its_key[..], &its_value[..]), (&key[..], &value[..]));
+    }
+    match table.filter_error() {
+        Some(error) => Err(Error::policy(error.to_string())),
+        None => Ok(()),
+    }
+}
+
+fn slice(file: &Bytes, offset: u64, len: usize) -> Bytes {
+    file.slice(offset as usize..offset as usize + len)
+}
+
+#[test]
+fn a_source_that_fails_on_the_nth_read() {
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    let options = ReadOptions::default().tail_size(48);
+    let fail_on = |nth| {
+        let file = sample.file.clone();
+        Answering::new(file.len() as u64, move |asked, offset, len| match asked == nth {
+            true => Err(io::Error::other("the disk is on fire")),
+            false => Ok(slice(&file, offset, len)),
+        })
+    };
+    let source = fail_on(usize::MAX);
+    read_through(&source, &sample, &options).unwrap();
+    let reads = source.asked();
+    assert!(reads > 100);
+    for nth in 0..reads {
+        let result = read_through(fail_on(nth), &sample, &options);
+        if nth == 1 {
+            // Index and metaindex together failed, each for itself did not.
+            result.unwrap();
+            continue;
+        }
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("the disk is on fire"), "{nth}: {error}");
+        assert!(error.contains("reading ") && error.contains(" at offset "), "{error}");
+    }
+}
+
+#[test]
+fn a_metaindex_that_cannot_be_read_does_not_take_the_index_with_it() {
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    let metaindex = sample.open().metaindex_handle();
+    let file = sample.file.clone();
+    let source = Answering::new(file.len() as u64, move |_, offset, len| {
+        match offset < metaindex.end().unwrap() && metaindex.offset < offset + len as u64 {
+            true => Err(io::Error::other("bad sector")),
+            false => Ok(slice(&file, offset, len)),
+        }
+    });
+    let table = Table::open(source, &ReadOptions::default().tail_size(48)).unwrap();
+    assert!(table.filter().is_none() && table.metaindex().is_none());
+    assert_eq!(io_error(table.filter_error().unwrap()).to_string(), "bad sector");
+    for (key, value) in &sample.entries {
+        assert_eq!(table.get(key).unwrap().unwrap(), value);
+    }
+}
+
+#[test]
+fn a_source_that_gives_less_or_more_than_asked_for() {
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    for tail_size in [48, 64 << 10] {
+        let options = ReadOptions::default().tail_size(tail_size);
+        for (nth, change) in (0..40).flat_map(|nth| [-7, -1, 1, 9].map(|change| (nth, change))) {
+            let file = [&sample.file[..], &[0; 9]].concat();
+            let file = Bytes::from(file);
+            let source = Answering::new(sample.file.len() as u64, move |asked, offset, len| {
+                let len = if asked == nth { len.saturating_add_signed(change) } else { len };
+                Ok(slice(&file, offset, len))
+            });
+            match read_through(source, &sample, &options) {
+                Ok(()) => assert_eq!((nth, tail_size), (1, 48), "a second chance for index and metaindex"),
+                Err(error) => assert!(error.to_string().contains("the source gave "), "{error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_source_that_gives_other_bytes() {
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    for nth in 0..40 {
+        let file = sample.file.clone();
+        let source = Answering::new(file.len() as u64, move |asked, offset, len| {
+            Ok(slice(
+                &file,
+                if asked == nth { offset ^ 1 } else { offset }.min((file.len() - len) as u64),
+                len,
+            ))
+        });
+        // An answer is right or an error; `read_through` compares.
+        let _ = read_through(source, &sample, &ReadOptions::default().tail_size(48));
+    }
+}
+
+#[test]
+fn a_source_without_a_length() {
+    struct NoLength;
+    impl ReadAt for NoLength {
+        fn len(&self) -> io::Result<u64> {
+            Err(io::Error::other("no idea"))
+        }
+        fn read_at(&self, _: u64, _: usize) -> io::Result<Bytes> {
+            panic!("nothing can be read before the length is known")
+        }
+    }
+    let error = Table::open(NoLength, &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "asking for the length at offset 0: no idea");
+}
+
+#[test]
+fn a_length_that_is_not_true_is_not_believed_with_memory() {
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    for len in [49, 1 << 20, 1 << 40, u64::MAX] {
+        let file = sample.file.clone();
+        let source = Answering::new(len, move |_, offset, len| file.read_at(offset, len));
+        let error = Table::open(source, &ReadOptions::default()).unwrap_err();
+        if len > sample.file.len() as u64 {
+            assert_eq!(io_error(&error).kind(), io::ErrorKind::UnexpectedEof);
+        }
+    }
+}
+
+#[test]
+fn what_has_to_be_fetched_is_asked_for_even_if_it_is_for_the_filters_only() {
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    let table = sample.open();
+    let filter = table.filter_handle().unwrap();
+    let len = sample.file.len();
+    // All but the filter block is there.
+    let end = filter.end().unwrap();
+    let mut tail = Tail::new(len as u64, end, sample.file.slice(end as usize..));
+    tail.insert(0, sample.file.slice(..filter.offset as usize));
+    let options = ReadOptions::default().tail_size(48);
+    let error = Table::open(&tail, &options).unwrap_err();
+    let Error::NeedRange { offset, len } = error else { panic!("{error}") };
+    assert_eq!((offset, len as u64), (filter.offset, filter.size + 5));
+    tail.insert(offset, slice(&sample.file, offset, len));
+    let table = Table::open(tail, &options).unwrap();
+    assert!(table.filter().is_some());
+    assert_eq!(table.source().len().unwrap(), sample.file.len() as u64);
+    let tail = table.into_source();
+    assert!(tail.read_at(0, sample.file.len()).is_ok());
+}
+
+#[test]
+fn a_file_that_shrinks_or_grows_while_it_is_open() {
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("000005.ldb");
+    fs::write(&path, &sample.file).unwrap();
+    let table = Table::open_path(&path, &sample.options).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+
+    file.set_len(sample.file.len() as u64 + 100).unwrap();
+    assert_eq!(table.iter().map(Result::unwrap).count(), sample.entries.len());
+
+    file.set_len(700).unwrap();
+    let (mut found, mut failed) = (0, 0);
+    for (key, value) in &sample.entries {
+        match table.get(key) {
+            Ok(its) => {
+                assert_eq!(its.unwrap(), value);
+                found += 1;
+            }
+            Err(error) => {
+                assert_eq!(io_error(&error).kind(), io::ErrorKind::UnexpectedEof);
+                assert_eq!(error.path(), Some(path.as_path()));
+                failed += 1;
+            }
+        }
+    }
+    assert!(found > 0 && failed > 0, "{found} {failed}");
+}
+
+#[test]
+fn errors_name_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = |path: &Path| Table::open_path(path, &ReadOptions::default());
+    let named = |path: &Path, expected: &str| {
+        let error = open(path).unwrap_err();
+        assert_eq!(error.path(), Some(path));
+        let text = error.to_string();
+        assert!(
+            text.contains(path.file_name().unwrap().to_str().unwrap()) && text.contains(expected),
+            "{text}"
+        );
+        error
+    };
+
+    let missing = named(&dir.path().join("missing.ldb"), "opening at offset 0: ");
+    assert_eq!(io_error(&missing).kind(), io::ErrorKind::NotFound);
+    let folder = dir.path().join("folder.ldb");
+    fs::create_dir(&folder).unwrap();
+    named(&folder, "not a regular file");
+    let empty = dir.path().join("empty.ldb");
+    fs::write(&empty, b"").unwrap();
+    named(&empty, "expected a table of at least 48 bytes, found 0 bytes");
+
+    // So do those that come later, and the reason for reading without filters.
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    let table = sample.open();
+    let mut file = sample.file.to_vec();
+    file[10] ^= 1;
+    file[table.filter_handle().unwrap().offset as usize] ^= 1;
+    let path = dir.path().join("damaged.ldb");
+    fs::write(&path, &file).unwrap();
+    let table = open(&path).unwrap();
+    let first = table.data_blocks().next().unwrap().unwrap();
+    let key = &sample.entries[0].0;
+    for error in [
+        table.get(key).unwrap_err(),
+        table.seek(key).unwrap_err(),
+        table.cursor().next().unwrap_err(),
+        table.cursor().seek(key).unwrap_err(),
+        table.iter().next().unwrap().unwrap_err(),
+        table.block_cursor(first).unwrap_err(),
+        table.get_at(key, 1).unwrap_err(),
+    ] {
+        assert_eq!(error.path(), Some(path.as_path()), "{error}");
+    }
+    assert_eq!(table.filter_error().unwrap().path(), Some(path.as_path()));
+    assert!(table.filter_error().unwrap().to_string().contains("damaged.ldb: block checksum at offset"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("pipe.ldb");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let error = Table::open_path(&path, &ReadOptions::default()).unwrap_err();
+    assert!(error.to_string().ends_with("pipe.ldb: opening at offset 0: not a regular file"), "{error}");
+    // Symbolic links are followed, also to what is no file.
+    let link = dir.path().join("link.ldb");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert!(Table::open_path(&link, &ReadOptions::default()).is_err());
+    fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(testdata().join("tables/words-1024-bloom20-snappy.ldb"), &link).unwrap();
+    assert!(Table::open_path(&link, &ReadOptions::default()).is_ok());
+}
