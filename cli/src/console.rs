@@ -1,0 +1,143 @@
+//! Standard output and standard error: buffered, coloured where that is wanted, and never a reason to panic.
+
+use std::fmt::{self, Display};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::Path;
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+use clap::ColorChoice;
+
+use crate::show::path_text;
+
+/// Where results and messages go.
+pub(crate) struct Console {
+    out: BufWriter<Box<dyn Write>>,
+    colour: bool,
+    message_colour: bool,
+    width: Option<usize>,
+}
+
+/// What a piece of output means; its looks follow from that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tone {
+    Plain,
+    Title,
+    Dim,
+    Good,
+    Bad,
+}
+
+impl Tone {
+    const fn style(self) -> Style {
+        match self {
+            Self::Plain => Style::new(),
+            Self::Title => Style::new().bold(),
+            Self::Dim => Style::new().dimmed(),
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Bad => AnsiColor::Red.on_default(),
+        }
+    }
+}
+
+/// What [`Console::tone`] returns.
+pub(crate) struct Toned<T> {
+    style: Style,
+    text: T,
+}
+
+impl<T: Display> Display for Toned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { style, text } = self;
+        write!(f, "{style}{text}{style:#}")
+    }
+}
+
+/// How writing the results ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ending {
+    Complete,
+    /// The reader at the other end of the pipe had enough.
+    Closed,
+    /// They could not be written, which has been said.
+    Failed,
+}
+
+impl Console {
+    pub(crate) fn new(choice: ColorChoice) -> Self {
+        let choice = match choice {
+            ColorChoice::Auto => anstream::ColorChoice::Auto,
+            ColorChoice::Always => anstream::ColorChoice::Always,
+            ColorChoice::Never => anstream::ColorChoice::Never,
+        };
+        let stdout = io::stdout();
+        let coloured = |wanted: anstream::ColorChoice, automatic| match wanted {
+            anstream::ColorChoice::Auto => automatic,
+            wanted => wanted,
+        } != anstream::ColorChoice::Never;
+        let colour = coloured(choice, AutoStream::choice(&stdout));
+        let message_colour = coloured(choice, AutoStream::choice(&io::stderr()));
+        let width = if stdout.is_terminal() {
+            terminal_size::terminal_size_of(&stdout).map(|(width, _)| usize::from(width.0))
+        } else {
+            None
+        };
+        let stdout = stdout.lock();
+        // Old Windows consoles need their colours set by calls; the stream knows how.
+        let out: Box<dyn Write> =
+            if colour { Box::new(AutoStream::new(stdout, choice)) } else { Box::new(stdout) };
+        Self { out: BufWriter::with_capacity(64 << 10, out), colour, message_colour, width }
+    }
+
+    /// The width to fit results to: the terminal's. `None` if they go elsewhere.
+    pub(crate) const fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// Whether results go to a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// `text` in the looks of `tone`, if there are any.
+    pub(crate) fn tone<T: Display>(&self, tone: Tone, text: T) -> Toned<T> {
+        Toned { style: if self.colour { tone.style() } else { Style::new() }, text }
+    }
+
+    /// Says something about `path` on standard error.
+    pub(crate) fn complain(&mut self, path: &Path, message: impl Display) {
+        self.say(format_args!("{}: {message}", path_text(path)));
+    }
+
+    /// Says something on standard error, after the results written so far.
+    pub(crate) fn say(&mut self, message: impl Display) {
+        // Should this fail, writing the next result or the end will find the same.
+        let _ = self.out.flush();
+        let style = if self.message_colour { Tone::Bad.style() } else { Style::new() };
+        let mut stderr = AutoStream::new(io::stderr().lock(), anstream::ColorChoice::Always);
+        // There is nowhere left to say that this failed.
+        let _ = writeln!(stderr, "{style}filterblock:{style:#} {message}");
+    }
+
+    /// Flushes, and tells how it all ended. Only a closed pipe is no news to anyone.
+    pub(crate) fn end(&mut self, result: io::Result<()>) -> Ending {
+        match result.and_then(|()| self.out.flush()) {
+            Ok(()) => Ending::Complete,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ending::Closed,
+            Err(error) => {
+                self.say(format_args!("writing the results: {error}"));
+                Ending::Failed
+            }
+        }
+    }
+}
+
+impl Write for Console {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,117 @@
+//! `filterblock extract`: the bare filter block of a table.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use filterblock::escape;
+use filterblock::table::Table;
+
+use crate::TROUBLE;
+use crate::console::{Console, Ending};
+use crate::input;
+use crate::survey::{self, Metaindex};
+
+/// The table was read, and there is no filter block to be had from it.
+const NO_FILTER: u8 = 1;
+
+/// Write the bare filter block of a table to standard output
+///
+/// The block comes as it lies in the table, without compression type and checksum behind it, also where its offsets are
+/// malformed. `filterblock inspect --block` takes it.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The table
+    table: PathBuf,
+    /// Write to this file instead, which appears whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  filterblock extract 000005.ldb | filterblock inspect --block -
+  filterblock extract 000005.ldb | xxd | less
+  filterblock extract 000005.ldb -o 000005.filter
+
+Exit status: 0 written; 1 the table has no filter block that could be had; 2 anything else.";
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
+    let path = &arguments.table;
+    if arguments.output.is_none() && console.is_terminal() {
+        console.say("a filter block is no text for a terminal: redirect it, or name a file with --output");
+        return TROUBLE;
+    }
+    let table = match input::open(path, false, &survey::read_options()) {
+        Ok(table) => table,
+        Err(unopened) => {
+            console.complain(path, unopened.message);
+            return TROUBLE;
+        }
+    };
+    let Some(filter) = table.filter() else {
+        console.complain(path, why_none(&table));
+        return NO_FILTER;
+    };
+    match &arguments.output {
+        None => {
+            let result = console.write_all(filter.contents());
+            if console.end(result) == Ending::Failed { TROUBLE } else { 0 }
+        }
+        Some(output) => match write_file(output, path, filter.contents()) {
+            Ok(()) => 0,
+            Err(error) => {
+                console.complain(output, error);
+                TROUBLE
+            }
+        },
+    }
+}
+
+fn why_none(table: &Table<File>) -> String {
+    if let Some(error) = table.filter_error() {
+        return error.without_path().to_string();
+    }
+    let metaindex = Metaindex::read(table);
+    let names: Vec<_> = metaindex.filter_names().map(|name| format!("\"{}\"", escape(name))).collect();
+    if names.is_empty() {
+        return "expected a filter block, found none".to_owned();
+    }
+    format!("expected filters of a policy that is known here, found those of {}", names.join(", "))
+}
+
+/// Writes beside `output`, then renames, so that nobody ever finds half of it.
+fn write_file(output: &Path, table: &Path, contents: &[u8]) -> io::Result<()> {
+    // What a symbolic link stands for is replaced, not the link.
+    let target = match fs::canonicalize(output) {
+        Ok(target) => target,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => output.to_owned(),
+        Err(error) => return Err(error),
+    };
+    match fs::metadata(&target) {
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(io::Error::other("expected a regular file to replace, found something else"));
+        }
+        Ok(_) if target == fs::canonicalize(table)? => {
+            return Err(io::Error::other("expected a file other than the table itself"));
+        }
+        _ => {}
+    }
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = new_file_in(folder)?;
+    file.write_all(contents)?;
+    file.as_file().sync_all()?;
+    file.persist(&target)?;
+    Ok(())
+}
+
+/// With the permissions that any new file gets.
+fn new_file_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".filterblock-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
+}

@@ -1,0 +1,40 @@
+//! Bare filter blocks, as `filterblock extract` writes them.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filterblock::{BloomFilterPolicy, FilterBlockReader, SharedPolicy};
+
+/// A filter block is not larger than this: its offsets have 32 bits.
+const MAX_LEN: u64 = u32::MAX as u64;
+
+/// Reads the filter block in the file `path`, or from standard input.
+pub(super) fn read(path: &Path) -> Result<FilterBlockReader<SharedPolicy>, String> {
+    let contents = if path.as_os_str() == "-" { read_all(io::stdin().lock(), 0) } else { read_file(path) };
+    let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(10));
+    Ok(FilterBlockReader::new(policy, Bytes::from(contents?)))
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+    let text = |error: io::Error| error.to_string();
+    // Asked before opening, which would wait for a pipe's other end.
+    if !std::fs::metadata(path).map_err(text)?.is_file() {
+        return Err("expected a regular file, or - for standard input".to_owned());
+    }
+    let file = File::open(path).map_err(text)?;
+    let len = file.metadata().map_err(text)?.len();
+    read_all(file, len)
+}
+
+fn read_all(from: impl Read, len: u64) -> Result<Vec<u8>, String> {
+    let mut contents = Vec::new();
+    let too_large = |len| format!("expected a filter block of at most {MAX_LEN} bytes, found {len}");
+    if len > MAX_LEN {
+        return Err(too_large(len.to_string()));
+    }
+    from.take(MAX_LEN + 1).read_to_end(&mut contents).map_err(|error| error.to_string())?;
+    if contents.len() as u64 > MAX_LEN { Err(too_large("more".to_owned())) } else { Ok(contents) }
+}

@@ -1,0 +1,170 @@
+//! What is shown of a table, in whatever form.
+
+use std::fs::File;
+use std::path::Path;
+
+use filterblock::FilterPolicy as _;
+use filterblock::table::Table;
+
+use crate::input::Unopened;
+use crate::survey::{Summary, Survey, TableCensus};
+
+/// A table, or a bare filter block.
+pub(super) struct Facts<'a> {
+    pub(super) path: &'a Path,
+    /// What is wrong with the table besides its filters.
+    pub(super) error: Option<String>,
+    /// Whether something could not be read, rather than being damaged.
+    pub(super) unreadable: bool,
+    pub(super) file_size: Option<u64>,
+    /// None if the table could not be opened, and for a bare filter block.
+    pub(super) survey: Option<&'a Survey>,
+    pub(super) filter: Option<FilterFacts<'a>>,
+}
+
+/// The filter block.
+pub(super) struct FilterFacts<'a> {
+    pub(super) policy: &'a str,
+    pub(super) offset: u64,
+    pub(super) size: u64,
+    pub(super) summary: Summary,
+    /// What share of absent keys is expected to pass, in the mean over the data blocks.
+    pub(super) rate: Option<f64>,
+    pub(super) malformed: Option<String>,
+    /// Why the filters cannot be trusted, though they may be well formed.
+    pub(super) unsound: Option<String>,
+    pub(super) census: &'a TableCensus<'a>,
+}
+
+impl<'a> Facts<'a> {
+    /// Of what is missing or cannot be read.
+    pub(super) fn unreadable(path: &'a Path, message: String) -> Self {
+        Self { path, error: Some(message), unreadable: true, file_size: None, survey: None, filter: None }
+    }
+
+    pub(super) fn unopened(path: &'a Path, unopened: Unopened) -> Self {
+        let file_size = unopened.file_size;
+        Self { unreadable: !unopened.damaged, file_size, ..Self::unreadable(path, unopened.message) }
+    }
+
+    pub(super) fn of_table(
+        path: &'a Path,
+        table: &Table<File>,
+        survey: &'a Survey,
+        census: Option<&'a TableCensus<'a>>,
+    ) -> Self {
+        let handle = table.filter_handle().unwrap_or_default();
+        let filter = census.map(|census| FilterFacts {
+            policy: census.reader().policy().name(),
+            offset: handle.offset,
+            size: handle.size,
+            summary: census.summary(),
+            rate: census.mean_rate(&survey.blocks.offsets),
+            malformed: malformed(census),
+            unsound: survey.sample.unsound(),
+            census,
+        });
+        Self {
+            path,
+            error: survey.blocks.damage.text(),
+            unreadable: survey.blocks.damage.unreadable || survey.filter_unreadable,
+            file_size: Some(survey.file_size),
+            survey: Some(survey),
+            filter,
+        }
+    }
+
+    pub(super) fn of_block(path: &'a Path, census: &'a TableCensus<'a>) -> Self {
+        let size = census.reader().contents().len() as u64;
+        let filter = FilterFacts {
+            policy: census.reader().policy().name(),
+            offset: 0,
+            size,
+            summary: census.summary(),
+            rate: census.mean_rate_of_filters(),
+            malformed: malformed(census),
+            unsound: None,
+            census,
+        };
+        Self {
+            path,
+            error: None,
+            unreadable: false,
+            file_size: Some(size),
+            survey: None,
+            filter: Some(filter),
+        }
+    }
+
+    pub(super) fn filter_error(&self) -> Option<&str> {
+        self.survey.and_then(|survey| survey.filter_error.as_deref())
+    }
+
+    pub(super) fn is_damaged(&self) -> bool {
+        let filter = self.filter.as_ref();
+        self.error.is_some()
+            || self.filter_error().is_some()
+            || filter.is_some_and(|filter| filter.malformed.is_some() || filter.unsound.is_some())
+    }
+
+    /// All that is wrong, each with what it is about.
+    pub(super) fn findings(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let filter = self.filter.as_ref();
+        let findings = [
+            ("error", self.error.as_deref()),
+            ("filter error", self.filter_error()),
+            ("malformed", filter.and_then(|filter| filter.malformed.as_deref())),
+            ("unsound", filter.and_then(|filter| filter.unsound.as_deref())),
+        ];
+        findings.into_iter().filter_map(|(what, finding)| Some((what, finding?)))
+    }
+}
+
+fn malformed(census: &TableCensus<'_>) -> Option<String> {
+    census.reader().check().err().map(|error| error.to_string())
+}
+
+/// Sums over the tables of a folder.
+#[derive(Default)]
+pub(super) struct Totals {
+    pub(super) tables: u64,
+    pub(super) damaged: u64,
+    pub(super) unreadable: u64,
+    /// Tables that were opened and have no filter block.
+    pub(super) unfiltered: u64,
+    pub(super) file_size: u64,
+    pub(super) data_blocks: u64,
+    /// Of filter blocks.
+    pub(super) filter_size: u64,
+    pub(super) summary: Summary,
+    rates: f64,
+    rated_blocks: u64,
+}
+
+impl Totals {
+    pub(super) fn add(&mut self, facts: &Facts<'_>) {
+        self.tables += 1;
+        self.unreadable += u64::from(facts.unreadable);
+        self.damaged += u64::from(!facts.unreadable && facts.is_damaged());
+        self.file_size = self.file_size.saturating_add(facts.file_size.unwrap_or_default());
+        let blocks = facts.survey.map_or(0, |survey| survey.blocks.offsets.len());
+        self.data_blocks += blocks;
+        self.unfiltered += u64::from(facts.survey.is_some() && facts.filter.is_none());
+        let Some(filter) = &facts.filter else { return };
+        self.filter_size = self.filter_size.saturating_add(filter.size);
+        self.summary.filters += filter.summary.filters;
+        self.summary.empty += filter.summary.empty;
+        self.summary.bits += filter.summary.bits;
+        self.summary.bits_set += filter.summary.bits_set;
+        self.summary.array_bytes += filter.summary.array_bytes;
+        if let Some(rate) = filter.rate {
+            self.rates += rate * blocks as f64;
+            self.rated_blocks += blocks;
+        }
+    }
+
+    /// The mean rate over the data blocks of all tables with filters.
+    pub(super) fn rate(&self) -> Option<f64> {
+        (self.rated_blocks > 0).then(|| self.rates / self.rated_blocks as f64)
+    }
+}

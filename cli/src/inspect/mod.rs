@@ -1,0 +1,138 @@
+//! `filterblock inspect`: what the tables and their filters are like.
+
+mod block;
+mod card;
+mod facts;
+mod filters;
+mod presenter;
+mod report;
+mod rows;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use filterblock::table::ReadOptions;
+
+use crate::TROUBLE;
+use crate::console::{Console, Ending};
+use crate::input::{self, Source};
+use crate::survey::{self, Census, Survey};
+use facts::{Facts, Totals};
+use presenter::Presenter;
+
+const DAMAGE: u8 = 1;
+
+/// Show what tables and their filters are like
+///
+/// Reads index, metaindex, filter block and the data blocks' trailers, and decompresses at most 16 data blocks
+/// of each table, so that large databases can be looked at too.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Tables, or database folders: their .ldb and .sst files by number
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Write one JSON object a line and table
+    #[arg(long)]
+    json: bool,
+    /// List every filter: range, data blocks, bytes, bits set, rate of false positives, state
+    #[arg(long)]
+    filters: bool,
+    /// The files are bare filter blocks, as `filterblock extract` writes them; - is standard input
+    #[arg(long)]
+    block: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  filterblock inspect 000005.ldb            one table in detail
+  filterblock inspect ~/db                  a line for each table of a database, and totals
+  filterblock inspect --filters 000005.ldb  each filter of a table
+  filterblock inspect --json ~/db | jq -r 'select(.filter == null) | .path'
+                                            the tables without filters
+  filterblock extract 000005.ldb | filterblock inspect --block -
+
+Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing or cannot be read.";
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
+    let mut inspection = Inspection {
+        options: survey::read_options(),
+        presenter: Presenter::new(arguments),
+        totals: Totals::default(),
+        damage: false,
+        unreadable: false,
+    };
+    let result = inspection.all(arguments, console);
+    match console.end(result) {
+        Ending::Failed => TROUBLE,
+        Ending::Complete | Ending::Closed if inspection.unreadable => TROUBLE,
+        Ending::Complete | Ending::Closed if inspection.damage => DAMAGE,
+        Ending::Complete | Ending::Closed => 0,
+    }
+}
+
+struct Inspection<'a> {
+    options: ReadOptions,
+    presenter: Presenter<'a>,
+    /// Of the folder being looked at.
+    totals: Totals,
+    damage: bool,
+    unreadable: bool,
+}
+
+impl Inspection<'_> {
+    fn all(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
+        for path in &arguments.paths {
+            if arguments.block {
+                self.bare_block(path, console)?;
+            } else {
+                self.path(path, console)?;
+            }
+        }
+        self.presenter.end(console)
+    }
+
+    fn path(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {
+        let folder = match input::resolve(path) {
+            Ok(Source::Folder(folder)) => folder,
+            Ok(Source::File) => return self.table(path, false, console),
+            Err(message) => return self.show(&Facts::unreadable(path, message), console),
+        };
+        for (path, message) in &folder.skipped {
+            self.unreadable = true;
+            console.complain(path, message);
+        }
+        self.totals = Totals::default();
+        self.presenter.begin_folder(path, &folder, console)?;
+        for table in &folder.tables {
+            self.table(table, true, console)?;
+        }
+        self.presenter.end_folder(&self.totals, console)
+    }
+
+    fn table(&mut self, path: &Path, listed: bool, console: &mut Console) -> io::Result<()> {
+        let table = match input::open(path, listed, &self.options) {
+            Ok(table) => table,
+            Err(unopened) => return self.show(&Facts::unopened(path, unopened), console),
+        };
+        let census = table.filter().map(Census::new);
+        let survey = Survey::new(&table, census.as_ref());
+        self.show(&Facts::of_table(path, &table, &survey, census.as_ref()), console)
+    }
+
+    fn bare_block(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {
+        let reader = match block::read(path) {
+            Ok(reader) => reader,
+            Err(message) => return self.show(&Facts::unreadable(path, message), console),
+        };
+        self.show(&Facts::of_block(path, &Census::new(&reader)), console)
+    }
+
+    fn show(&mut self, facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
+        self.damage |= facts.is_damaged();
+        self.unreadable |= facts.unreadable;
+        self.totals.add(facts);
+        self.presenter.show(facts, console)
+    }
+}

@@ -1,0 +1,110 @@
+//! How tables are shown: as JSON, each on a card of its own, or as lines of a listing.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use super::Arguments;
+use super::facts::{Facts, Totals};
+use super::report::Report;
+use super::rows::Rows;
+use super::{card, rows};
+use crate::console::{Console, Tone};
+use crate::input::Folder;
+use crate::json;
+use crate::show::{counted, path_text};
+
+pub(super) struct Presenter<'a> {
+    arguments: &'a Arguments,
+    /// The listing that is being written.
+    rows: Option<Rows>,
+    in_folder: bool,
+    /// Whether something has been written, so that the next part begins with an empty line.
+    written: bool,
+}
+
+impl<'a> Presenter<'a> {
+    pub(super) fn new(arguments: &'a Arguments) -> Self {
+        Self { arguments, rows: None, in_folder: false, written: false }
+    }
+
+    pub(super) fn show(&mut self, facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
+        let nothing_to_show = facts.unreadable && facts.survey.is_none();
+        if nothing_to_show || (facts.unreadable && self.arguments.json) {
+            facts.findings().for_each(|(_, message)| console.complain(facts.path, message));
+        }
+        if self.arguments.json {
+            json::write_line(&mut *console, &Report::new(facts, self.arguments.filters))?;
+        } else if nothing_to_show {
+            return Ok(());
+        } else if self.shows_cards() {
+            self.begin_part(console)?;
+            card::write(facts, self.arguments.filters, console)?;
+        } else {
+            self.row(facts, console)?;
+        }
+        console.flush()
+    }
+
+    pub(super) fn begin_folder(
+        &mut self,
+        path: &Path,
+        folder: &Folder,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.end(console)?;
+        self.in_folder = true;
+        if self.arguments.json {
+            return Ok(());
+        }
+        self.begin_part(console)?;
+        let title = console.tone(Tone::Title, path_text(path));
+        writeln!(console, "{title}")?;
+        if folder.tables.is_empty() {
+            writeln!(console, "no tables (.ldb, .sst)")?;
+        }
+        if !folder.logs.is_empty() {
+            let logs = counted(folder.logs.len() as u64, "log");
+            let names: Vec<_> = folder.logs.iter().map(|log| rows::name(log, true)).collect();
+            writeln!(console, "{logs} with the newest writes, which no filter covers: {}", names.join(", "))?;
+        }
+        if !self.shows_cards() && !folder.tables.is_empty() {
+            let width = folder.tables.iter().map(|table| rows::name(table, true).len()).max();
+            self.rows = Some(Rows::begin(width.unwrap_or_default(), true, console)?);
+        }
+        console.flush()
+    }
+
+    pub(super) fn end_folder(&mut self, totals: &Totals, console: &mut Console) -> io::Result<()> {
+        if !self.arguments.json && totals.tables > 0 {
+            if self.rows.is_none() {
+                self.begin_part(console)?;
+            }
+            rows::write_totals(totals, self.rows.as_ref(), console)?;
+        }
+        self.end(console)
+    }
+
+    /// Ends the listing that is being written, if there is one.
+    pub(super) fn end(&mut self, console: &mut Console) -> io::Result<()> {
+        self.in_folder = false;
+        self.rows.take().map_or(Ok(()), |rows| rows.end(console))
+    }
+
+    /// Each table gets a card where it has to hold a list of filters, or there is one table only.
+    fn shows_cards(&self) -> bool {
+        self.arguments.filters || (self.arguments.paths.len() == 1 && !self.in_folder)
+    }
+
+    fn row(&mut self, facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
+        if self.rows.is_none() {
+            self.begin_part(console)?;
+            let width = self.arguments.paths.iter().map(|path| rows::name(path, false).len()).max();
+            self.rows = Some(Rows::begin(width.unwrap_or_default(), false, console)?);
+        }
+        self.rows.as_mut().map_or(Ok(()), |rows| rows.write(facts, console))
+    }
+
+    fn begin_part(&mut self, console: &mut Console) -> io::Result<()> {
+        if std::mem::replace(&mut self.written, true) { writeln!(console) } else { Ok(()) }
+    }
+}

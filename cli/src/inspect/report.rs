@@ -1,0 +1,169 @@
+//! A table as a JSON object. Fields are only ever added.
+
+use std::borrow::Cow;
+
+use filterblock::table::Compression;
+use serde::{Serialize, Serializer};
+
+use super::facts::{Facts, FilterFacts};
+use crate::show::{json_path, json_text};
+use crate::survey::{Cost, Survey, TableCensus, USUAL_BITS_PER_KEY};
+
+#[derive(Serialize)]
+pub(super) struct Report<'a> {
+    path: Cow<'a, str>,
+    status: &'static str,
+    error: Option<&'a str>,
+    file_size: Option<u64>,
+    data_blocks: Option<u64>,
+    compression: Vec<Cow<'static, str>>,
+    metaindex: Vec<Cow<'a, str>>,
+    key_format: Option<&'static str>,
+    filter_error: Option<&'a str>,
+    filter: Option<FilterReport<'a>>,
+    /// What a filter would cost, where there is none.
+    filter_cost: Option<CostReport>,
+}
+
+#[derive(Serialize)]
+struct FilterReport<'a> {
+    policy: &'a str,
+    offset: u64,
+    size: u64,
+    base_lg: u8,
+    filters: u64,
+    empty_filters: u64,
+    offset_array_bytes: u64,
+    bits: u64,
+    bits_set: u64,
+    probes: Option<u8>,
+    estimated_fpr: Option<f64>,
+    malformed: Option<&'a str>,
+    unsound: Option<&'a str>,
+    /// Each filter, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    list: Option<List<'a>>,
+}
+
+#[derive(Serialize)]
+struct CostReport {
+    bits_per_key: u64,
+    keys: u64,
+    /// Whether all keys were counted; otherwise their number is an estimate.
+    keys_exact: bool,
+    size: u64,
+}
+
+#[derive(Serialize)]
+struct OneFilter<'a> {
+    index: u64,
+    /// The first and the last offset of the data blocks it is for.
+    first_offset: u64,
+    last_offset: u64,
+    data_blocks: Covered<'a>,
+    bytes: u64,
+    bits: u64,
+    bits_set: u64,
+    probes: Option<u8>,
+    estimated_fpr: f64,
+    state: &'static str,
+}
+
+impl<'a> Report<'a> {
+    /// `list`: each filter too.
+    pub(super) fn new(facts: &'a Facts<'a>, list: bool) -> Self {
+        let survey = facts.survey;
+        Self {
+            path: json_path(facts.path),
+            status: if facts.error.is_some() { "error" } else { "ok" },
+            error: facts.error.as_deref(),
+            file_size: facts.file_size,
+            data_blocks: survey.map(|survey| survey.blocks.offsets.len()),
+            compression: survey.map_or_else(Vec::new, |survey| compression_names(survey).collect()),
+            metaindex: survey.map_or_else(Vec::new, |survey| survey.metaindex.names(json_text).collect()),
+            key_format: survey.and_then(|survey| Some(survey.sample.key_format().ok()?.name())),
+            filter_error: facts.filter_error(),
+            filter: facts.filter.as_ref().map(|filter| FilterReport::new(filter, survey, list)),
+            filter_cost: survey.and_then(|survey| survey.cost()).map(CostReport::from),
+        }
+    }
+}
+
+impl<'a> FilterReport<'a> {
+    fn new(filter: &'a FilterFacts<'a>, survey: Option<&'a Survey>, list: bool) -> Self {
+        let summary = &filter.summary;
+        Self {
+            policy: filter.policy,
+            offset: filter.offset,
+            size: filter.size,
+            base_lg: filter.census.reader().base_lg(),
+            filters: summary.filters,
+            empty_filters: summary.empty,
+            offset_array_bytes: summary.array_bytes,
+            bits: summary.bits,
+            bits_set: summary.bits_set,
+            probes: summary.probes,
+            estimated_fpr: filter.rate,
+            malformed: filter.malformed.as_deref(),
+            unsound: filter.unsound.as_deref(),
+            list: list.then_some(List { census: filter.census, survey }),
+        }
+    }
+}
+
+impl From<Cost> for CostReport {
+    fn from(cost: Cost) -> Self {
+        let Cost { keys, exact, bytes } = cost;
+        Self { bits_per_key: USUAL_BITS_PER_KEY, keys, keys_exact: exact, size: bytes }
+    }
+}
+
+/// The names of the compression types behind the data blocks.
+pub(super) fn compression_names(survey: &Survey) -> impl Iterator<Item = Cow<'static, str>> {
+    survey.compression.iter().map(|&id| match Compression::from_id(id) {
+        Some(compression) => compression.name().into(),
+        None => format!("type {id}").into(),
+    })
+}
+
+/// Written filter by filter, as there may be millions.
+struct List<'a> {
+    census: &'a TableCensus<'a>,
+    survey: Option<&'a Survey>,
+}
+
+impl Serialize for List<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let filters = (0u64..).zip(self.census.iter()).map(|(index, filter)| {
+            let range = self.census.range(index);
+            OneFilter {
+                index,
+                first_offset: *range.start(),
+                last_offset: *range.end(),
+                data_blocks: Covered { list: self, index },
+                bytes: filter.bytes,
+                bits: filter.bits,
+                bits_set: filter.bits_set,
+                probes: filter.probes,
+                estimated_fpr: filter.rate,
+                state: filter.state.name(),
+            }
+        });
+        serializer.collect_seq(filters)
+    }
+}
+
+/// The offsets of the data blocks that a filter is asked for.
+struct Covered<'a> {
+    list: &'a List<'a>,
+    index: u64,
+}
+
+impl Serialize for Covered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let range = self.list.census.range(self.index);
+        serializer.collect_seq(
+            self.list.survey.into_iter().flat_map(|survey| survey.blocks.offsets.range(range.clone())),
+        )
+    }
+}

@@ -1,0 +1,105 @@
+//! The answer for one table and one key, for people or as JSON.
+
+use std::borrow::Cow;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use filterblock::escape;
+use serde::Serialize;
+
+use super::routes::Found;
+use crate::console::{Console, Tone};
+use crate::json;
+use crate::show::{Hex, count, counted, json_path, path_text, percent};
+
+/// How many data blocks are named on a line; all of them are counted.
+const NAMED_BLOCKS: usize = 6;
+
+pub(super) struct Answer<'a> {
+    pub(super) path: &'a Path,
+    pub(super) key: &'a [u8],
+    /// None where the table could not be opened.
+    pub(super) found: Option<&'a Found>,
+    /// Why the key may be there whatever the filters say.
+    pub(super) error: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    path: Cow<'a, str>,
+    key: Option<&'a str>,
+    key_hex: String,
+    may_match: bool,
+    blocks: &'a [u64],
+    error: Option<&'a str>,
+    /// Whether the index told the data block; otherwise the filters of all were asked.
+    by_index: bool,
+    /// The chance that a key which is not there is said to be there.
+    estimated_fpr: f64,
+}
+
+impl Answer<'_> {
+    pub(super) fn may_match(&self) -> bool {
+        self.error.is_some() || self.found.is_none_or(|found| !found.blocks.is_empty())
+    }
+
+    pub(super) fn write(&self, as_json: bool, console: &mut Console) -> io::Result<()> {
+        if as_json { self.write_json(console) } else { self.write_text(console) }
+    }
+
+    fn write_json(&self, console: &mut Console) -> io::Result<()> {
+        let report = Report {
+            path: json_path(self.path),
+            key: std::str::from_utf8(self.key).ok(),
+            key_hex: Hex(self.key).to_string(),
+            may_match: self.may_match(),
+            blocks: self.found.map_or(&[], |found| &found.blocks),
+            error: self.error,
+            by_index: self.found.is_some_and(|found| found.by_index),
+            estimated_fpr: self.found.filter(|_| self.error.is_none()).map_or(1.0, |found| found.chance),
+        };
+        json::write_line(console, &report)
+    }
+
+    fn write_text(&self, console: &mut Console) -> io::Result<()> {
+        let verdict = if self.may_match() {
+            console.tone(Tone::Good, "may be there")
+        } else {
+            console.tone(Tone::Dim, "not there")
+        };
+        write!(console, "{}: \"{}\": {verdict}", path_text(self.path), escape(self.key))?;
+        if let Some(error) = self.error {
+            return writeln!(console, ": {error}");
+        }
+        match self.found {
+            Some(found) if self.may_match() => writeln!(console, "{}", explained(found)),
+            _ => writeln!(console),
+        }
+    }
+}
+
+/// Where the key may be, and how far that can be relied on.
+fn explained(found: &Found) -> String {
+    let of = counted(found.of, "data block");
+    let number = count(found.blocks.len() as u64);
+    let (at, chance) = (named(&found.blocks), percent(found.chance));
+    match (found.by_index, found.filtered) {
+        (true, true) => {
+            format!(", in the data block at {at} by the index (its filter errs with a chance of {chance})")
+        }
+        (true, false) => format!(", in the data block at {at} by the index (there is no filter to ask)"),
+        (false, true) => {
+            format!(", in {number} of {of}: {at} (all filters asked; the chance that one errs is {chance})")
+        }
+        (false, false) => format!(", in any of {of} (there is no filter to ask)"),
+    }
+}
+
+fn named(blocks: &[u64]) -> String {
+    let names: Vec<_> = blocks.iter().take(NAMED_BLOCKS).map(u64::to_string).collect();
+    let names = names.join(", ");
+    match blocks.len().saturating_sub(NAMED_BLOCKS) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}

@@ -1,0 +1,155 @@
+//! `filterblock query`: which keys a table may hold, and in which data blocks.
+
+mod answer;
+mod keys;
+mod routes;
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use filterblock::table::ReadOptions;
+
+use crate::TROUBLE;
+use crate::console::{Console, Ending};
+use crate::input::{self, Source};
+use crate::survey;
+use answer::Answer;
+use routes::{Keys, Routes};
+
+const NONE_MAY: u8 = 1;
+
+/// Ask the filters which keys a table may hold
+///
+/// A table without a filter, or whose filter cannot be read, may hold every key.
+///
+/// Tables do not record the order of their keys. Unless --comparator tells it, the filters of all data blocks
+/// are asked, and the more filters there are the likelier it is that one errs: the output says how likely.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A table, or a database folder: all its tables are asked
+    path: PathBuf,
+    /// The keys, as the filters know them: in a database's tables the user keys
+    #[arg(value_name = "KEY", required_unless_present = "keys_from")]
+    keys: Vec<OsString>,
+    /// Take keys from the lines of this file too, after those given; - is standard input
+    ///
+    /// A line ends in LF or CR LF. An empty line is the empty key. Keys with line breaks in them need --hex.
+    #[arg(long, value_name = "FILE")]
+    keys_from: Option<PathBuf>,
+    /// The keys are in hexadecimal
+    #[arg(long)]
+    hex: bool,
+    /// The order of the keys, so that the index tells the one data block that may hold a key
+    #[arg(long, value_name = "ORDER")]
+    comparator: Option<Order>,
+    /// Write one JSON object a line, for each table and key
+    #[arg(long)]
+    json: bool,
+}
+
+/// An order of keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Order {
+    /// Byte by byte (leveldb.BytewiseComparator), LevelDB's default
+    Bytewise,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  filterblock query 000005.ldb hello                        may this table hold \"hello\"?
+  filterblock query --comparator bytewise ~/db hello world  which tables may hold these keys?
+  filterblock query --hex ~/db 68656c6c6f                   a key in hexadecimal
+  filterblock query --json ~/db --keys-from keys.txt        many keys, for a program
+  filterblock query ~/db -- -x                              a key that begins with a dash
+
+Exit status: 0 some key may be there; 1 none may, and every table was read soundly; 2 anything else.";
+
+pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
+    let keys = match keys::read(arguments.keys, arguments.keys_from.as_deref(), arguments.hex) {
+        Ok(keys) => keys,
+        Err(message) => {
+            console.say(message);
+            return TROUBLE;
+        }
+    };
+    let mut query = Query {
+        keys: Keys::new(keys),
+        order: arguments.comparator,
+        json: arguments.json,
+        options: survey::read_options(),
+        may_match: false,
+        sound: true,
+    };
+    let result = query.path(&arguments.path, console);
+    match console.end(result) {
+        Ending::Failed => TROUBLE,
+        Ending::Complete | Ending::Closed if query.may_match => 0,
+        Ending::Complete if query.sound => NONE_MAY,
+        // Not every table has been asked, or not every answer can be relied on.
+        Ending::Complete | Ending::Closed => TROUBLE,
+    }
+}
+
+struct Query {
+    keys: Keys,
+    order: Option<Order>,
+    json: bool,
+    options: ReadOptions,
+    /// Whether a table that was read soundly may hold one of the keys.
+    may_match: bool,
+    /// Whether all tables were.
+    sound: bool,
+}
+
+impl Query {
+    fn path(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {
+        let folder = match input::resolve(path) {
+            Ok(Source::Folder(folder)) => folder,
+            Ok(Source::File) => return self.table(path, false, console),
+            Err(message) => return self.unread(path, &message, console),
+        };
+        for (path, message) in &folder.skipped {
+            self.sound = false;
+            console.complain(path, message);
+        }
+        for log in &folder.logs {
+            self.sound = false;
+            console.complain(log, "the newest writes are in this log, which no filter covers");
+        }
+        folder.tables.iter().try_for_each(|table| self.table(table, true, console))
+    }
+
+    fn table(&mut self, path: &Path, listed: bool, console: &mut Console) -> io::Result<()> {
+        let table = match input::open(path, listed, &self.options) {
+            Ok(table) => table,
+            Err(unopened) => return self.unread(path, &unopened.message, console),
+        };
+        let routes = Routes::new(&table, &self.keys, self.order);
+        let error = routes.error.as_deref();
+        if let Some(error) = error {
+            self.sound = false;
+            console.complain(path, error);
+        } else if let Some(reason) = routes.no_index {
+            console.complain(path, format_args!("{reason}: the filters of all data blocks are asked"));
+        }
+        for (at, key) in self.keys.given.iter().enumerate() {
+            let found = routes.find(&self.keys, at);
+            self.may_match |= error.is_none() && !found.blocks.is_empty();
+            Answer { path, key, found: Some(&found), error }.write(self.json, console)?;
+        }
+        console.flush()
+    }
+
+    /// All keys may be in a table that cannot be read.
+    fn unread(&mut self, path: &Path, message: &str, console: &mut Console) -> io::Result<()> {
+        self.sound = false;
+        console.complain(path, message);
+        for key in &self.keys.given {
+            Answer { path, key, found: None, error: Some(message) }.write(self.json, console)?;
+        }
+        console.flush()
+    }
+}

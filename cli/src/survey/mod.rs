@@ -1,0 +1,76 @@
+//! What can be found out about a table without reading it all: index, metaindex, filter block, the blocks' trailers and a
+//! few data blocks.
+
+mod blocks;
+pub(crate) mod filters;
+mod metaindex;
+mod offsets;
+mod sample;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filterblock::table::{ReadAt, ReadOptions, Table};
+use filterblock::{BloomFilterPolicy, SharedPolicy};
+
+pub(crate) use blocks::Blocks;
+pub(crate) use filters::{Census, State, Summary};
+pub(crate) use metaindex::Metaindex;
+pub(crate) use offsets::Offsets;
+pub(crate) use sample::{Cost, KeyFormat, Sample, USUAL_BITS_PER_KEY};
+
+use crate::input::is_unreadable;
+
+/// A census of the filters of a table.
+pub(crate) type TableCensus<'a> = Census<'a, SharedPolicy, Bytes>;
+
+/// How all tables are read: the policies that are known, and the library's limits.
+pub(crate) fn read_options() -> ReadOptions {
+    let policies: Vec<SharedPolicy> = vec![Arc::new(BloomFilterPolicy::new(10))];
+    ReadOptions::default().filter_policies(policies)
+}
+
+/// What was found out about a table.
+pub(crate) struct Survey {
+    pub(crate) file_size: u64,
+    pub(crate) blocks: Blocks,
+    /// Compression types as they stand behind the data blocks.
+    pub(crate) compression: BTreeSet<u8>,
+    pub(crate) metaindex: Metaindex,
+    /// Why there are no filters though there might be.
+    pub(crate) filter_error: Option<String>,
+    /// Whether that is because something could not be read.
+    pub(crate) filter_unreadable: bool,
+    pub(crate) sample: Sample,
+}
+
+impl Survey {
+    /// `census`: of the table's filters, if it has some.
+    pub(crate) fn new<R: ReadAt>(table: &Table<R>, census: Option<&TableCensus<'_>>) -> Self {
+        let mut survey = Self {
+            file_size: table.file_size(),
+            blocks: Blocks::default(),
+            compression: BTreeSet::new(),
+            metaindex: Metaindex::read(table),
+            filter_error: table.filter_error().map(|error| error.without_path().to_string()),
+            filter_unreadable: table.filter_error().is_some_and(is_unreadable),
+            sample: Sample::default(),
+        };
+        if let Some(error) = &survey.metaindex.error {
+            survey.filter_error.get_or_insert_with(|| error.clone());
+        }
+        survey.blocks.visit(table, |handle| {
+            survey.compression.insert(table.compression_of(handle)?);
+            Ok(())
+        });
+        survey.sample = Sample::take(table, &mut survey.blocks, census);
+        survey
+    }
+
+    /// What a filter block would take, where there is none.
+    pub(crate) fn cost(&self) -> Option<Cost> {
+        let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
+        none.then(|| self.sample.cost(&self.blocks)).flatten()
+    }
+}

@@ -1,0 +1,186 @@
+//! A few data blocks, read to learn what the others are likely to hold.
+
+use filterblock::table::{BlockHandle, ReadAt, Table};
+use filterblock::{Error, FilterPolicy};
+
+use super::{Blocks, Census};
+
+/// How many data blocks are read at most.
+const MAX_BLOCKS: usize = 16;
+/// How many keys of a block its filter is asked for, and how many bytes of keys in all.
+const KEYS_PER_BLOCK: u64 = 256;
+const MAX_KEY_BYTES: usize = 8 << 20;
+/// How much of a user key's internal key is sequence number and type.
+const SUFFIX: usize = 8;
+
+/// What a filter without options of its own would have.
+pub(crate) const USUAL_BITS_PER_KEY: u64 = 10;
+const USUAL_BASE_LG: u8 = 11;
+
+/// What a table's filters are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeyFormat {
+    /// The user part of internal keys.
+    Internal,
+    /// Whole keys.
+    User,
+}
+
+impl KeyFormat {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Internal => "internal",
+            Self::User => "user",
+        }
+    }
+}
+
+/// What reading a few data blocks showed.
+#[derive(Default)]
+pub(crate) struct Sample {
+    blocks: u64,
+    /// As stored.
+    bytes: u64,
+    keys: u64,
+    /// Keys that their filters were asked for, where these deny anything.
+    asked: u64,
+    matched_whole: u64,
+    matched_user_part: u64,
+    /// What this build cannot decompress.
+    unsupported: Option<String>,
+}
+
+/// What a filter block at [`USUAL_BITS_PER_KEY`] would take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cost {
+    pub(crate) keys: u64,
+    /// Whether all keys were counted.
+    pub(crate) exact: bool,
+    pub(crate) bytes: u64,
+}
+
+impl Sample {
+    /// Reads up to 16 data blocks, evenly spread over the index. What is damaged in them is noted in `blocks`.
+    pub(crate) fn take<R: ReadAt, P: FilterPolicy, B: AsRef<[u8]>>(
+        table: &Table<R>,
+        blocks: &mut Blocks,
+        census: Option<&Census<'_, P, B>>,
+    ) -> Self {
+        let mut sample = Self::default();
+        let mut key_bytes = MAX_KEY_BYTES;
+        for handle in spread(table, blocks) {
+            match sample.read(table, handle, census, &mut key_bytes) {
+                Ok(()) => {}
+                // The block may be sound: this build or its limits are in the way.
+                Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => {
+                    sample.unsupported.get_or_insert_with(|| error.to_string());
+                }
+                Err(error) => blocks.damage.note(&error),
+            }
+        }
+        sample
+    }
+
+    fn read<R: ReadAt, P: FilterPolicy, B: AsRef<[u8]>>(
+        &mut self,
+        table: &Table<R>,
+        handle: BlockHandle,
+        census: Option<&Census<'_, P, B>>,
+        key_bytes: &mut usize,
+    ) -> Result<(), Error> {
+        let mut entries = table.block_cursor(handle).map_err(without_path)?;
+        // A filter that lets everything pass has nothing to tell.
+        let census = census.filter(|census| census.rate_at(handle.offset) < 1.0);
+        let mut asked = 0;
+        let mut keys = 0;
+        while entries.next().map_err(without_path)? {
+            keys += 1;
+            let Some(census) = census else { continue };
+            let key = entries.key();
+            if asked < KEYS_PER_BLOCK && key.len() <= *key_bytes {
+                asked += 1;
+                *key_bytes -= key.len();
+                self.asked += 1;
+                let matches = |key| census.reader().key_may_match(handle.offset, key);
+                let user_part = key.len().checked_sub(SUFFIX).and_then(|len| key.get(..len));
+                self.matched_whole += u64::from(matches(key));
+                self.matched_user_part += u64::from(user_part.is_some_and(matches));
+            }
+        }
+        self.blocks += 1;
+        self.bytes = self.bytes.saturating_add(handle.size);
+        self.keys += keys;
+        Ok(())
+    }
+
+    /// What the filters are made of, or why that cannot be told.
+    pub(crate) fn key_format(&self) -> Result<KeyFormat, String> {
+        let user_part = self.matched_user_part == self.asked;
+        let whole = self.matched_whole == self.asked;
+        match (user_part, whole) {
+            _ if self.asked == 0 => Err(match &self.unsupported {
+                Some(error) => format!("no data block could be read: {error}"),
+                None => "no filter has a key to deny".to_owned(),
+            }),
+            (true, false) => Ok(KeyFormat::Internal),
+            (false, true) => Ok(KeyFormat::User),
+            (true, true) => Err("the keys tried match either way".to_owned()),
+            (false, false) => Err("the filters deny keys that are there, either way".to_owned()),
+        }
+    }
+
+    /// Why the filters are not to be trusted though their structure may be sound.
+    pub(crate) fn unsound(&self) -> Option<String> {
+        let denied = self.asked - self.matched_user_part.max(self.matched_whole);
+        (denied > 0).then(|| {
+            let asked = self.asked;
+            format!(
+                "expected filters that let stored keys pass, found that they deny {denied} of {asked} tried"
+            )
+        })
+    }
+
+    /// What a filter block would take, if the other data blocks are like those read.
+    pub(crate) fn cost(&self, blocks: &Blocks) -> Option<Cost> {
+        let exact = self.blocks == blocks.offsets.len();
+        let keys = match self.bytes {
+            _ if exact => self.keys,
+            0 => return None,
+            sampled => (self.keys as f64 * (blocks.bytes as f64 / sampled as f64)).round() as u64,
+        };
+        let mut last = None;
+        let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
+        let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
+        let filters = last.map_or(0, |last| last.saturating_add(1));
+        let arrays = keys.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
+        Some(Cost {
+            keys,
+            exact,
+            bytes: arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)) + 5,
+        })
+    }
+}
+
+/// The handles of up to 16 data blocks, each once.
+fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
+    let mut chosen: Vec<BlockHandle> = Vec::with_capacity(MAX_BLOCKS);
+    let most = MAX_BLOCKS as u64;
+    for (at, handle) in (0u64..).zip(table.data_blocks()) {
+        // The first entry of each of 16 equal parts of the index.
+        let due = blocks.entries <= most || at * most % blocks.entries < most;
+        let Ok(handle) = handle else { continue };
+        let is_new = blocks.offsets.contains(handle.offset)
+            && chosen.iter().all(|other| other.offset != handle.offset);
+        if due && is_new && chosen.len() < MAX_BLOCKS {
+            chosen.push(handle);
+        }
+    }
+    chosen
+}
+
+fn without_path(error: Error) -> Error {
+    match error {
+        Error::InFile { error, .. } => *error,
+        error => error,
+    }
+}
