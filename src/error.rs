@@ -202,6 +202,9 @@ pub enum Structure {
     /// One entry of a filter block's offset array.
     #[error("filter offset")]
     FilterOffset,
+    /// One filter.
+    #[error("filter")]
+    Filter,
     /// A table as a whole.
     #[error("table")]
     Table,
@@ -235,6 +238,18 @@ pub enum Structure {
     /// A user key with sequence number and type behind it.
     #[error("internal key")]
     InternalKey,
+    /// One entry of a log or a MANIFEST: header and contents.
+    #[error("log record")]
+    LogRecord,
+    /// What one record of a MANIFEST says.
+    #[error("version edit")]
+    VersionEdit,
+    /// The file that lists a database's live tables, as a whole.
+    #[error("MANIFEST")]
+    Manifest,
+    /// The file that names the MANIFEST.
+    #[error("CURRENT")]
+    Current,
 }
 
 impl Error {

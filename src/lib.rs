@@ -2,11 +2,15 @@
 #![forbid(unsafe_code)]
 
 mod coding;
+#[cfg(feature = "table")]
+pub mod database;
 mod error;
 mod escape;
 pub mod filter_block;
 pub mod hash;
 mod keys;
+#[cfg(feature = "table")]
+mod open_file;
 pub mod policy;
 #[cfg(feature = "table")]
 pub mod table;
@@ -16,4 +20,8 @@ pub use escape::{Escaped, escape};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use hash::hash;
 pub use keys::{KeyBuf, Keys};
+pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
 pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash, SharedPolicy};
+pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
+pub use policy::{LegacyBloomPolicy, LegacyHash};
+pub use policy::{SharedBloomFilter, expected_false_positive_rate};

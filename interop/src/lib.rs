@@ -8,3 +8,13 @@ pub mod compare;
 pub mod counting;
 pub mod leveldb;
 pub mod random;
+
+use std::fmt::Write as _;
+
+/// Lowercase hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("strings take everything");
+        text
+    })
+}

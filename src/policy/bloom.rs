@@ -15,7 +15,7 @@ use crate::{Error, Keys, Result};
 const MAX_BITS: u64 = 1 << 32;
 
 /// k above this is reserved for other encodings: such a filter always "may match".
-const MAX_PROBES: u8 = 30;
+pub(super) const MAX_PROBES: u8 = 30;
 
 /// LevelDB's own Bloom filter, `leveldb.BuiltinBloomFilter2`.
 ///
@@ -50,6 +50,11 @@ impl BloomFilterPolicy {
         Self { bits_per_key, probes: probes.clamp(1, u32::from(MAX_PROBES)) as u8 }
     }
 
+    /// The same with k = `probes`, at most 30, for relatives that compute it in another way.
+    pub(super) const fn with_probes(self, probes: u8) -> Self {
+        Self { probes, ..self }
+    }
+
     /// Bits for each key.
     pub const fn bits_per_key(&self) -> u32 {
         self.bits_per_key
@@ -69,7 +74,8 @@ impl BloomFilterPolicy {
         Ok((bits as u64).max(64).div_ceil(8) as usize)
     }
 
-    fn create(&self, hashes: impl ExactSizeIterator<Item = u32>, dst: &mut Vec<u8>) -> Result<()> {
+    /// Appends a filter of the keys with these hashes.
+    pub(super) fn create(&self, hashes: impl ExactSizeIterator<Item = u32>, dst: &mut Vec<u8>) -> Result<()> {
         let keys = hashes.len();
         let array_len = self.array_len(keys)?;
         let start = dst.len();
@@ -90,7 +96,8 @@ impl BloomFilterPolicy {
     }
 }
 
-fn matches(mut h: u32, filter: &[u8]) -> bool {
+/// Whether `filter` has all bits of a key with the hash `h`.
+pub(super) fn matches(mut h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
     if array.is_empty() {
         return false;

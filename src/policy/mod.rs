@@ -1,15 +1,31 @@
 //! What a filter is made of and how it is asked: [`FilterPolicy`] and the policies that come with the library.
 
+mod basho;
+mod basho_internal;
+mod bit_array;
 mod bloom;
+mod cassandra;
 mod forward;
 mod internal;
+mod legacy;
+mod murmur;
+mod murmur3;
+mod rate;
+mod shared;
 
 use std::sync::Arc;
 
 use crate::{Error, Keys, Result};
 
+pub use basho::BashoBloom2Policy;
+pub use basho_internal::BashoInternalFilterPolicy;
 pub use bloom::BloomFilterPolicy;
+pub use cassandra::CassandraBloomPolicy;
 pub use internal::InternalFilterPolicy;
+pub use legacy::{LegacyBloomPolicy, LegacyHash};
+pub use murmur3::Murmur3BloomPolicy;
+pub use rate::expected_false_positive_rate;
+pub use shared::SharedBloomFilter;
 
 /// A policy that can be shared between tables and threads.
 pub type SharedPolicy = Arc<dyn FilterPolicy + Send + Sync>;

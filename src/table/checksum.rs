@@ -12,7 +12,11 @@ use crate::{Error, Result, Structure};
 const MASK_DELTA: u32 = 0xa282_ead8;
 
 fn masked_crc(contents: &[u8], compression: u8) -> u32 {
-    let crc = crc32c::crc32c_append(crc32c::crc32c(contents), &[compression]);
+    mask(crc32c::crc32c_append(crc32c::crc32c(contents), &[compression]))
+}
+
+/// What is stored in place of `crc`.
+pub(crate) fn mask(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(MASK_DELTA)
 }
 

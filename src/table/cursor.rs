@@ -101,7 +101,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             }
             // The old block goes before the new one comes.
             self.block = None;
-            if !self.index.next(self.table.index_block())? {
+            if !self.index.next(&self.table.index)? {
                 return Ok(false);
             }
             self.enter()?;
@@ -110,7 +110,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
 
     fn try_seek(&mut self, key: &[u8]) -> Result<bool> {
         self.ended = false;
-        if !self.index.seek(self.table.index_block(), key, &*self.table.order)? {
+        if !self.index.seek(&self.table.index, key, &*self.table.order)? {
             return Ok(false);
         }
         self.enter()?;
@@ -124,7 +124,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
 
     /// Goes before the first entry of the data block that the index is at; does not read it again if it is there already.
     fn enter(&mut self) -> Result<()> {
-        let handle = self.index.handle(self.table.index_block())?;
+        let handle = self.index.handle(&self.table.index)?;
         self.entry.reset();
         if self.block_handle() != Some(handle) {
             self.block = None;

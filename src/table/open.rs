@@ -98,14 +98,14 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
     Ok(Opened { footer, index, metaindex, filters })
 }
 
-/// The last bytes of the file: as many as asked for, or the footer alone where a source knows that much without
-/// fetching anything.
+/// The last bytes of the file: as many as asked for, or the footer alone where they cannot be read, or not without fetching
+/// them, but the footer can. What is needed besides will then be read for itself.
 fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usize) -> Result<Run> {
     let len = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).min(tail_size).max(FOOTER_LEN);
     let offset = blocks.file_len.saturating_sub(len as u64);
     match blocks.read(offset, len) {
         Ok(bytes) => Ok(Run::new(offset, bytes)),
-        Err(error) if needs_range(&error) => match blocks.read(footer_at, FOOTER_LEN) {
+        Err(error) if len > FOOTER_LEN => match blocks.read(footer_at, FOOTER_LEN) {
             Ok(bytes) => Ok(Run::new(footer_at, bytes)),
             Err(_) => Err(error),
         },

@@ -1,13 +1,11 @@
 //! A table and what can be asked of it.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
 use bytes::Bytes;
 
 use super::block::Block;
-use super::block_cursor::{BlockCursor, DataBlocks};
 use super::block_reader::BlockReader;
 use super::comparator::SharedComparator;
 use super::cursor::{Cursor, Iter};
@@ -22,22 +20,21 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// An open table (LevelDB's `table/table.cc`).
 ///
 /// Opening reads footer, index, metaindex and filter block, which stay in memory; data blocks are read when they are needed and
-/// not kept. All methods take `&self`, and may be called from many threads where the source allows it.
+/// not kept. Reading takes `&self`, and may be done by many threads at once where the source allows it.
 ///
 /// # Reads
 ///
 /// Opening asks the source for its length, then reads the last 64 KiB ([`ReadOptions::tail_size`]). For most
 /// tables that is all: **one read**. What lies before them takes one more for index and metaindex together, or two where
-/// they lie apart, and one for the filter block: **at most four**. (One more if reading index and metaindex together
-/// fails, as either may be to blame.) Afterwards, a lookup takes one read, or none if the filter denies
+/// they lie apart, and one for the filter block: **at most four**. (Where reading several of them together fails, each is tried
+/// for itself, so that damage to one does not take the others with it.) Afterwards, a lookup takes one read, or none if the filter denies
 /// the key; a walk takes one for each data block.
 ///
 /// # Memory
 ///
 /// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`], and so does the open table with one data
-/// block. Every length in the file is checked against
-/// the file's before anything is allocated for it. BlockReader that a source gives out as views of
-/// its own memory stay such views where they are not compressed.
+/// block. Every length in the file is checked against the file's before anything is allocated for it. What a source gives out
+/// as views of its own memory stays a view where it is not compressed.
 ///
 /// # Errors
 ///
@@ -47,28 +44,31 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// they need is damaged, of an unknown kind, or too large.
 ///
 /// ```
-/// use filterblock::table::{ReadOptions, Table};
+/// use filterblock::table::{Lookup, ReadOptions, Table};
 ///
-/// # fn example() -> filterblock::Result<()> {
-/// let table = Table::open_path("db/000005.ldb", &ReadOptions::default().internal_keys(true))?;
-/// let mut cursor = table.cursor();
+/// let options = ReadOptions::default().internal_keys(true);
+/// let table = Table::open_path("testdata/databases/levels/000005.ldb", &options)?;
+/// assert!(matches!(table.get_at(b"item/0000/0", u64::MAX)?, Lookup::Value(_)));
+/// assert_eq!(table.get_at(b"item/0000/1", u64::MAX)?, Lookup::Absent);
+///
+/// let (mut cursor, mut entries) = (table.cursor(), 0);
 /// while cursor.next()? {
-///     println!("{}: {} bytes", filterblock::escape(cursor.key()), cursor.value().len());
+///     entries += 1;
 /// }
-/// # Ok(())
-/// # }
+/// assert_eq!(entries, 450);
+/// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct Table<R> {
-    blocks: BlockReader<R>,
-    path: Option<PathBuf>,
+    pub(super) blocks: BlockReader<R>,
+    pub(super) path: Option<PathBuf>,
     pub(super) order: SharedComparator,
     /// The order of the user keys, where the keys are a database's.
     pub(super) user_order: Option<SharedComparator>,
     pub(super) max_output: u64,
-    footer: Footer,
-    index: Block,
-    metaindex: Option<Block>,
-    filters: Filters,
+    pub(super) footer: Footer,
+    pub(super) index: Block,
+    pub(super) metaindex: Option<Block>,
+    pub(super) filters: Filters,
 }
 
 impl<R: ReadAt> Table<R> {
@@ -131,8 +131,8 @@ impl<R: ReadAt> Table<R> {
     ///
     /// In a database's tables stored keys are internal keys; [`get_at`](Self::get_at) takes a user key.
     ///
-    /// The value is a view of its data block, which stays in memory as long as the value does. Nothing is allocated
-    /// besides that block.
+    /// The value is a view of its data block, which stays in memory as long as the value does. Besides that block, all that is
+    /// allocated is a buffer for keys that share their beginning with others.
     ///
     /// # Errors
     ///
@@ -199,26 +199,6 @@ impl<R: ReadAt> Table<R> {
             self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.block(span, self.held()));
         block.map_err(|error| self.in_file(error))
     }
-
-    /// Reads the one block of `handle`, to go through its entries.
-    ///
-    /// # Errors
-    ///
-    /// If the block does not lie within the file or is damaged.
-    pub fn block_cursor(&self, handle: BlockHandle) -> Result<BlockCursor<'_>> {
-        Ok(BlockCursor::new(Cow::Owned(self.block(handle)?), self.path.as_deref()))
-    }
-
-    /// The compression type stored behind the block of `handle`, which
-    /// [`Compression::from_id`](super::Compression::from_id) interprets. Reads five bytes and verifies no checksum.
-    ///
-    /// # Errors
-    ///
-    /// If the block does not lie within the file.
-    pub fn compression_of(&self, handle: BlockHandle) -> Result<u8> {
-        let id = self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.compression(span));
-        id.map_err(|error| self.in_file(error))
-    }
 }
 
 impl<R> Table<R> {
@@ -238,61 +218,8 @@ impl<R> Table<R> {
         self.filters.error.as_ref()
     }
 
-    /// The name of the policy that was found in the metaindex, without `filter.`, also where its filters cannot be read.
-    pub fn filter_name(&self) -> Option<&str> {
-        self.filters.found.as_ref().map(|(policy, _)| policy.name())
-    }
-
-    /// Where the metaindex says the filter block is, also where it cannot be read.
-    pub fn filter_handle(&self) -> Option<BlockHandle> {
-        self.filters.found.as_ref().map(|&(_, handle)| handle)
-    }
-
-    /// The size of the file when it was opened, in bytes.
-    pub fn file_size(&self) -> u64 {
-        self.blocks.file_len
-    }
-
-    /// Where the index is.
-    pub fn index_handle(&self) -> BlockHandle {
-        self.footer.index
-    }
-
-    /// Where the metaindex is said to be.
-    pub fn metaindex_handle(&self) -> BlockHandle {
-        self.footer.metaindex
-    }
-
-    pub(super) fn index_block(&self) -> &Block {
-        &self.index
-    }
-
-    /// The entries of the index, one for each data block: a key at or after the block's last one, and the block's handle.
-    pub fn index(&self) -> BlockCursor<'_> {
-        BlockCursor::new(Cow::Borrowed(&self.index), self.path.as_deref())
-    }
-
-    /// The handles of the data blocks, as the index gives them. A damaged index may name any, and the same many times.
-    pub fn data_blocks(&self) -> DataBlocks<'_> {
-        DataBlocks::new(self.index())
-    }
-
-    /// The entries of the metaindex: names, of which those of filters begin with `filter.`, and handles. `None` if
-    /// it cannot be read; [`filter_error`](Self::filter_error) says why.
-    pub fn metaindex(&self) -> Option<BlockCursor<'_>> {
-        let metaindex = self.metaindex.as_ref()?;
-        Some(BlockCursor::new(Cow::Borrowed(metaindex), self.path.as_deref()))
-    }
-
-    /// Bytes of memory that the open table keeps: itself, index, metaindex and filter block, also where
-    /// they are views of the source's own memory.
-    pub fn memory_usage(&self) -> usize {
-        let path = self.path.as_ref().map_or(0, |path| path.as_os_str().len());
-        size_of::<Self>().saturating_add(self.held()).saturating_add(path)
-    }
-
     /// The size of the blocks that the table keeps.
-    fn held(&self) -> usize {
+    pub(super) fn held(&self) -> usize {
         let metaindex = self.metaindex.as_ref().map_or(0, Block::size);
         let filter = self.filters.reader.as_ref().map_or(0, |filter| filter.contents().len());
         self.index.size().saturating_add(metaindex).saturating_add(filter)
@@ -331,26 +258,11 @@ impl Table<std::fs::File> {
     /// or it may not be read.
     pub fn open_path(path: impl Into<PathBuf>, options: &ReadOptions) -> Result<Self> {
         let path = path.into();
-        match open_file(&path).and_then(|file| Self::open(file, options)) {
+        match crate::open_file::open_file(&path).and_then(|file| Self::open(file, options)) {
             Ok(table) => Ok(table.with_path(path)),
             Err(error) => Err(error.with_path(path)),
         }
     }
-}
-
-#[cfg(any(unix, windows))]
-fn open_file(path: &std::path::Path) -> Result<std::fs::File> {
-    let regular = |metadata: std::fs::Metadata| {
-        if metadata.is_file() { Ok(()) } else { Err(std::io::Error::other("not a regular file")) }
-    };
-    // Opening a pipe would wait for its other end, so this is asked before; and after, since the file may be another by then.
-    let open = || {
-        regular(std::fs::metadata(path)?)?;
-        let file = std::fs::File::open(path)?;
-        regular(file.metadata()?)?;
-        Ok(file)
-    };
-    open().map_err(|error| Error::io("opening", 0, error))
 }
 
 impl<'t, R: ReadAt> IntoIterator for &'t Table<R> {

@@ -5,7 +5,7 @@ use std::fmt;
 use anyhow::{Result, ensure};
 use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy};
 
-use super::hex;
+use crate::hex;
 use crate::leveldb::BlockScript;
 use crate::random::Random;
 

@@ -7,14 +7,4 @@ pub mod database;
 pub mod reader;
 mod rows;
 
-use std::fmt::Write as _;
-
 pub use rows::Row;
-
-/// Lowercase hexadecimal, for messages.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("strings take everything");
-        text
-    })
-}

@@ -5,8 +5,9 @@ use std::fmt;
 use anyhow::{Result, ensure};
 use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy};
 
+use super::Row;
 use super::damage::damage;
-use super::{Row, hex};
+use crate::hex;
 use crate::leveldb::{Answer, QueryScript};
 use crate::random::Random;
 

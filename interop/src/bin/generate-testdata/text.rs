@@ -1,6 +1,5 @@
 //! The plain text files that stand beside tables, and those of golden values.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -30,18 +29,11 @@ impl Text {
 
 /// Lowercase hexadecimal, and `-` for no bytes, so that every field of a line holds something.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    if bytes.is_empty() { "-".to_owned() } else { digits(bytes) }
-}
-
-fn digits(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("strings take everything");
-        text
-    })
+    if bytes.is_empty() { "-".to_owned() } else { filterblock_interop::hex(bytes) }
 }
 
 /// The value of a (user) key: its hexadecimal digits and a semicolon, repeated, cut to `len` bytes.
 pub(crate) fn value_of(key: &[u8], len: usize) -> Vec<u8> {
-    let unit = format!("{};", digits(key));
+    let unit = format!("{};", filterblock_interop::hex(key));
     unit.bytes().cycle().take(len).collect()
 }

@@ -1,0 +1,79 @@
+//! Which of a database's files is its MANIFEST (`SetCurrentFile` in LevelDB's `db/filename.cc`).
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::files::{FileKind, parse_name};
+use crate::open_file::open_file;
+use crate::{Error, Result, Structure, escape};
+
+/// Longer than `MANIFEST-`, a number of 20 digits and a line feed.
+const MAX_CURRENT_LEN: usize = 64;
+
+/// The path of the MANIFEST that `CURRENT` names. Only that of a file in `dir` is accepted.
+pub(crate) fn current_manifest(dir: &Path) -> Result<PathBuf> {
+    let path = dir.join("CURRENT");
+    match read(&path) {
+        Ok(name) => Ok(dir.join(name)),
+        Err(error) => Err(error.with_path(path)),
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    let mut contents = Vec::new();
+    open_file(path)?
+        .take(MAX_CURRENT_LEN as u64 + 1)
+        .read_to_end(&mut contents)
+        .map_err(|error| Error::io("reading", 0, error))?;
+    if let Some(name) = manifest_name(&contents) {
+        return Ok(name.to_owned());
+    }
+    let found = match contents.get(..=MAX_CURRENT_LEN) {
+        Some(_) => format!("more than {MAX_CURRENT_LEN} bytes"),
+        None => format!("\"{}\"", escape(&contents)),
+    };
+    Err(Error::corrupt(Structure::Current, 0, "MANIFEST-, a number and a line feed", found))
+}
+
+fn manifest_name(contents: &[u8]) -> Option<&str> {
+    let name = str::from_utf8(contents.strip_suffix(b"\n")?).ok()?;
+    let (kind, _) = parse_name(name)?;
+    (kind == FileKind::Manifest && contents.len() <= MAX_CURRENT_LEN).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn current_names_a_manifest_of_its_own_folder() {
+        assert_eq!(manifest_name(b"MANIFEST-000001\n"), Some("MANIFEST-000001"));
+        assert_eq!(manifest_name(b"MANIFEST-18446744073709551615\n"), Some("MANIFEST-18446744073709551615"));
+        for contents in [
+            &b""[..],
+            b"\n",
+            b"MANIFEST-000001",
+            b"MANIFEST-000001\n\n",
+            b"MANIFEST-000001\r\n",
+            b"MANIFEST-000001\0\n",
+            b"MANIFEST-\n",
+            b"MANIFEST-18446744073709551616\n",
+            b"MANIFEST-1/../../x\n",
+            b"../MANIFEST-000001\n",
+            b"/MANIFEST-000001\n",
+            b"..\\MANIFEST-000001\n",
+            b"C:MANIFEST-000001\n",
+            b"000001.ldb\n",
+            b"CURRENT\n",
+            b"\xff\n",
+        ] {
+            assert_eq!(manifest_name(contents), None, "{:?}", escape(contents));
+        }
+        let mut long = b"MANIFEST-".to_vec();
+        long.resize(MAX_CURRENT_LEN, b'0');
+        long[MAX_CURRENT_LEN - 1] = b'\n';
+        assert!(manifest_name(&long).is_some());
+        long.insert(9, b'0');
+        assert!(manifest_name(&long).is_none());
+    }
+}

@@ -1,0 +1,117 @@
+//! The tables that are live once version edits are applied (`VersionSet::Builder` in LevelDB's `db/version_set.cc`).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use bytes::Bytes;
+
+use super::version_edit::NewTable;
+use crate::table::internal_key::split;
+use crate::{Error, Result, Structure};
+
+/// A table that belongs to the database, as the MANIFEST records it.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LiveTable {
+    /// The level, 0 to 6.
+    pub level: u8,
+    /// The number that its file is named by.
+    pub number: u64,
+    /// The size its file has to have, in bytes: LevelDB looks for the footer there.
+    pub size: u64,
+    /// Its first key: an internal key, at least 8 bytes.
+    pub smallest: Bytes,
+    /// Its last key: an internal key, at least 8 bytes.
+    pub largest: Bytes,
+}
+
+impl LiveTable {
+    /// The user keys of the first and the last entry.
+    ///
+    /// `None` if one of the two is neither a value nor a deletion of LevelDB's: relatives append more to the user key for
+    /// types of their own.
+    pub fn user_keys(&self) -> Option<(&[u8], &[u8])> {
+        Some((user_key(&self.smallest)?, user_key(&self.largest)?))
+    }
+
+    /// Whether the range of keys leaves room for this one, keys being in bytewise order. In doubt it does.
+    pub(crate) fn may_hold(&self, user_key: &[u8]) -> bool {
+        self.user_keys().is_none_or(|(smallest, largest)| {
+            smallest > largest || (smallest <= user_key && user_key <= largest)
+        })
+    }
+}
+
+fn user_key(internal_key: &[u8]) -> Option<&[u8]> {
+    let (user_key, tag) = split(internal_key)?;
+    // The type is the tag's lowest byte; 0 and 1 are LevelDB's.
+    (tag & 0xff <= 1).then_some(user_key)
+}
+
+impl fmt::Debug for LiveTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveTable")
+            .field("level", &self.level)
+            .field("number", &self.number)
+            .field("size", &self.size)
+            .field("smallest_len", &self.smallest.len())
+            .field("largest_len", &self.largest.len())
+            .finish()
+    }
+}
+
+/// Collects live tables, within a limit of memory.
+pub(crate) struct LiveTables {
+    tables: BTreeMap<(u8, u64), LiveTable>,
+    /// What `tables` takes in bytes, roughly and rather too high.
+    memory: u64,
+    limit: u64,
+}
+
+impl LiveTables {
+    pub(crate) const fn new(limit: u64) -> Self {
+        Self { tables: BTreeMap::new(), memory: 0, limit }
+    }
+
+    /// Takes a table off its level. One that is not there is no error: LevelDB too lets it pass.
+    pub(crate) fn delete(&mut self, level: u8, number: u64) {
+        if let Some(table) = self.tables.remove(&(level, number)) {
+            self.memory = self.memory.saturating_sub(memory(table.smallest.len(), table.largest.len()));
+        }
+    }
+
+    /// Adds a table that the record at `offset` names. goleveldb names some tables twice; that is fine as long as both say the same.
+    pub(crate) fn add(&mut self, table: &NewTable<'_>, offset: u64) -> Result<()> {
+        let &NewTable { level, number, size, smallest, largest } = table;
+        if let Some(known) = self.tables.get(&(level, number)) {
+            if known.size == size && known.smallest == smallest && known.largest == largest {
+                return Ok(());
+            }
+            return Err(Error::corrupt(
+                Structure::VersionEdit,
+                offset,
+                format!("table {number} on level {level} as recorded before, with {} bytes", known.size),
+                format!("it with {size} bytes or another range of keys"),
+            ));
+        }
+        let memory = self.memory.saturating_add(memory(smallest.len(), largest.len()));
+        if memory > self.limit {
+            return Err(Error::Limit { what: "live tables", offset, limit: self.limit, found: memory });
+        }
+        self.memory = memory;
+        let (smallest, largest) = (Bytes::copy_from_slice(smallest), Bytes::copy_from_slice(largest));
+        self.tables.insert((level, number), LiveTable { level, number, size, smallest, largest });
+        Ok(())
+    }
+
+    /// By level, and by number within each.
+    pub(crate) fn into_vec(self) -> Vec<LiveTable> {
+        self.tables.into_values().collect()
+    }
+}
+
+/// What a table takes with keys of these lengths; twice the entry, for the map around it.
+fn memory(smallest_len: usize, largest_len: usize) -> u64 {
+    let entry = 2 * size_of::<((u8, u64), LiveTable)>();
+    entry.saturating_add(smallest_len).saturating_add(largest_len) as u64
+}

@@ -1,0 +1,247 @@
+//! The MANIFEST as a whole (`VersionSet::Recover` in LevelDB's `db/version_set.cc`).
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+
+use bytes::Bytes;
+
+use super::current::current_manifest;
+use super::live_tables::{LiveTable, LiveTables};
+use super::log::{LogReader, LogRecord};
+use super::version_edit::{Field, NUM_LEVELS, fields};
+use crate::open_file::open_file;
+use crate::table::{BytewiseComparator, Comparator};
+use crate::{Error, Result, Structure};
+
+/// What a MANIFEST says: which tables are live, and what else is needed to read them.
+///
+/// [`read`](Self::read) and [`parse`](Self::parse) give one only if every record of the file is sound.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Manifest {
+    comparator: Option<Bytes>,
+    log_number: Option<u64>,
+    prev_log_number: u64,
+    next_file_number: Option<u64>,
+    last_sequence: Option<u64>,
+    /// By level, then by number.
+    tables: Vec<LiveTable>,
+    records: u64,
+    incomplete_tail: Option<u64>,
+}
+
+/// A MANIFEST as far as it could be read: what [`Manifest::scan`] returns.
+#[derive(Debug)]
+#[must_use]
+pub struct ManifestScan {
+    /// What the records say that come before the damage, and perhaps a part of the damaged one. With damage, tables
+    /// may be missing here and others be here that are live no more: this is to be shown, not relied on.
+    pub manifest: Manifest,
+    /// The first damage, if there is any.
+    pub damage: Option<Error>,
+}
+
+impl ManifestScan {
+    /// The MANIFEST if it is sound.
+    ///
+    /// # Errors
+    ///
+    /// The damage.
+    pub fn into_result(self) -> Result<Manifest> {
+        self.damage.map_or(Ok(self.manifest), Err)
+    }
+}
+
+impl Manifest {
+    /// How much memory a MANIFEST may take unless another limit is given: 256 MiB, which is about a million tables.
+    pub const DEFAULT_MEMORY_LIMIT: usize = 256 << 20;
+
+    /// Reads the MANIFEST that `CURRENT` names in the database folder `dir`.
+    ///
+    /// Costs one pass over the file. [`incomplete_tail`](Self::incomplete_tail) tells if the last record is cut off.
+    ///
+    /// # Errors
+    ///
+    /// With the file's path:
+    ///
+    /// - [`Error::Io`] if one of the two cannot be read, is not there, or is no regular file.
+    /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, or a record of the MANIFEST is damaged,
+    ///   contradicts another, or is missing.
+    /// - [`Error::Unsupported`] for a record that only relatives of LevelDB write.
+    /// - [`Error::Limit`] for a MANIFEST that would take more than [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT).
+    pub fn read(dir: impl AsRef<Path>) -> Result<Self> {
+        Self::scan_folder(dir, Self::DEFAULT_MEMORY_LIMIT)?.into_result()
+    }
+
+    /// Reads the contents of a MANIFEST. Any bytes can be given; memory is in proportion to them.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), without a path.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        Self::scan(bytes, Self::DEFAULT_MEMORY_LIMIT).into_result()
+    }
+
+    /// Reads the MANIFEST of the database folder `dir` up to the first damage.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), for what concerns `CURRENT` and opening the MANIFEST. What is wrong inside is the scan's damage.
+    pub fn scan_folder(dir: impl AsRef<Path>, memory_limit: usize) -> Result<ManifestScan> {
+        let path = current_manifest(dir.as_ref())?;
+        let file = open_file(&path).map_err(|error| error.with_path(&path))?;
+        let mut scan = Self::scan(file, memory_limit);
+        scan.damage = scan.damage.map(|error| error.with_path(&path));
+        Ok(scan)
+    }
+
+    /// Reads a MANIFEST from its start up to the first damage.
+    ///
+    /// The longest record may take up to `memory_limit` bytes, and the live tables as much again.
+    pub fn scan(source: impl Read, memory_limit: usize) -> ManifestScan {
+        let mut manifest = Self::default();
+        let mut tables = LiveTables::new(memory_limit as u64);
+        let mut log = LogReader::new(source).max_record_len(memory_limit);
+        let read = manifest.apply_all(&mut log, &mut tables);
+        manifest.tables = tables.into_vec();
+        ManifestScan { manifest, damage: read.err() }
+    }
+
+    /// The name of the comparator that orders the user keys. LevelDB and goleveldb always record one.
+    pub fn comparator(&self) -> Option<&[u8]> {
+        self.comparator.as_deref()
+    }
+
+    /// Whether user keys are ordered byte by byte, as LevelDB does by default.
+    pub fn is_bytewise(&self) -> bool {
+        self.comparator() == Some(BytewiseComparator.name().as_bytes())
+    }
+
+    /// Logs from this number on are not in tables yet.
+    pub fn log_number(&self) -> u64 {
+        self.log_number.unwrap_or_default()
+    }
+
+    /// One more log that is not in tables yet; 0 if there is none. Only early versions of LevelDB used it.
+    pub fn prev_log_number(&self) -> u64 {
+        self.prev_log_number
+    }
+
+    /// Whether the log of this number is not in tables yet (`DBImpl::Recover` in LevelDB's `db/db_impl.cc`).
+    pub fn is_log_live(&self, number: u64) -> bool {
+        number >= self.log_number() || number == self.prev_log_number
+    }
+
+    /// The number that the next new file gets.
+    pub fn next_file_number(&self) -> u64 {
+        self.next_file_number.unwrap_or_default()
+    }
+
+    /// The greatest sequence number used so far, without what only logs hold.
+    pub fn last_sequence(&self) -> u64 {
+        self.last_sequence.unwrap_or_default()
+    }
+
+    /// The live tables of all levels: by level, and by number within each.
+    pub fn tables(&self) -> &[LiveTable] {
+        &self.tables
+    }
+
+    /// The live tables of one level, by number.
+    pub fn level(&self, level: u8) -> &[LiveTable] {
+        let start = self.tables.partition_point(|table| table.level < level);
+        let end = self.tables.partition_point(|table| table.level <= level);
+        self.tables.get(start..end).unwrap_or_default()
+    }
+
+    /// The live tables whose range of keys leaves room for `user_key`, in the order in which LevelDB searches them: level 0
+    /// from the newest on, then the levels below it.
+    ///
+    /// The range is looked at only if keys are in bytewise order; else these are all tables. Costs one pass over them.
+    pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = &'a LiveTable> + 'a {
+        let bytewise = self.is_bytewise();
+        let below = (1..NUM_LEVELS).flat_map(|level| self.level(level));
+        self.level(0).iter().rev().chain(below).filter(move |table| !bytewise || table.may_hold(user_key))
+    }
+
+    /// How many records were read.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Where the record starts within which the file ends, if it does, in bytes from the file's start.
+    ///
+    /// LevelDB opens such a database without a word and goes by the records before: the writer stopped there. Where a damaged
+    /// length reaches beyond the file, it looks the same, and the records behind it are lost. A file cut between two records looks whole.
+    pub fn incomplete_tail(&self) -> Option<u64> {
+        self.incomplete_tail
+    }
+
+    fn apply_all<R: Read>(&mut self, log: &mut LogReader<R>, tables: &mut LiveTables) -> Result<()> {
+        while let Some(record) = log.read_record()? {
+            self.apply(record, tables)?;
+            self.records = self.records.saturating_add(1);
+        }
+        self.incomplete_tail = log.incomplete_tail();
+        let missing = |what: &'static str| {
+            let found = format!("none in {} records", self.records);
+            Error::corrupt(Structure::Manifest, 0, what, found)
+        };
+        self.next_file_number.ok_or_else(|| missing("a next file number"))?;
+        self.log_number.ok_or_else(|| missing("a log number"))?;
+        self.last_sequence.ok_or_else(|| missing("a last sequence"))?;
+        Ok(())
+    }
+
+    /// Applies one version edit. Its deletions come before its additions, however they stand.
+    fn apply(&mut self, record: LogRecord<'_>, tables: &mut LiveTables) -> Result<()> {
+        for field in fields(record.data, record.offset) {
+            match field? {
+                Field::Comparator(name) => self.set_comparator(name, record.offset)?,
+                Field::LogNumber(number) => self.log_number = Some(number),
+                Field::PrevLogNumber(number) => self.prev_log_number = number,
+                Field::NextFileNumber(number) => self.next_file_number = Some(number),
+                Field::LastSequence(sequence) => self.last_sequence = Some(sequence),
+                Field::DeletedTable { level, number } => tables.delete(level, number),
+                Field::CompactPointer { .. } | Field::NewTable(_) => {}
+            }
+        }
+        for field in fields(record.data, record.offset) {
+            if let Field::NewTable(table) = field? {
+                tables.add(&table, record.offset)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_comparator(&mut self, name: &[u8], offset: u64) -> Result<()> {
+        match &self.comparator {
+            Some(known) if known != name => Err(Error::corrupt(
+                Structure::VersionEdit,
+                offset,
+                format!("comparator \"{}\" as recorded before", crate::escape(known)),
+                format!("\"{}\"", crate::escape(name)),
+            )),
+            Some(_) => Ok(()),
+            None => {
+                self.comparator = Some(Bytes::copy_from_slice(name));
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Manifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Manifest")
+            .field("comparator", &self.comparator().map(crate::escape))
+            .field("log_number", &self.log_number)
+            .field("prev_log_number", &self.prev_log_number)
+            .field("next_file_number", &self.next_file_number)
+            .field("last_sequence", &self.last_sequence)
+            .field("tables", &self.tables.len())
+            .field("records", &self.records)
+            .field("incomplete_tail", &self.incomplete_tail)
+            .finish()
+    }
+}

@@ -1,0 +1,29 @@
+//! The frame that all Bloom filters here share: an array of bits, then one byte, the number of probes.
+//!
+//! Bit p is bit p % 8, from the lowest, of byte p / 8.
+
+use crate::{Error, Result};
+
+/// Appends an array of `len` bytes, which `fill` sees as zeros, and `probes`. On an error `dst` is as before.
+pub(super) fn append(dst: &mut Vec<u8>, len: usize, probes: u8, fill: impl FnOnce(&mut [u8])) -> Result<()> {
+    let needed = len.saturating_add(1);
+    dst.try_reserve(needed).map_err(|_| Error::out_of_memory("filter", needed))?;
+    let start = dst.len();
+    dst.resize(start + len, 0);
+    fill(dst.get_mut(start..).unwrap_or_default());
+    dst.push(probes);
+    Ok(())
+}
+
+#[inline]
+pub(super) fn set(array: &mut [u8], position: u64) {
+    if let Some(byte) = array.get_mut((position / 8) as usize) {
+        *byte |= 1 << (position % 8);
+    }
+}
+
+/// Whether a bit is set. Bits beyond the array are, so that they deny nothing.
+#[inline]
+pub(super) fn is_set(array: &[u8], position: u64) -> bool {
+    array.get((position / 8) as usize).is_none_or(|byte| byte & (1 << (position % 8)) != 0)
+}

@@ -1,0 +1,228 @@
+//! The Bloom filter of Cassandra's early versions, in an encoding of this library.
+//!
+//! ```text
+//! [bit array: words of 8 bytes][K: 1 byte]
+//! ```
+//!
+//! The array holds n * buckets + 20 bits for n keys, rounded up to whole words, at most 2^31 - 64; its length is the modulus. With
+//! `h1 = hash(key, 0)` and `h2 = hash(key, h1)`, a key's K bits are
+//! `|(h1 + i * h2) % bits|` for i from 0, in signed 32-bit arithmetic. Bit p is bit p % 8, from the lowest, of byte p / 8.
+//!
+//! A reader takes K from the filter, so filters of any sizing are read by any policy. Unless the array is one or more whole
+//! words, within the limit, and K is 1 to 15, a key "may match"; the filter of no bytes matches nothing.
+
+use super::murmur::murmur2_cassandra;
+use super::rate::check_rate;
+use super::{FilterPolicy, KeyHash, bit_array};
+use crate::{Error, Keys, Result};
+
+/// Bits beyond n * buckets.
+const EXCESS: u64 = 20;
+
+/// The largest whole number of words below the 2^31 that signed positions reach.
+const MAX_BITS: u64 = (1 << 31) - 64;
+
+/// The last row of the table.
+const MAX_BUCKETS: u64 = 15;
+
+/// More than any row asks for; other values of the filter's last byte are free for other encodings.
+const MAX_PROBES: u8 = 15;
+
+/// The false-positive probability by buckets per element, then by K from 0.
+const PROBABILITIES: [&[f64]; MAX_BUCKETS as usize + 1] = [
+    &[1.0],
+    &[1.0, 1.0],
+    &[1.0, 0.393, 0.400],
+    &[1.0, 0.283, 0.237, 0.253],
+    &[1.0, 0.221, 0.155, 0.147, 0.160],
+    &[1.0, 0.181, 0.109, 0.092, 0.092, 0.101],
+    &[1.0, 0.154, 0.0804, 0.0609, 0.0561, 0.0578, 0.0638],
+    &[1.0, 0.133, 0.0618, 0.0423, 0.0359, 0.0347, 0.0364],
+    &[1.0, 0.118, 0.0489, 0.0306, 0.024, 0.0217, 0.0216, 0.0229],
+    &[1.0, 0.105, 0.0397, 0.0228, 0.0166, 0.0141, 0.0133, 0.0135, 0.0145],
+    &[1.0, 0.0952, 0.0329, 0.0174, 0.0118, 0.00943, 0.00844, 0.00819, 0.00846],
+    &[1.0, 0.0869, 0.0276, 0.0136, 0.00864, 0.0065, 0.00552, 0.00513, 0.00509],
+    &[1.0, 0.08, 0.0236, 0.0108, 0.00646, 0.00459, 0.00371, 0.00329, 0.00314],
+    &[1.0, 0.074, 0.0203, 0.00875, 0.00492, 0.00332, 0.00255, 0.00217, 0.00199, 0.00194],
+    &[1.0, 0.0689, 0.0177, 0.00718, 0.00381, 0.00244, 0.00179, 0.00146, 0.00129, 0.00121, 0.0012],
+    &[1.0, 0.0645, 0.0156, 0.00596, 0.003, 0.00183, 0.00128, 0.001, 0.000852, 0.000775, 0.000744],
+];
+
+/// From this probability on, two buckets and one probe do.
+const COARSEST: f64 = 0.393;
+
+/// The least probability in the table.
+const FINEST: f64 = 0.000744;
+
+/// The Bloom filter of early Cassandra, `filterblock.CassandraBloomFilter1`.
+///
+/// LevelDB opens tables with such filters and reads them without; Cassandra's own files are something else.
+///
+/// A filter takes its buckets (bits) for each key, 20 more bits, rounded up to whole words of eight bytes, and one byte. Making it
+/// takes two passes over each key and K bits to set, asking it two passes and up to K bits to read.
+///
+/// ```
+/// use filterblock::{CassandraBloomPolicy, FilterPolicy, KeyBuf};
+/// let policy = CassandraBloomPolicy::with_false_positive_rate(0.01)?;
+/// let keys: KeyBuf = ["hello", "world"].into_iter().collect();
+/// let mut filter = Vec::new();
+/// policy.create_filter(keys.as_keys(), &mut filter)?;
+/// assert!(policy.key_may_match(b"hello", &filter));
+/// assert!(!policy.key_may_match(b"x", &filter));
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CassandraBloomPolicy {
+    sizing: Sizing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Sizing {
+    Buckets(u32),
+    Rate(f64),
+}
+
+impl CassandraBloomPolicy {
+    /// Filters of `buckets_per_element` bits a key, at least 1 and at most 15, with the K that is best for them.
+    ///
+    /// From 143 million keys on, fewer than 15 fit; a filter then has as many as do.
+    pub const fn new(buckets_per_element: u32) -> Self {
+        Self { sizing: Sizing::Buckets(buckets_per_element) }
+    }
+
+    /// Filters of as few bits a key, and then as few probes, as Cassandra's table promises the false-positive rate `p` for.
+    ///
+    /// The table starts at two bits a key, with a rate of 0.393.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] if `p` is not a number, not above 0 or not below 1, and if it
+    /// is below 0.000744, where the table ends.
+    pub fn with_false_positive_rate(p: f64) -> Result<Self> {
+        check_rate(p, FINEST, "at least 0.000744")?;
+        Ok(Self { sizing: Sizing::Rate(p) })
+    }
+
+    /// The bits of a filter for `keys` keys, a multiple of 64, and its K. The filter takes `bits / 8 + 1` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FilterSize`] if not even one bit a key fits into 2^31 - 64 bits, or too few for the rate wished.
+    pub fn bits_and_probes(&self, keys: u64) -> Result<(u64, u8)> {
+        let most = (i32::MAX as u64 - EXCESS).checked_div(keys).unwrap_or(MAX_BUCKETS).min(MAX_BUCKETS);
+        let (buckets, probes) = match self.sizing {
+            Sizing::Buckets(wished) => {
+                let buckets = u64::from(wished).min(most).max(1);
+                (buckets, best(buckets).0)
+            }
+            // Cassandra swaps the two numbers here, by mistake: it takes one bucket and K = 2.
+            Sizing::Rate(p) if p >= COARSEST => (2, 1),
+            Sizing::Rate(p) => {
+                let buckets = (2..MAX_BUCKETS).find(|&buckets| best(buckets).1 <= p).unwrap_or(MAX_BUCKETS);
+                let probes = row(buckets).iter().position(|&rate| rate <= p);
+                (buckets, probes.map_or(best(buckets).0, |k| k as u8))
+            }
+        };
+        if buckets > most {
+            let bits = u128::from(keys) * u128::from(buckets) + u128::from(EXCESS);
+            return Err(Error::FilterSize { keys, limit: MAX_BITS, bits });
+        }
+        // Rounding up may reach 2^31 itself, which is a word too many.
+        Ok(((keys * buckets + EXCESS).next_multiple_of(64).min(MAX_BITS), probes))
+    }
+
+    fn create(&self, hashes: impl ExactSizeIterator<Item = Hashes>, dst: &mut Vec<u8>) -> Result<()> {
+        let (bits, probes) = self.bits_and_probes(hashes.len() as u64)?;
+        bit_array::append(dst, (bits / 8) as usize, probes, |array| {
+            for hashes in hashes {
+                hashes.positions(bits as i32, probes).for_each(|position| bit_array::set(array, position));
+            }
+        })
+    }
+}
+
+fn row(buckets: u64) -> &'static [f64] {
+    PROBABILITIES.get(buckets as usize).copied().unwrap_or_default()
+}
+
+/// The K of the least probability in a row, at least 1, and that probability.
+fn best(buckets: u64) -> (u8, f64) {
+    let mut best = (1, 1.0);
+    for (k, &rate) in (0..).zip(row(buckets)).skip(1) {
+        if rate < best.1 {
+            best = (k, rate);
+        }
+    }
+    best
+}
+
+/// What a key is to these filters.
+#[derive(Clone, Copy)]
+struct Hashes {
+    h1: u32,
+    h2: u32,
+}
+
+impl Hashes {
+    fn of(key: &[u8]) -> Self {
+        let h1 = murmur2_cassandra(key, 0);
+        Self { h1, h2: murmur2_cassandra(key, h1) }
+    }
+
+    /// `bits` is positive, so the remainder neither overflows nor divides by zero.
+    fn positions(self, bits: i32, probes: u8) -> impl Iterator<Item = u64> {
+        let mut h = self.h1.cast_signed();
+        (0..probes).map(move |_| {
+            let position = u64::from(h.wrapping_rem(bits).unsigned_abs());
+            h = h.wrapping_add(self.h2.cast_signed());
+            position
+        })
+    }
+
+    fn match_in(self, filter: &[u8]) -> bool {
+        let Some((&probes, array)) = filter.split_last() else { return false };
+        let bits = array.len() as u64 * 8;
+        if !(1..=MAX_PROBES).contains(&probes) || bits == 0 || !bits.is_multiple_of(64) || bits > MAX_BITS {
+            return true;
+        }
+        self.positions(bits as i32, probes).all(|position| bit_array::is_set(array, position))
+    }
+}
+
+impl From<Hashes> for KeyHash {
+    fn from(hashes: Hashes) -> Self {
+        Self::new(u64::from(hashes.h2) << 32 | u64::from(hashes.h1))
+    }
+}
+
+impl From<KeyHash> for Hashes {
+    fn from(hash: KeyHash) -> Self {
+        Self { h1: hash.get() as u32, h2: (hash.get() >> 32) as u32 }
+    }
+}
+
+impl FilterPolicy for CassandraBloomPolicy {
+    fn name(&self) -> &str {
+        "filterblock.CassandraBloomFilter1"
+    }
+
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        self.create(keys.iter().map(Hashes::of), dst)
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        Hashes::of(key).match_in(filter)
+    }
+
+    fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+        Some(Hashes::of(key).into())
+    }
+
+    fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
+        self.create(hashes.iter().map(|&hash| hash.into()), dst)
+    }
+
+    fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
+        Hashes::from(hash).match_in(filter)
+    }
+}

@@ -1,0 +1,161 @@
+//! The Bloom filter under LevelDB's old name, as goleveldb still writes it.
+//!
+//! The filter is that of [`BloomFilterPolicy`]; only the hash may differ. LevelDB up to 1.17 took the bytes behind a key's
+//! last whole word of four as `char`: signed on x86, unsigned on ARM. goleveldb takes them as unsigned. Nothing in
+//! a table says which it was.
+
+use super::bloom::{self, MAX_PROBES};
+use super::{BloomFilterPolicy, FilterPolicy, KeyHash};
+use crate::hash::{BLOOM_SEED, hash, to_signed_tail};
+use crate::{Error, Keys, Result};
+
+/// goleveldb counts bits in 32 bits, and rounds them up to whole bytes there.
+const MAX_BITS: u64 = (1 << 32) - 8;
+
+/// The Bloom filter of LevelDB up to 1.17 and of goleveldb, `leveldb.BuiltinBloomFilter`.
+///
+/// Made for reading tables of unknown origin: unless told otherwise, a key is absent only if
+/// the filter denies it by the unsigned and by the signed hash. That costs a second search for those absent keys
+/// whose last one to three bytes behind whole words of four hold one from 0x80 on, and about doubles their false positives. For
+/// other keys the hashes are equal.
+///
+/// Filters are goleveldb's, byte for byte. They take `bits_per_key` bits for each key, at least 64, and one byte.
+///
+/// ```
+/// use filterblock::{FilterPolicy, KeyBuf, LegacyBloomPolicy};
+/// let policy = LegacyBloomPolicy::new(10);
+/// let keys: KeyBuf = ["hello", "world"].into_iter().collect();
+/// let mut filter = Vec::new();
+/// policy.create_filter(keys.as_keys(), &mut filter)?;
+/// assert!(policy.key_may_match(b"hello", &filter));
+/// assert!(!policy.key_may_match(b"x", &filter));
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LegacyBloomPolicy {
+    bloom: BloomFilterPolicy,
+    hash: LegacyHash,
+}
+
+/// How the one to three bytes behind a key's last whole word of four are read: [`LegacyBloomPolicy::with_hash`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LegacyHash {
+    /// Reads by both, so that no key is denied whoever wrote the table; writes by the unsigned one.
+    #[default]
+    Either,
+    /// Reads and writes as goleveldb, and as LevelDB up to 1.17 on ARM.
+    Unsigned,
+    /// Reads and writes as LevelDB up to 1.17 on x86.
+    Signed,
+}
+
+impl LegacyBloomPolicy {
+    /// Filters of `bits_per_key` bits a key, with k = 0.69 * `bits_per_key` probes, rounded
+    /// down, at least 1 and at most 30, read by [`LegacyHash::Either`].
+    ///
+    /// As in goleveldb, k is rounded in eight bits: from 372 bits a key on, it starts again at 1.
+    pub fn new(bits_per_key: u32) -> Self {
+        let probes = (u64::from(bits_per_key) * 69 / 100) as u8;
+        let bloom = BloomFilterPolicy::new(bits_per_key).with_probes(probes.clamp(1, MAX_PROBES));
+        Self { bloom, hash: LegacyHash::default() }
+    }
+
+    /// The same with another hash. What one of [`Unsigned`](LegacyHash::Unsigned) and [`Signed`](LegacyHash::Signed) has written, the
+    /// other denies for many keys.
+    #[must_use]
+    pub const fn with_hash(self, hash: LegacyHash) -> Self {
+        Self { hash, ..self }
+    }
+
+    /// Which hash reads and writes.
+    pub const fn legacy_hash(&self) -> LegacyHash {
+        self.hash
+    }
+
+    /// Bits for each key.
+    pub const fn bits_per_key(&self) -> u32 {
+        self.bloom.bits_per_key()
+    }
+
+    /// k: how many bits each key sets.
+    pub const fn probes(&self) -> u8 {
+        self.bloom.probes()
+    }
+
+    fn create(&self, hashes: impl ExactSizeIterator<Item = Hashes>, dst: &mut Vec<u8>) -> Result<()> {
+        let bits = hashes.len() as u128 * u128::from(self.bits_per_key());
+        if bits > u128::from(MAX_BITS) {
+            return Err(Error::FilterSize { keys: hashes.len() as u64, limit: MAX_BITS, bits });
+        }
+        match self.hash {
+            LegacyHash::Signed => self.bloom.create(hashes.map(|hashes| hashes.signed), dst),
+            LegacyHash::Unsigned | LegacyHash::Either => {
+                self.bloom.create(hashes.map(|hashes| hashes.unsigned), dst)
+            }
+        }
+    }
+
+    fn matches(&self, hashes: Hashes, filter: &[u8]) -> bool {
+        let Hashes { unsigned, signed } = hashes;
+        match self.hash {
+            LegacyHash::Unsigned => bloom::matches(unsigned, filter),
+            LegacyHash::Signed => bloom::matches(signed, filter),
+            LegacyHash::Either => {
+                bloom::matches(unsigned, filter) || signed != unsigned && bloom::matches(signed, filter)
+            }
+        }
+    }
+}
+
+/// Both hashes of a key.
+#[derive(Clone, Copy)]
+struct Hashes {
+    unsigned: u32,
+    signed: u32,
+}
+
+impl Hashes {
+    fn of(key: &[u8]) -> Self {
+        let unsigned = hash(key, BLOOM_SEED);
+        Self { unsigned, signed: to_signed_tail(unsigned, key) }
+    }
+}
+
+impl From<Hashes> for KeyHash {
+    fn from(hashes: Hashes) -> Self {
+        Self::new(u64::from(hashes.signed) << 32 | u64::from(hashes.unsigned))
+    }
+}
+
+impl From<KeyHash> for Hashes {
+    fn from(hash: KeyHash) -> Self {
+        Self { unsigned: hash.get() as u32, signed: (hash.get() >> 32) as u32 }
+    }
+}
+
+impl FilterPolicy for LegacyBloomPolicy {
+    fn name(&self) -> &str {
+        "leveldb.BuiltinBloomFilter"
+    }
+
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        self.create(keys.iter().map(Hashes::of), dst)
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        self.matches(Hashes::of(key), filter)
+    }
+
+    fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+        Some(Hashes::of(key).into())
+    }
+
+    fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
+        self.create(hashes.iter().map(|&hash| hash.into()), dst)
+    }
+
+    fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
+        self.matches(hash.into(), filter)
+    }
+}

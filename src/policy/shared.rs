@@ -1,0 +1,247 @@
+//! A Bloom filter in memory that many threads fill at once.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use super::bit_array;
+use super::murmur3::{best_probes, bits_per_key_for_rate, check_probes, decode, positions, round_up};
+use crate::{Error, Result, Structure};
+
+/// A Bloom filter in memory, for a memtable say, that many threads fill and ask without a lock.
+///
+/// It is the filter of [`Murmur3BloomPolicy`](super::Murmur3BloomPolicy), with the same bits for the same keys:
+/// [`write_filter`](Self::write_filter) turns it into one of a filter block.
+///
+/// An integer is the key of its eight bytes as `u64`, lowest first, whatever its type: `7_u8` and `7_u64` are the same key. A
+/// string is the key of its bytes in UTF-8.
+///
+/// # Threads
+///
+/// A thread finds every key of which it has learned, through any synchronisation such as a lock, a channel or a join, that it
+/// was added. While a key is being added, others may or may not find it.
+///
+/// Relaxed atomic operations suffice for that. Bits are only ever set, by an OR that loses no other thread's bit; each stands for
+/// itself and gives no access to other memory; and whatever happened before a read, the read sees.
+///
+/// ```
+/// use filterblock::SharedBloomFilter;
+/// let filter = SharedBloomFilter::with_capacity(1000, 10)?;
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| filter.add_all(["apple", "pear"]));
+///     scope.spawn(|| filter.add_u64(42));
+/// });
+/// assert!(filter.may_contain_str("pear"));
+/// assert!(filter.may_contain_u64(42));
+/// assert!(!filter.may_contain(b"plum"));
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+pub struct SharedBloomFilter {
+    /// A power of two of words. Bit p is bit p % 64 of word p / 64, which in little-endian bytes is the encoding's place.
+    words: Box<[AtomicU64]>,
+    probes: u8,
+}
+
+impl SharedBloomFilter {
+    /// A filter of `bits` bits, rounded up to a power of two of at least 64, of which each key sets `probes`.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::FilterSize`] beyond 2^34 bits, which is 2 GiB.
+    /// - [`Error::InvalidOption`] if `probes` is not 1 to 64.
+    /// - [`Error::OutOfMemory`].
+    pub fn new(bits: u64, probes: u8) -> Result<Self> {
+        check_probes(probes)?;
+        Self::allocate(round_up(u128::from(bits), 0)?, probes)
+    }
+
+    /// A filter with room for `keys` keys of `bits_per_key` bits each, rounded up as in [`new`](Self::new), and as many
+    /// probes as are best for that: ln 2 * `bits_per_key`. More keys can be added, and raise the rate of false positives.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FilterSize`] beyond 2^34 bits, and [`Error::OutOfMemory`].
+    pub fn with_capacity(keys: u64, bits_per_key: u32) -> Result<Self> {
+        let bits = u128::from(keys) * u128::from(bits_per_key);
+        Self::allocate(round_up(bits, keys)?, best_probes(bits_per_key))
+    }
+
+    /// A filter that lets at most the share `p` of absent keys pass while it holds no more than `keys` keys.
+    ///
+    /// # Errors
+    ///
+    /// As [`with_capacity`](Self::with_capacity), and [`Error::InvalidOption`] if `p` is not a number, not above 0 or not
+    /// below 1, and if it is below 2^-64.
+    pub fn with_false_positive_rate(keys: u64, p: f64) -> Result<Self> {
+        Self::with_capacity(keys, bits_per_key_for_rate(p)?)
+    }
+
+    /// Reads a filter of [`Murmur3BloomPolicy`](super::Murmur3BloomPolicy), so that keys can be added to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if `filter` is none, and [`Error::OutOfMemory`].
+    pub fn from_filter(filter: &[u8]) -> Result<Self> {
+        let (probes, array) = decode(filter).ok_or_else(|| {
+            let found = match filter.split_last() {
+                Some((probes, array)) => format!("{} bytes and {probes} probes", array.len()),
+                None => "no bytes".to_owned(),
+            };
+            let expected = "a power of two of bytes from 8, then 1 to 64 probes";
+            Error::corrupt(Structure::Filter, 0, expected, found)
+        })?;
+        let mut this = Self::allocate(array.len() as u64 * 8, probes)?;
+        for (word, bytes) in this.words.iter_mut().zip(array.as_chunks::<8>().0) {
+            *word.get_mut() = LittleEndian::read_u64(bytes);
+        }
+        Ok(this)
+    }
+
+    /// `bits` is a power of two of at least 64.
+    fn allocate(bits: u64, probes: u8) -> Result<Self> {
+        let out_of_memory = || Error::OutOfMemory { what: "filter", bytes: bits / 8 };
+        let len = usize::try_from(bits / 64).map_err(|_| out_of_memory())?;
+        let mut words = Vec::new();
+        words.try_reserve_exact(len).map_err(|_| out_of_memory())?;
+        words.resize_with(len, AtomicU64::default);
+        Ok(Self { words: words.into_boxed_slice(), probes })
+    }
+
+    /// m: the number of bits, a power of two.
+    pub fn bits(&self) -> u64 {
+        self.words.len() as u64 * 64
+    }
+
+    /// k: how many bits each key sets.
+    pub const fn probes(&self) -> u8 {
+        self.probes
+    }
+
+    /// Adds a key.
+    #[inline]
+    pub fn add(&self, key: &[u8]) {
+        for position in positions(key, self.bits(), self.probes) {
+            // Reading first, to spare the OR where the bit is set, costs more in mispredicted branches than it saves.
+            if let Some((word, bit)) = self.place(position) {
+                word.fetch_or(bit, Relaxed);
+            }
+        }
+    }
+
+    /// Adds a string, as the key of its bytes.
+    pub fn add_str(&self, key: &str) {
+        self.add(key.as_bytes());
+    }
+
+    /// Adds an integer, as the key of its eight bytes, lowest first.
+    pub fn add_u64(&self, key: u64) {
+        self.add(&key.to_le_bytes());
+    }
+
+    /// Adds many keys, byte strings or strings.
+    pub fn add_all<K: AsRef<[u8]>>(&self, keys: impl IntoIterator<Item = K>) {
+        keys.into_iter().for_each(|key| self.add(key.as_ref()));
+    }
+
+    /// Adds many integers, each as the key of its eight bytes as `u64`, lowest first.
+    pub fn add_all_integers<K: Into<u64>>(&self, keys: impl IntoIterator<Item = K>) {
+        keys.into_iter().for_each(|key| self.add_u64(key.into()));
+    }
+
+    /// Whether `key` may have been added. False only if it has not.
+    #[inline]
+    #[must_use]
+    pub fn may_contain(&self, key: &[u8]) -> bool {
+        positions(key, self.bits(), self.probes)
+            .all(|position| self.place(position).is_none_or(|(word, bit)| word.load(Relaxed) & bit != 0))
+    }
+
+    /// Whether the string `key` may have been added.
+    #[must_use]
+    pub fn may_contain_str(&self, key: &str) -> bool {
+        self.may_contain(key.as_bytes())
+    }
+
+    /// Whether the integer `key` may have been added, whatever its type was.
+    #[must_use]
+    pub fn may_contain_u64(&self, key: u64) -> bool {
+        self.may_contain(&key.to_le_bytes())
+    }
+
+    /// Adds all keys of `other`, which may go on being filled; it stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] unless both have equally many bits and probes.
+    pub fn merge(&self, other: &Self) -> Result<()> {
+        if self.bits() != other.bits() || self.probes != other.probes {
+            let shape = |filter: &Self| format!("{} bits and {} probes", filter.bits(), filter.probes);
+            return Err(Error::InvalidOption {
+                option: "filter to merge",
+                expected: shape(self).into(),
+                found: shape(other).into(),
+            });
+        }
+        for (word, from) in self.words.iter().zip(&other.words) {
+            word.fetch_or(from.load(Relaxed), Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Forgets all keys.
+    ///
+    /// This takes the filter for itself: beside an `add` it could leave a part of a key's bits, and deny what was added.
+    pub fn clear(&mut self) {
+        for word in &mut self.words {
+            *word.get_mut() = 0;
+        }
+    }
+
+    /// About how many different keys were added: -m/k * ln(1 - x/m) where x of m bits are set; infinite if all
+    /// are. Takes a pass over the filter.
+    #[must_use]
+    pub fn estimated_count(&self) -> f64 {
+        // From +0 on, so that an empty filter does not count -0 keys.
+        0.0 - (-self.fill()).ln_1p() * self.bits() as f64 / f64::from(self.probes)
+    }
+
+    /// The share of absent keys that pass, from the share x/m of bits that are set: (x/m)^k. Takes a pass over the filter.
+    #[must_use]
+    pub fn estimated_false_positive_rate(&self) -> f64 {
+        self.fill().powf(f64::from(self.probes))
+    }
+
+    /// Appends this to `dst` as a filter that [`Murmur3BloomPolicy`](super::Murmur3BloomPolicy) reads: m / 8 + 1 bytes.
+    ///
+    /// Keys that another thread is adding meanwhile may or may not be in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]; `dst` is then as before.
+    pub fn write_filter(&self, dst: &mut Vec<u8>) -> Result<()> {
+        bit_array::append(dst, self.words.len() * 8, self.probes, |array| {
+            for (bytes, word) in array.as_chunks_mut::<8>().0.iter_mut().zip(&self.words) {
+                *bytes = word.load(Relaxed).to_le_bytes();
+            }
+        })
+    }
+
+    /// The word and the bit of a position, which is always within the filter.
+    #[inline]
+    fn place(&self, position: u64) -> Option<(&AtomicU64, u64)> {
+        self.words.get((position / 64) as usize).map(|word| (word, 1 << (position % 64)))
+    }
+
+    /// The share of the bits that are set.
+    fn fill(&self) -> f64 {
+        let set: u64 = self.words.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum();
+        set as f64 / self.bits() as f64
+    }
+}
+
+impl fmt::Debug for SharedBloomFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedBloomFilter").field("bits", &self.bits()).field("probes", &self.probes).finish()
+    }
+}

@@ -1,0 +1,262 @@
+//! Whole database folders.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use filterblock::Error;
+use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest};
+
+use crate::support::{BYTEWISE, internal_key, testdata};
+
+/// Number, size, user key of the first and of the last entry with their sequence numbers and types.
+type Row = (u8, u64, u64, (String, u64, u8), (String, u64, u8));
+
+fn row(table: &LiveTable) -> Row {
+    let split = |key: &[u8]| {
+        let (user_key, tag) = key.split_last_chunk::<8>().unwrap();
+        let tag = u64::from_le_bytes(*tag);
+        (String::from_utf8(user_key.to_vec()).unwrap(), tag >> 8, tag as u8)
+    };
+    (table.level, table.number, table.size, split(&table.smallest), split(&table.largest))
+}
+
+/// Every live table has its file, of the recorded size.
+fn check_files(manifest: &Manifest, dir: &Path) {
+    let files = DatabaseFiles::list(dir).unwrap();
+    for table in manifest.tables() {
+        assert_eq!(files.table(table.number).unwrap().len, table.size, "{table:?}");
+    }
+    assert_eq!(manifest.tables().len(), files.of_kind(FileKind::Table).count());
+}
+
+/// The ranges are those of the entries that LevelDB lists, in `NAME.entries`.
+#[test]
+fn leveldb_records_the_first_and_last_entry_of_each_table() {
+    for (name, comparator, levels, log_number) in [
+        ("levels", BYTEWISE, &[(2, 5), (1, 7), (0, 9)][..], 10),
+        ("unfiltered", BYTEWISE, &[(2, 5), (0, 7)], 8),
+        ("reversed", b"filterblock.testdata.Reversed", &[(2, 5), (0, 7)], 8),
+    ] {
+        let dir = testdata("databases").join(name);
+        let manifest = Manifest::read(&dir).unwrap();
+        assert_eq!(manifest.comparator(), Some(comparator), "{name}");
+        assert_eq!(manifest.is_bytewise(), name != "reversed");
+        assert_eq!(manifest.log_number(), log_number, "{name}");
+        assert_eq!(manifest.prev_log_number(), 0);
+        assert_eq!(manifest.incomplete_tail(), None);
+        check_files(&manifest, &dir);
+
+        let mut ranges: BTreeMap<u64, (Vec<u8>, Vec<u8>)> = BTreeMap::new();
+        let mut last_sequence = 0;
+        let entries = fs::read_to_string(testdata("databases").join(format!("{name}.entries"))).unwrap();
+        for line in entries.lines().filter(|line| !line.starts_with('#')) {
+            let [table, key, sequence, kind, _] = line.split(' ').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            let key: Vec<u8> =
+                (0..key.len()).step_by(2).map(|i| u8::from_str_radix(&key[i..i + 2], 16).unwrap()).collect();
+            let sequence = sequence.parse().unwrap();
+            last_sequence = last_sequence.max(sequence);
+            let key = internal_key(&key, sequence, u8::from(kind == "value"));
+            let number = table.strip_suffix(".ldb").unwrap().parse().unwrap();
+            ranges.entry(number).or_insert_with(|| (key.clone(), Vec::new())).1.clone_from(&key);
+        }
+        assert_eq!(manifest.last_sequence(), last_sequence, "{name}");
+        assert_eq!(manifest.tables().len(), levels.len(), "{name}");
+        for &(level, number) in levels {
+            let table = manifest.level(level).iter().find(|table| table.number == number).unwrap();
+            let (smallest, largest) = &ranges[&number];
+            assert_eq!((&table.smallest[..], &table.largest[..]), (&smallest[..], &largest[..]), "{name}");
+        }
+    }
+}
+
+/// What goleveldb itself said of its tables; see testdata/README-goleveldb.md.
+#[test]
+fn goleveldb_databases_are_read() {
+    for (name, sizes) in [
+        ("base-lg-11", [2800, 5110, 3261, 5157, 5150, 5128, 5165]),
+        ("base-lg-19", [2791, 5105, 3256, 5152, 5145, 5123, 5160]),
+    ] {
+        let dir = testdata("goleveldb").join(name);
+        let manifest = Manifest::read(&dir).unwrap();
+        check_files(&manifest, &dir);
+        let key = |key: &str, sequence, kind| (format!("key{key}"), sequence, kind);
+        let expected: [Row; 7] = [
+            (0, 11, sizes[0], key("000030", 1101, 0), key("000897", 1100, 1)),
+            (1, 8, sizes[1], key("002403", 802, 1), key("002997", 1000, 1)),
+            (1, 17, sizes[2], key("002216", 1184, 1), key("002400", 801, 1)),
+            (2, 4, sizes[3], key("000000", 1, 1), key("000600", 201, 1)),
+            (2, 5, sizes[4], key("000603", 202, 1), key("001200", 401, 1)),
+            (2, 6, sizes[5], key("001203", 402, 1), key("001800", 601, 1)),
+            (2, 16, sizes[6], key("001803", 602, 1), key("002214", 739, 1)),
+        ];
+        assert_eq!(manifest.tables().iter().map(row).collect::<Vec<_>>(), expected);
+        assert_eq!(manifest.comparator(), Some(BYTEWISE));
+        assert_eq!(manifest.records(), 4);
+        assert_eq!(manifest.log_number(), 14);
+        assert!(manifest.next_file_number() > 17);
+    }
+}
+
+#[test]
+fn files_are_listed_by_kind_and_number() {
+    let files = DatabaseFiles::list(testdata("goleveldb/base-lg-11")).unwrap();
+    let listed: Vec<_> = files.iter().map(|file| (file.kind, file.number)).collect();
+    let tables = [4, 5, 6, 8, 11, 16, 17].map(|number| (FileKind::Table, number));
+    let others = [
+        (FileKind::Log, 14),
+        (FileKind::Manifest, 13),
+        (FileKind::Current, 0),
+        (FileKind::Temporary, 0), // CURRENT.bak
+    ];
+    assert_eq!(listed, [&tables[..], &others].concat());
+    assert_eq!(files.iter().map(|file| file.len).sum::<u64>(), 37_123 - 4096);
+
+    let manifest = Manifest::read(testdata("goleveldb/base-lg-11")).unwrap();
+    assert_eq!(files.live_logs(&manifest).map(|log| log.number).collect::<Vec<_>>(), [14]);
+}
+
+#[test]
+fn a_table_is_the_file_that_leveldb_would_open() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["5.ldb", "000005.sst", "0000005.ldb", "1234567.sst", "8.sst"] {
+        fs::write(folder.path().join(name), name).unwrap();
+    }
+    let found = |number| {
+        let files = DatabaseFiles::list(folder.path()).unwrap();
+        files.table(number).map(|file| file.path.file_name().unwrap().to_str().unwrap().to_owned())
+    };
+    assert_eq!(found(5).as_deref(), Some("000005.sst"));
+    assert_eq!(found(1_234_567).as_deref(), Some("1234567.sst"));
+    assert_eq!(found(8), None);
+    assert_eq!(found(6), None);
+    fs::write(folder.path().join("000005.ldb"), "").unwrap();
+    assert_eq!(found(5).as_deref(), Some("000005.ldb"));
+}
+
+#[test]
+fn what_is_no_regular_file_is_not_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("000001.ldb")).unwrap();
+    fs::write(folder.path().join("000002.ldb"), "").unwrap();
+    fs::write(folder.path().join("notes.txt"), "").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        symlink("/dev/zero", folder.path().join("000003.ldb")).unwrap();
+        symlink("nowhere", folder.path().join("000004.ldb")).unwrap();
+        symlink("000002.ldb", folder.path().join("000005.ldb")).unwrap();
+    }
+    let listed: Vec<_> = DatabaseFiles::list(folder.path()).unwrap().iter().map(|file| file.number).collect();
+    assert_eq!(listed, if cfg!(unix) { vec![2, 5] } else { vec![2] });
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_an_error() {
+    let folder = tempfile::tempdir().unwrap().path().join("gone");
+    assert_eq!(DatabaseFiles::list(&folder).unwrap_err().path(), Some(&*folder));
+    assert_eq!(Manifest::read(&folder).unwrap_err().path(), Some(&*folder.join("CURRENT")));
+}
+
+fn read_with(current: &[u8], manifest: &[u8]) -> Error {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("CURRENT"), current).unwrap();
+    fs::write(folder.path().join("MANIFEST-000001"), manifest).unwrap();
+    Manifest::read(folder.path()).unwrap_err()
+}
+
+#[test]
+fn current_has_to_name_a_manifest_beside_it() {
+    for (current, found) in [
+        (&b""[..], "\"\""),
+        (b"MANIFEST-000001", "\"MANIFEST-000001\""),
+        (b"../../etc/passwd\n", "\"../../etc/passwd\\x0a\""),
+        (b"/dev/zero\n", "\"/dev/zero\\x0a\""),
+        (b"\x1b[2J\n", "\"\\x1b[2J\\x0a\""),
+        (&[b'M'; 100_000], "more than 64 bytes"),
+    ] {
+        let error = read_with(current, b"");
+        assert_eq!(error.path().unwrap().file_name().unwrap(), "CURRENT");
+        assert_eq!(
+            error.without_path().to_string(),
+            format!("CURRENT at offset 0: expected MANIFEST-, a number and a line feed, found {found}")
+        );
+    }
+}
+
+#[test]
+fn errors_name_the_manifest() {
+    let missing = read_with(b"MANIFEST-000002\n", b"");
+    assert_eq!(missing.path().unwrap().file_name().unwrap(), "MANIFEST-000002");
+    assert!(matches!(missing.without_path(), Error::Io { .. }));
+
+    let mut manifest = fs::read(testdata("databases/levels/MANIFEST-000008")).unwrap();
+    manifest[20] ^= 1;
+    let damaged = read_with(b"MANIFEST-000001\n", &manifest);
+    assert_eq!(damaged.path().unwrap().file_name().unwrap(), "MANIFEST-000001");
+    assert!(matches!(damaged.without_path(), Error::Corrupt { offset: 0, .. }));
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file_is_refused() {
+    for name in ["CURRENT", "MANIFEST-000001"] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
+        let _ = fs::remove_file(folder.path().join(name));
+        fs::create_dir(folder.path().join(name)).unwrap();
+        refused(folder.path(), name);
+    }
+}
+
+/// Reading a pipe waits for its writer, and `/dev/zero` has no end.
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_refused() {
+    for name in ["CURRENT", "MANIFEST-000001"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(folder.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
+        let _ = fs::remove_file(&path);
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        refused(folder.path(), name);
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        refused(folder.path(), name);
+    }
+}
+
+fn refused(folder: &Path, name: &str) {
+    let error = Manifest::read(folder).unwrap_err();
+    assert_eq!(error.path(), Some(&*folder.join(name)));
+    assert_eq!(error.without_path().to_string(), "opening at offset 0: not a regular file");
+}
+
+/// Listing and reading leave a folder as it was.
+#[test]
+fn nothing_is_written_or_locked() {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(testdata("databases/levels")).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    let state = || {
+        let entries = fs::read_dir(folder.path()).unwrap().map(|entry| {
+            let entry = entry.unwrap();
+            (
+                entry.file_name(),
+                (entry.metadata().unwrap().modified().unwrap(), fs::read(entry.path()).unwrap()),
+            )
+        });
+        entries.collect::<BTreeMap<_, _>>()
+    };
+    let before = state();
+    let manifest = Manifest::read(folder.path()).unwrap();
+    let files = DatabaseFiles::list(folder.path()).unwrap();
+    for log in files.live_logs(&manifest) {
+        assert!(filterblock::database::log_holds_data(&log.path).unwrap());
+    }
+    assert_eq!(state(), before);
+}

@@ -1,0 +1,9 @@
+//! Databases: the framing of logs, the MANIFEST, and whole folders as LevelDB and goleveldb wrote them.
+#![cfg(feature = "table")]
+
+mod folders;
+mod framing;
+mod hostile;
+mod logs;
+mod manifest;
+mod support;

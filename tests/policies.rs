@@ -1,0 +1,189 @@
+//! What holds for every policy that comes with the library.
+
+mod support;
+
+use filterblock::{
+    BashoBloom2Policy, BashoInternalFilterPolicy, BloomFilterPolicy, CassandraBloomPolicy, Error,
+    FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use support::{filter, numbered_key, numbered_keys};
+
+fn policies(bits_per_key: u32) -> Vec<Box<dyn FilterPolicy>> {
+    let legacy = LegacyBloomPolicy::new(bits_per_key);
+    vec![
+        Box::new(BloomFilterPolicy::new(bits_per_key)),
+        Box::new(legacy),
+        Box::new(legacy.with_hash(LegacyHash::Unsigned)),
+        Box::new(legacy.with_hash(LegacyHash::Signed)),
+        Box::new(BashoBloom2Policy::new(bits_per_key)),
+        Box::new(CassandraBloomPolicy::new(bits_per_key)),
+        Box::new(
+            CassandraBloomPolicy::with_false_positive_rate(0.9 / f64::from(bits_per_key.max(1))).unwrap(),
+        ),
+        Box::new(Murmur3BloomPolicy::new(bits_per_key)),
+        Box::new(Murmur3BloomPolicy::new(bits_per_key).with_probes(64).unwrap()),
+        Box::new(InternalFilterPolicy::new(Murmur3BloomPolicy::new(bits_per_key))),
+        Box::new(BashoInternalFilterPolicy::new(CassandraBloomPolicy::new(bits_per_key))),
+    ]
+}
+
+fn hashes(policy: &dyn FilterPolicy, keys: &KeyBuf) -> Option<Vec<KeyHash>> {
+    keys.as_keys().iter().map(|key| policy.hash_key(key)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Keys of 16 bytes and more: the wrappers take their suffix from them.
+    #[test]
+    fn no_key_is_ever_denied(keys in vec(vec(any::<u8>(), 16..60), 0..100), bits_per_key in 0_u32..60) {
+        let keys: KeyBuf = keys.into_iter().collect();
+        for policy in policies(bits_per_key) {
+            let mut filter = b"before".to_vec();
+            policy.create_filter(keys.as_keys(), &mut filter).unwrap();
+            let filter = filter.strip_prefix(b"before").unwrap();
+            for key in keys.as_keys().iter() {
+                prop_assert!(policy.key_may_match(key, filter), "{} denies {key:x?}", policy.name());
+            }
+            if keys.is_empty() {
+                continue;
+            }
+            // The way by hash makes the same filter, and answers the same.
+            let Some(hashes) = hashes(&policy, &keys) else {
+                prop_assert_eq!(policy.name(), "filterblock.Murmur3BloomFilter1");
+                continue;
+            };
+            let mut by_hash = b"before".to_vec();
+            policy.create_filter_from_hashes(&hashes, &mut by_hash).unwrap();
+            prop_assert_eq!(by_hash.strip_prefix(b"before"), Some(filter));
+            for hash in hashes {
+                prop_assert!(policy.hash_may_match(hash, filter));
+            }
+        }
+    }
+
+    /// Any bytes can be asked, and each way of asking has the same answer.
+    #[test]
+    fn any_bytes_can_be_asked(filter in vec(any::<u8>(), 0..80), last in any::<u8>(), key in vec(any::<u8>(), 0..40)) {
+        for last in [last, last % 32, 64] {
+            let filter = [&filter[..], &[last]].concat();
+            for policy in policies(10) {
+                let answer = policy.key_may_match(&key, &filter);
+                if let Some(hash) = policy.hash_key(&key) {
+                    prop_assert_eq!(policy.hash_may_match(hash, &filter), answer, "{}", policy.name());
+                }
+                let mut answers = [!answer];
+                policy.keys_may_match(&[(&key, &filter)], &mut answers);
+                prop_assert_eq!(answers, [answer]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_filter_of_no_bytes_matches_nothing() {
+    for policy in policies(10) {
+        assert!(!policy.key_may_match(&numbered_key(20), b""), "{}", policy.name());
+    }
+}
+
+#[test]
+fn a_filter_of_no_keys_matches_nothing() {
+    for policy in policies(10) {
+        let filter = filter(&policy, &KeyBuf::new());
+        assert_eq!(filter.len(), 9, "{}", policy.name());
+        assert!(!policy.key_may_match(&numbered_key(20), &filter), "{}", policy.name());
+    }
+}
+
+/// Names in files are permanent.
+#[test]
+fn names_are_as_tables_store_them() {
+    assert_eq!(BloomFilterPolicy::new(10).name(), "leveldb.BuiltinBloomFilter2");
+    assert_eq!(LegacyBloomPolicy::new(10).name(), "leveldb.BuiltinBloomFilter");
+    assert_eq!(BashoBloom2Policy::new(10).name(), "leveldb.BuiltinBloomFilter2");
+    assert_eq!(CassandraBloomPolicy::new(10).name(), "filterblock.CassandraBloomFilter1");
+    assert_eq!(Murmur3BloomPolicy::new(10).name(), "filterblock.Murmur3BloomFilter1");
+}
+
+/// The other relatives follow LevelDB: an array of no bytes matches nothing, more than 30 probes match anything, no
+/// probes too.
+#[test]
+fn odd_filters_are_answered_as_by_leveldb() {
+    let absent = numbered_key(20);
+    let legacy = LegacyBloomPolicy::new(10);
+    let policies: [&dyn FilterPolicy; 5] = [
+        &BloomFilterPolicy::new(10),
+        &legacy,
+        &legacy.with_hash(LegacyHash::Unsigned),
+        &legacy.with_hash(LegacyHash::Signed),
+        &BashoBloom2Policy::new(10),
+    ];
+    for policy in policies {
+        for probes in 0..=255 {
+            assert!(!policy.key_may_match(&absent, &[probes]), "{} of no bits", policy.name());
+            let empty = [0, 0, 0, 0, 0, 0, 0, 0, 0, probes];
+            let expected = !(1..=30).contains(&probes);
+            assert_eq!(
+                policy.key_may_match(&absent, &empty),
+                expected,
+                "{} of {probes} probes",
+                policy.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn other_encodings_may_match_in_ours() {
+    let absent = numbered_key(20);
+    let answer = |policy: &dyn FilterPolicy, array_len: usize, probes: u8| {
+        let mut filter = vec![0; array_len];
+        filter.push(probes);
+        policy.key_may_match(&absent, &filter)
+    };
+    let cassandra = CassandraBloomPolicy::new(10);
+    let murmur3 = Murmur3BloomPolicy::new(10);
+    for len in 0..=40 {
+        assert_eq!(answer(&cassandra, len, 7), ![8, 16, 24, 32, 40].contains(&len), "{len} bytes");
+        assert_eq!(answer(&murmur3, len, 7), ![8, 16, 32].contains(&len), "{len} bytes");
+    }
+    for probes in 0..=255 {
+        assert_eq!(answer(&cassandra, 16, probes), !(1..=15).contains(&probes), "{probes} probes");
+        assert_eq!(answer(&murmur3, 16, probes), !(1..=64).contains(&probes), "{probes} probes");
+    }
+}
+
+/// The limits hold before anything is allocated, and `dst` stays as it was.
+#[test]
+fn absurd_sizes_are_errors() {
+    let legacy = LegacyBloomPolicy::new(i32::MAX as u32);
+    let cases: [(&dyn FilterPolicy, u32, u64); 5] = [
+        // Fits 32 bits, but not after rounding up to bytes.
+        (&legacy, 2, (1 << 32) - 8),
+        (&LegacyBloomPolicy::new(1 << 30), 4, (1 << 32) - 8),
+        (&BashoBloom2Policy::new(i32::MAX as u32), 2, (1 << 32) - 8),
+        (&BashoBloom2Policy::new(u32::MAX), 1, (1 << 32) - 8),
+        (&Murmur3BloomPolicy::new(u32::MAX), 5, 1 << 34),
+    ];
+    for (policy, keys, expected) in cases {
+        let keys = numbered_keys(keys);
+        let check = |made: &dyn Fn(&mut Vec<u8>) -> filterblock::Result<()>| {
+            let mut dst = Vec::with_capacity(100);
+            dst.extend(b"before");
+            let capacity = dst.capacity();
+            let error = made(&mut dst).unwrap_err();
+            let Error::FilterSize { keys: found, limit, .. } = error else {
+                panic!("{}: {error}", policy.name())
+            };
+            assert_eq!((found, limit), (keys.len() as u64, expected), "{}", policy.name());
+            assert_eq!((&dst[..], dst.capacity()), (&b"before"[..], capacity));
+        };
+        check(&|dst| policy.create_filter(keys.as_keys(), dst));
+        if let Some(hashes) = hashes(policy, &keys) {
+            check(&|dst| policy.create_filter_from_hashes(&hashes, dst));
+        }
+    }
+}

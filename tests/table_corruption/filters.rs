@@ -1,0 +1,170 @@
+//! Trouble with the metaindex or the filter block: the table is read without filters and says why.
+
+use bytes::Bytes;
+use filterblock::Error;
+use filterblock::table::{ReadOptions, Table};
+
+use crate::tables::{Crafted, entry_block, handle, sample};
+use crate::{FILTER, filter_block, impossible_handles, open};
+
+#[test]
+fn trouble_with_the_metaindex_turns_filters_off() {
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    let table = sample.open();
+    let index = (table.index_handle().offset, table.index_handle().size);
+    let len = sample.file.len();
+    let start = || Crafted { file: sample.file[..len - 48].to_vec() };
+    let check = |file: Bytes, expected: &str| {
+        let table = open(file).unwrap();
+        assert!(table.filter().is_none() && table.metaindex().is_none());
+        assert!(table.filter_name().is_none() && table.filter_handle().is_none());
+        let error = table.filter_error().expect("the reason").to_string();
+        assert!(error.contains(expected), "{error}");
+        for (key, value) in &sample.entries {
+            assert_eq!(table.get(key).unwrap().unwrap(), value);
+        }
+    };
+    for metaindex in impossible_handles(len as u64) {
+        check(start().footer(metaindex, index), "block handle at offset");
+    }
+    check(start().footer((3, 10), index), "block checksum at offset");
+    for (contents, compression, expected) in [
+        (&b""[..], 0, "restart array"),
+        (b"abc", 0, "expected a block of at least 4 bytes, found 3"),
+        (b"\0\0\0\x7f", 0, "expected at most 0 restarts"),
+        (b"\0\0\0\0", 9, "compression type"),
+        (b"\xff\xff\xff\xff\x0f", 1, "compressed block"),
+    ] {
+        let mut crafted = start();
+        let metaindex = crafted.block_of_type(contents, compression);
+        check(crafted.footer(metaindex, index), expected);
+    }
+}
+
+/// A table of one block with these keys, whose metaindex is given these entries, made after the data block.
+fn one_block(keys: &[&[u8]], meta: impl FnOnce(&mut Crafted) -> Vec<(Vec<u8>, Vec<u8>)>) -> Bytes {
+    let mut crafted = Crafted::default();
+    let entries: Vec<_> = keys.iter().map(|key| (key, b"value")).collect();
+    let data = crafted.entries(&entries);
+    let meta = meta(&mut crafted);
+    let metaindex = crafted.entries(&meta);
+    let index = crafted.entries(&[(keys[keys.len() - 1], handle(data))]);
+    crafted.footer(metaindex, index)
+}
+
+#[test]
+fn trouble_with_the_filter_block_turns_filters_off() {
+    let keys: [&[u8]; 2] = [b"apple", b"pear"];
+    let check = |file: Bytes, expected: &str| {
+        let table = open(file).unwrap();
+        assert!(table.filter().is_none() && table.metaindex().is_some());
+        let error = table.filter_error().expect("the reason").to_string();
+        assert!(error.contains(expected), "{error}");
+        for key in keys {
+            assert_eq!(table.get(key).unwrap().unwrap(), "value");
+        }
+        assert!(table.may_contain(b"banana").unwrap());
+    };
+    for place in impossible_handles(300) {
+        check(one_block(&keys, |_| vec![(FILTER.to_vec(), handle(place))]), "block handle at offset");
+    }
+    for value in [&b""[..], b"\x80", b"\x05", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x05"] {
+        check(one_block(&keys, |_| vec![(FILTER.to_vec(), value.to_vec())]), "block handle at offset");
+    }
+    // The data block is no filter block, but it has a right checksum; a byte further on there is none.
+    check(one_block(&keys, |_| vec![(FILTER.to_vec(), handle((1, 30)))]), "block checksum at offset");
+    for (contents, compression, expected) in [
+        (&b"\0\0\0\0\x0b"[..], 3, "compression type at offset"),
+        (b"\xff\xff\xff\xff\x0f", 1, "compressed block at offset"),
+        (b"", 1, "compressed block at offset"),
+    ] {
+        let file = one_block(&keys, |crafted| {
+            let place = crafted.block_of_type(contents, compression);
+            vec![(FILTER.to_vec(), handle(place))]
+        });
+        check(file, expected);
+    }
+}
+
+#[test]
+fn a_damaged_entry_anywhere_in_the_metaindex_turns_filters_off() {
+    for name in ["filter.a", "filter.z"] {
+        let mut crafted = Crafted::default();
+        let data = crafted.entries(&[("apple", "value")]);
+        let filter = crafted.block(&filter_block(&[b"apple"]));
+        let mut meta = [(FILTER, handle(filter)), (name.as_bytes(), Vec::new())];
+        meta.sort();
+        let mut contents = entry_block(&meta);
+        let key = contents.windows(name.len()).position(|window| window == name.as_bytes()).unwrap();
+        contents[key - 2] = 0x7f; // the length of the key, which now reaches beyond the block
+        let metaindex = crafted.block(&contents);
+        let index = crafted.entries(&[("apple", handle(data))]);
+        let table = open(crafted.footer(metaindex, index)).unwrap();
+        assert!(table.may_contain(b"apple").unwrap() && table.may_contain(b"aaa").unwrap());
+        assert!(table.filter().is_none());
+        assert!(table.filter_error().unwrap().to_string().starts_with("block entry at offset"));
+    }
+}
+
+#[test]
+fn a_filter_block_that_lies_in_index_or_metaindex_is_not_used() {
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[("apple", "value")]);
+    let index = crafted.entries(&[("apple", handle(data))]);
+    let metaindex = crafted.entries(&[(FILTER, handle(index))]);
+    let table = open(crafted.footer(metaindex, index)).unwrap();
+    assert!(table.filter_error().unwrap().to_string().contains("apart from index and metaindex"));
+    assert_eq!(table.get(b"apple").unwrap().unwrap(), "value");
+}
+
+#[test]
+fn a_compressed_filter_block_is_used_up_to_the_limit() {
+    let keys: [&[u8]; 2] = [b"apple", b"pear"];
+    let filters = filter_block(&keys);
+    let file = one_block(&keys, |crafted| {
+        let compressed = snap::raw::Encoder::new().compress_vec(&filters).unwrap();
+        vec![(FILTER.to_vec(), handle(crafted.block_of_type(&compressed, 1)))]
+    });
+    let open = |limit| Table::open(file.clone(), &ReadOptions::default().max_block_size(limit)).unwrap();
+    let table = open(filters.len());
+    assert_eq!(table.filter().unwrap().contents(), filters);
+    assert!(table.may_contain(b"apple").unwrap() && !table.may_contain(b"banana").unwrap());
+    let table = open(filters.len() - 1);
+    assert!(matches!(table.filter_error(), Some(Error::Limit { .. })));
+    assert!(table.may_contain(b"apple").unwrap() && table.may_contain(b"banana").unwrap());
+}
+
+#[test]
+fn malformed_filters_let_keys_match() {
+    let keys: [&[u8]; 2] = [b"apple", b"pear"];
+    for contents in [&b""[..], b"\x0b", b"\xff\xff\xff\xff\x0b", b"\0\0\0\0\x80"] {
+        let file = one_block(&keys, |crafted| vec![(FILTER.to_vec(), handle(crafted.block(contents)))]);
+        let table = open(file).unwrap();
+        assert!(table.filter_error().is_none());
+        assert!(table.filter().unwrap().check().is_err());
+        assert!(table.may_contain(b"apple").unwrap() && table.may_contain(b"banana").unwrap());
+        assert_eq!(table.get(b"pear").unwrap().unwrap(), "value");
+    }
+}
+
+#[test]
+fn filters_of_bashos_tables_are_not_trusted() {
+    let keys: [&[u8]; 2] = [b"apple", b"pear"];
+    for mark in ["stats.sst1", "stats.sst2"] {
+        let file = one_block(&keys, |crafted| {
+            // Filters that deny every key, as these do when read by LevelDB's encoding.
+            let filter = crafted.block(&filter_block(&[b"something else"]));
+            let stats = crafted.block(b"");
+            vec![(FILTER.to_vec(), handle(filter)), (mark.as_bytes().to_vec(), handle(stats))]
+        });
+        let table = open(file).unwrap();
+        let foreign = mark == "stats.sst1";
+        assert_eq!(table.filter().is_none(), foreign);
+        assert_eq!(table.may_contain(b"apple").unwrap(), foreign);
+        assert_eq!(table.filter_name(), Some("leveldb.BuiltinBloomFilter2"));
+        if foreign {
+            assert!(matches!(table.filter_error(), Some(Error::Unsupported { .. })));
+            assert!(table.filter_error().unwrap().to_string().contains("stats.sst1"));
+        }
+    }
+}
