@@ -4,10 +4,13 @@ mod basho;
 mod basho_internal;
 mod bit_array;
 mod bloom;
+mod bloom_array;
+mod bloom_probe;
 mod cassandra;
 mod forward;
 mod internal;
 mod legacy;
+mod modulus;
 mod murmur;
 mod murmur3;
 mod rate;
@@ -16,6 +19,8 @@ mod shared;
 use std::sync::Arc;
 
 use crate::{Error, Keys, Result};
+
+pub(crate) use bloom_probe::BATCH;
 
 pub use basho::BashoBloom2Policy;
 pub use basho_internal::BashoInternalFilterPolicy;
