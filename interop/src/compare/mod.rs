@@ -6,5 +6,7 @@ mod damage;
 pub mod database;
 pub mod reader;
 mod rows;
+pub mod table;
+mod table_case;
 
 pub use rows::Row;
