@@ -1,10 +1,9 @@
 //! What is shown of a table, in whatever form.
 
-use std::fs::File;
 use std::path::Path;
 
 use filterblock::FilterPolicy as _;
-use filterblock::table::Table;
+use filterblock::table::{ReadAt, Table};
 
 use crate::input::Unopened;
 use crate::survey::{Summary, Survey, TableCensus};
@@ -47,9 +46,9 @@ impl<'a> Facts<'a> {
         Self { unreadable: !unopened.damaged, file_size, ..Self::unreadable(path, unopened.message) }
     }
 
-    pub(super) fn of_table(
+    pub(super) fn of_table<R: ReadAt>(
         path: &'a Path,
-        table: &Table<File>,
+        table: &Table<R>,
         survey: &'a Survey,
         census: Option<&'a TableCensus<'a>>,
     ) -> Self {
