@@ -1,5 +1,5 @@
-//! Tables of goleveldb read by us, and ours by goleveldb: other than LevelDB, it also writes filters with a base_lg of one's
-//! choice, and so tells whether ours are right.
+//! Tables of goleveldb read by us, and ours by goleveldb. Unlike LevelDB it writes filters with a base_lg of one's choice, and so
+//! tells whether ours are right.
 
 mod cases;
 mod program;
@@ -81,7 +81,7 @@ fn compare_readers(goleveldb: &Goleveldb, table: &[u8], entries: &Entries, absen
     denied
 }
 
-/// Uncompressed all is equal: where data blocks end, index separators, filters, metaindex.
+/// Uncompressed all is equal: where data blocks end, index separators, filters, metaindex. Tables without entries are the exception.
 #[test]
 fn uncompressed_tables_have_the_same_bytes() {
     let Some(goleveldb) = Goleveldb::get() else { return };
