@@ -27,7 +27,7 @@ mod write_options;
 pub use block_cursor::{BlockCursor, DataBlocks};
 pub use builder::TableBuilder;
 pub use comparator::{BytewiseComparator, Comparator, SharedComparator};
-pub use compression::Compression;
+pub use compression::{Codec, Compression};
 pub use cursor::{Cursor, Iter};
 pub use format::BlockHandle;
 pub use internal_key::InternalKeyComparator;
