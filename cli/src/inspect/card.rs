@@ -69,11 +69,11 @@ fn filter_block(filter: &FilterFacts<'_>, survey: Option<&Survey>, console: &mut
         line(console, "filters are of", text)?;
     }
     let base_lg = filter.census.reader().base_lg();
-    line(
-        console,
-        "range",
-        format_args!("{} of data blocks a filter (base_lg {base_lg})", rows::range(base_lg)),
-    )?;
+    let range = match rows::range(base_lg) {
+        Some(range) => format!("{range} of data blocks a filter (base_lg {base_lg})"),
+        None => format!("none (base_lg {base_lg}, beyond 63)"),
+    };
+    line(console, "range", range)?;
     line(
         console,
         "filters",

@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use filterblock::table::{ReadAt, ReadOptions, Table};
-use filterblock::{BloomFilterPolicy, SharedPolicy};
+use filterblock::{
+    BloomFilterPolicy, CassandraBloomPolicy, LegacyBloomPolicy, Murmur3BloomPolicy, SharedPolicy,
+};
 
 pub(crate) use blocks::Blocks;
 pub(crate) use filters::{Census, State, Summary};
@@ -27,7 +29,13 @@ pub(crate) type TableCensus<'a> = Census<'a, SharedPolicy, Bytes>;
 
 /// How all tables are read: the policies that are known, and the library's limits.
 pub(crate) fn read_options() -> ReadOptions {
-    let policies: Vec<SharedPolicy> = vec![Arc::new(BloomFilterPolicy::new(10))];
+    // How large the filters are that a policy makes is no matter to those it reads.
+    let policies: Vec<SharedPolicy> = vec![
+        Arc::new(BloomFilterPolicy::new(10)),
+        Arc::new(LegacyBloomPolicy::new(10)),
+        Arc::new(CassandraBloomPolicy::new(10)),
+        Arc::new(Murmur3BloomPolicy::new(10)),
+    ];
     ReadOptions::default().filter_policies(policies)
 }
 

@@ -1,7 +1,7 @@
 //! A few data blocks, read to learn what the others are likely to hold.
 
 use filterblock::table::{BlockHandle, ReadAt, Table};
-use filterblock::{Error, FilterPolicy};
+use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPolicy};
 
 use super::{Blocks, Census};
 
@@ -10,7 +10,7 @@ const MAX_BLOCKS: usize = 16;
 /// How many keys of a block its filter is asked for, and how many bytes of keys in all.
 const KEYS_PER_BLOCK: u64 = 256;
 const MAX_KEY_BYTES: usize = 8 << 20;
-/// How much of a user key's internal key is sequence number and type.
+/// An internal key is not shorter: sequence number and type alone.
 const SUFFIX: usize = 8;
 
 /// What a filter without options of its own would have.
@@ -90,21 +90,24 @@ impl Sample {
     ) -> Result<(), Error> {
         let mut entries = table.block_cursor(handle).map_err(without_path)?;
         // A filter that lets everything pass has nothing to tell.
-        let census = census.filter(|census| census.rate_at(handle.offset) < 1.0);
+        let reader = census.filter(|census| census.rate_at(handle.offset) < 1.0).map(Census::reader);
+        // Of the wrappers for internal keys, this one knows Riak's too.
+        let internal = reader.map(|reader| {
+            FilterBlockReader::new(BashoInternalFilterPolicy::new(reader.policy()), reader.contents())
+        });
         let mut asked = 0;
         let mut keys = 0;
         while entries.next().map_err(without_path)? {
             keys += 1;
-            let Some(census) = census else { continue };
+            let (Some(reader), Some(internal)) = (reader, &internal) else { continue };
             let key = entries.key();
             if asked < KEYS_PER_BLOCK && key.len() <= *key_bytes {
                 asked += 1;
                 *key_bytes -= key.len();
                 self.asked += 1;
-                let matches = |key| census.reader().key_may_match(handle.offset, key);
-                let user_part = key.len().checked_sub(SUFFIX).and_then(|len| key.get(..len));
-                self.matched_whole += u64::from(matches(key));
-                self.matched_user_part += u64::from(user_part.is_some_and(matches));
+                self.matched_whole += u64::from(reader.key_may_match(handle.offset, key));
+                let user_part = key.len() >= SUFFIX && internal.key_may_match(handle.offset, key);
+                self.matched_user_part += u64::from(user_part);
             }
         }
         self.blocks += 1;
