@@ -107,14 +107,34 @@ fn a_damaged_entry_anywhere_in_the_metaindex_turns_filters_off() {
 }
 
 #[test]
-fn a_filter_block_that_lies_in_index_or_metaindex_is_not_used() {
-    let mut crafted = Crafted::default();
-    let data = crafted.entries(&[("apple", "value")]);
-    let index = crafted.entries(&[("apple", handle(data))]);
-    let metaindex = crafted.entries(&[(FILTER, handle(index))]);
-    let table = open(crafted.footer(metaindex, index)).unwrap();
-    assert!(table.filter_error().unwrap().to_string().contains("apart from index and metaindex"));
-    assert_eq!(table.get(b"apple").unwrap().unwrap(), "value");
+fn a_filter_block_that_overlaps_index_or_metaindex_is_not_used() {
+    let table = |filter: &dyn Fn(u64, u64) -> (u64, u64)| {
+        let mut crafted = Crafted::default();
+        let data = crafted.entries(&[("apple", "value")]);
+        crafted.file.resize(100, 0);
+        let index = crafted.entries(&[("apple", handle(data))]);
+        let end = index.0 + index.1 + 5;
+        let metaindex = crafted.entries(&[(FILTER, handle(filter(index.0, end)))]);
+        open(crafted.footer(metaindex, index)).unwrap()
+    };
+    // The metaindex lies behind the index.
+    let overlapping: [&dyn Fn(u64, u64) -> (u64, u64); 6] = [
+        &|index, end| (index, end - index - 5),
+        &|index, _| (index + 1, 1),
+        &|index, _| (index - 6, 2),
+        &|index, end| (index - 20, end - index),
+        &|_, end| (end, 10),
+        &|_, end| (end + 3, 10),
+    ];
+    for filter in overlapping {
+        let table = table(filter);
+        let error = table.filter_error().unwrap().to_string();
+        assert!(error.contains("apart from index and metaindex"), "{error}");
+        assert_eq!(table.get(b"apple").unwrap().unwrap(), "value");
+    }
+    // Next to them it is only no block.
+    let error = table(&|index, _| (index - 9, 4)).filter_error().unwrap().to_string();
+    assert!(error.contains("block checksum"), "{error}");
 }
 
 #[test]
