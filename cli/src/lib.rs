@@ -3,6 +3,7 @@
 //! It looks into LevelDB tables and their filters. Results go to standard output, all else to standard error.
 #![forbid(unsafe_code)]
 
+mod build;
 mod console;
 mod extract;
 mod input;
@@ -12,6 +13,7 @@ mod layout;
 mod query;
 mod show;
 mod survey;
+mod whole_file;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -44,13 +46,15 @@ Examples:
   filterblock inspect ~/db               the filters of all tables of a database
   filterblock inspect --json 000005.ldb  one table, for a program
   filterblock query 000005.ldb hello     may the key \"hello\" be in this table?
-  filterblock extract 000005.ldb >block  the bare filter block";
+  filterblock extract 000005.ldb >block  the bare filter block
+  filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value";
 
 #[derive(Subcommand)]
 enum Command {
     Inspect(inspect::Arguments),
     Query(query::Arguments),
     Extract(extract::Arguments),
+    Build(build::Arguments),
 }
 
 /// Runs the program on the arguments and the terminal of this process.
@@ -87,6 +91,7 @@ impl Command {
             Self::Inspect(arguments) => inspect::run(&arguments, console),
             Self::Query(arguments) => query::run(arguments, console),
             Self::Extract(arguments) => extract::run(&arguments, console),
+            Self::Build(arguments) => build::run(&arguments, console),
         }
     }
 }

@@ -9,6 +9,7 @@ mod bloom_probe;
 mod cassandra;
 mod forward;
 mod internal;
+mod known;
 mod legacy;
 mod modulus;
 mod murmur;
@@ -27,6 +28,7 @@ pub use basho_internal::BashoInternalFilterPolicy;
 pub use bloom::BloomFilterPolicy;
 pub use cassandra::CassandraBloomPolicy;
 pub use internal::InternalFilterPolicy;
+pub use known::{OpaquePolicy, known};
 pub use legacy::{LegacyBloomPolicy, LegacyHash};
 pub use murmur3::Murmur3BloomPolicy;
 pub use rate::expected_false_positive_rate;
@@ -172,6 +174,14 @@ pub trait FilterPolicy {
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         let _ = (hash, filter);
         true
+    }
+
+    /// Whether this policy reads the filters of Basho's LevelDB (Riak), which gave another encoding the name of LevelDB's own.
+    ///
+    /// In a table with Basho's mark, filters under `leveldb.BuiltinBloomFilter2` are left to policies that say so here; without one,
+    /// every key may match. By default a policy does not.
+    fn reads_basho(&self) -> bool {
+        false
     }
 }
 

@@ -1,7 +1,11 @@
 use std::fs;
+use std::sync::Arc;
 
 use filterblock::table::{Table, TableBuilder, WriteOptions};
-use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy};
+use filterblock::{
+    BloomFilterPolicy, CassandraBloomPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy as _,
+    LegacyBloomPolicy, Murmur3BloomPolicy, SharedPolicy,
+};
 use serde_json::{Value, json};
 
 use super::tables::{Crafted, entry_block, sample, samples};
@@ -327,6 +331,51 @@ fn filters_with_different_k_have_no_common_k() {
     assert_eq!(report["filter"]["probes"], Value::Null);
     let run = run_with_input(&["inspect", "--block", "-"], &block).expect(0);
     assert!(run.out.contains("differ from filter to filter"), "{run:?}");
+}
+
+#[test]
+fn all_policies_of_the_library_are_known() {
+    let policies: [SharedPolicy; 4] = [
+        Arc::new(BloomFilterPolicy::new(10)),
+        Arc::new(LegacyBloomPolicy::new(10)),
+        Arc::new(CassandraBloomPolicy::new(10)),
+        Arc::new(Murmur3BloomPolicy::new(10)),
+    ];
+    for policy in policies {
+        let name = policy.name().to_owned();
+        let options = WriteOptions::default().filter_policies(vec![policy]);
+        let mut builder = TableBuilder::new(Vec::new(), options);
+        for key in 0..1000 {
+            builder.add(format!("key number {key:04}").as_bytes(), &[b'v'; 50]).unwrap();
+        }
+        let folder = folder();
+        let path = file(&folder, "policy.ldb", builder.finish().unwrap().0);
+        let report = run(&args!["inspect", "--json", path]).expect(0).quiet().one();
+        assert_eq!(report["filter"]["policy"], name);
+        assert_eq!(report["key_format"], "user", "{name}");
+        let rate = report["filter"]["estimated_fpr"].as_f64().unwrap();
+        assert!((0.0005..0.02).contains(&rate), "{name}: {rate}");
+        run(&args!["query", path, "key number 0777"]).expect(0).quiet();
+        run(&args!["query", "--comparator", "bytewise", path, "key number", "key numbers"]).expect(1).quiet();
+        assert!(!run(&args!["extract", path]).expect(0).raw.is_empty());
+    }
+}
+
+#[test]
+fn the_expiring_keys_of_riak_are_internal_keys_too() {
+    let policy = LegacyBloomPolicy::new(10);
+    let user_keys = ["first", "second", "third"];
+    let mut builder = FilterBlockBuilder::new(policy);
+    user_keys.iter().for_each(|key| builder.add_key(key.as_bytes()));
+    let expiring = |key: &&str| [key.as_bytes(), &[9; 8], &(7u64 << 8 | 3).to_le_bytes()].concat();
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&user_keys.each_ref().map(|key| (expiring(key), b"value")));
+    let filter = crafted.block(&builder.finish().unwrap());
+    let contents = crafted.finish(&[(b"z", data)], &[(b"filter.leveldb.BuiltinBloomFilter", filter)]);
+    let folder = folder();
+    let path = file(&folder, "riak.sst", contents);
+    let report = run(&args!["inspect", "--json", path]).expect(0).quiet().one();
+    assert_eq!(report["key_format"], "internal");
 }
 
 #[test]

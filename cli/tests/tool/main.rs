@@ -3,6 +3,7 @@
 #[path = "../../../tests/tables/mod.rs"]
 mod tables;
 
+mod build;
 mod damage;
 mod extract;
 mod files;
