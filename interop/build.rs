@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 3] = ["shim/filter.cc", "shim/table.cc", "shim/database.cc"];
+const SOURCES: [&str; 4] = ["shim/filter.cc", "shim/table.cc", "shim/database.cc", "shim/speed.cc"];
 
 fn main() {
     println!("cargo::rerun-if-changed=shim");

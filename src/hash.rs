@@ -39,16 +39,16 @@ pub(crate) fn hash8(keys: Alike<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
 fn hash8_portable(keys: Alike<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
     let [a, b, c, d, e, f, g, h] = keys.keys();
     // For all eight at a time there are too few registers.
-    hashes[..4].copy_from_slice(&hash4([a, b, c, d], seed));
-    hashes[4..].copy_from_slice(&hash4([e, f, g, h], seed));
+    let start = start(keys.len(), seed);
+    hashes[..4].copy_from_slice(&hash4([a, b, c, d], start));
+    hashes[4..].copy_from_slice(&hash4([e, f, g, h], start));
 }
 
-/// Of four keys of equal length.
+/// Of four keys of equal length. `start` is the hash of no word.
 #[inline]
-fn hash4(keys: [&[u8]; 4], seed: u32) -> [u32; 4] {
-    let len = keys[0].len();
+fn hash4(keys: [&[u8]; 4], start: u32) -> [u32; 4] {
     let [(a, at), (b, bt), (c, ct), (d, dt)] = keys.map(|key| key.as_chunks::<4>());
-    let mut h = [start(len, seed); 4];
+    let mut h = [start; 4];
     for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
         h[0] = step(h[0], LittleEndian::read_u32(a));
         h[1] = step(h[1], LittleEndian::read_u32(b));

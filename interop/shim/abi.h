@@ -74,6 +74,28 @@ uint8_t fb_table_get(fb_table* table, fb_bytes key, fb_entries found, fb_sink er
 void fb_table_filter_counts(const fb_table* table, uint64_t* asked, uint64_t* denied);
 void fb_table_free(fb_table* table);
 
+// --- speed.cc ---
+
+struct fb_speed_policy {
+  int32_t bits_per_key;
+  uint8_t internal_keys;
+};
+struct fb_speed_query {
+  uint64_t offset;
+  fb_bytes key;
+};
+// `per_filter` keys for each 2 KiB of data blocks.
+void fb_speed_build(const fb_speed_policy* policy, const fb_bytes* keys, size_t count,
+                    size_t per_filter, fb_sink block);
+// One byte for every query.
+void fb_speed_ask(const fb_speed_policy* policy, fb_bytes block, const fb_speed_query* queries,
+                  size_t count, uint8_t* answers);
+// The same of several tables: how many of them may hold the key.
+void fb_speed_ask_tables(const fb_speed_policy* policy, const fb_bytes* blocks, size_t tables,
+                         const fb_speed_query* queries, size_t count, uint8_t* answers);
+// Opens the table and walks it, with checksums, so many times. Adds up the bytes of keys and values.
+uint8_t fb_speed_walk(fb_bytes table, uint64_t times, uint64_t* bytes, fb_sink error);
+
 // --- database.cc ---
 
 // A filter policy of the caller's. Its functions are called from any thread.

@@ -9,6 +9,7 @@ mod script;
 mod table;
 
 pub use database::{Database, DatabaseOptions, Filter, WriteBatch, repair, tables_in};
+pub use ffi::speed;
 pub use filter::{Answer, BlockScript, Bloom, QueryScript, hash};
 pub use table::{Entries, Table, TableBuilder, TableOptions, build_table};
 

@@ -3,6 +3,7 @@
 mod database;
 mod filter;
 mod policy;
+pub mod speed;
 mod table;
 
 use std::ffi::c_void;

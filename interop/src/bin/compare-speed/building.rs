@@ -1,0 +1,115 @@
+//! Building filter blocks.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use fastbloom::BloomFilter;
+use filterblock::{BloomFilterPolicy, FilterBlockBuilder, InternalFilterPolicy, SharedPolicy};
+use filterblock_interop::leveldb::speed::{Loops, Slices};
+use sstable::filter::{BloomPolicy, FilterPolicy as _};
+
+use crate::data::{build, keys, slices};
+use crate::timing::{Timing, contender, heading};
+
+/// Internal keys end in a sequence number and a type.
+const SUFFIX: [u8; 8] = [1, 7, 0, 0, 0, 0, 0, 0];
+
+pub(crate) fn run(timing: Timing, count: usize) -> Result<()> {
+    heading("Building filter blocks, for each key");
+    for len in [Some(0), Some(4), Some(8), Some(16), Some(24), Some(64), None] {
+        for per_filter in [40, 200] {
+            case(timing, count, len, per_filter, 10, true)?;
+        }
+    }
+    for bits in [1, 5, 20, 44] {
+        case(timing, count, Some(16), 40, bits, true)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn one_filter(timing: Timing, count: usize) -> Result<()> {
+    heading("One filter for the table, for each key");
+    case(timing, count, Some(16), count, 10, false)
+}
+
+fn case(
+    timing: Timing,
+    count: usize,
+    len: Option<usize>,
+    per_filter: usize,
+    bits: u32,
+    internal: bool,
+) -> Result<()> {
+    let plain = keys(0, count, len, &[]);
+    let plain = slices(&plain);
+    let with_suffix = keys(0, count, len, &SUFFIX);
+    let with_suffix = slices(&with_suffix);
+    let (raw, raw_suffix) = (Slices::new(&plain), Slices::new(&with_suffix));
+    let (loops, internal_loops) = (Loops::new(bits, false), Loops::new(bits, true));
+
+    let policy = BloomFilterPolicy::new(bits);
+    let shared: SharedPolicy = Arc::new(policy);
+    let mut builder = FilterBlockBuilder::new(policy);
+    let mut shared_builder = FilterBlockBuilder::new(shared);
+    let mut internal_builder = FilterBlockBuilder::new(InternalFilterPolicy::new(policy));
+    let (mut ours, mut through_shared, mut of_internal) = (Vec::new(), Vec::new(), Vec::new());
+
+    let expected = loops.build(&raw, per_filter);
+    build(&mut builder, &plain, per_filter, &mut ours);
+    build(&mut shared_builder, &plain, per_filter, &mut through_shared);
+    build(&mut internal_builder, &with_suffix, per_filter, &mut of_internal);
+    ensure!(ours == expected && through_shared == expected && of_internal == expected, "blocks differ");
+    let filters = sstable_filters(&plain, per_filter, bits);
+    ensure!(expected.starts_with(&filters), "sstable's filters differ");
+
+    let mut contenders = vec![
+        contender("LevelDB", || loops.build(&raw, per_filter)),
+        contender("sstable", || sstable_filters(&plain, per_filter, bits)),
+        contender("fastbloom", || fastbloom_filters(&plain, per_filter, bits)),
+        contender("ours", || build(&mut builder, &plain, per_filter, &mut ours)),
+    ];
+    if internal {
+        let shared = || build(&mut shared_builder, &plain, per_filter, &mut through_shared);
+        contenders.push(contender("shared", shared));
+    }
+    let len = len.map_or_else(|| "mixed".to_owned(), |len| format!("{len}-byte"));
+    let k = policy.probes();
+    timing.line(&format!("{len} keys, {per_filter} a filter, k {k}"), count, contenders);
+    if internal {
+        let contenders = vec![
+            contender("LevelDB", || internal_loops.build(&raw_suffix, per_filter)),
+            contender("ours", || build(&mut internal_builder, &with_suffix, per_filter, &mut of_internal)),
+        ];
+        timing.line("  the same, internal keys", count, contenders);
+    }
+    Ok(())
+}
+
+/// As sstable's own block builder, which is private, calls its policy.
+fn sstable_filters(keys: &[&[u8]], per_filter: usize, bits: u32) -> Vec<u8> {
+    let policy = BloomPolicy::new(bits);
+    let (mut filters, mut run, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+    for keys in keys.chunks(per_filter) {
+        run.clear();
+        starts.clear();
+        for key in keys {
+            starts.push(run.len());
+            run.extend_from_slice(key);
+        }
+        filters.extend_from_slice(&policy.create_filter(&run, &starts));
+    }
+    filters
+}
+
+/// Filters of its own format, which is not LevelDB's.
+fn fastbloom_filters(keys: &[&[u8]], per_filter: usize, bits: u32) {
+    for keys in keys.chunks(per_filter) {
+        let bits = (keys.len() * bits as usize).max(64);
+        let mut filter = BloomFilter::with_num_bits(bits).seed(&1).expected_items(keys.len());
+        for key in keys {
+            filter.insert(*key);
+        }
+        black_box(&filter);
+    }
+}

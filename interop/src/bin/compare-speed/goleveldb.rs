@@ -1,0 +1,106 @@
+//! goleveldb, in a process of its own, with LevelDB measured right beside it.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use filterblock::{BloomFilterPolicy, FilterBlockReader};
+use filterblock_interop::leveldb::speed::{Loops, Queries, Slices};
+
+use crate::data::{RANGE, keys, slices};
+use crate::timing::{Timing, heading, median, print};
+
+const PER_FILTER: usize = 40;
+const BITS_PER_KEY: u32 = 10;
+
+/// Each key with the offset of the data block it would be in.
+fn in_order(keys: &[Vec<u8>]) -> Vec<(u64, &[u8])> {
+    keys.iter().enumerate().map(|(index, key)| ((index / PER_FILTER) as u64 * RANGE, &key[..])).collect()
+}
+
+pub(crate) fn run(timing: Timing, count: usize) -> Result<()> {
+    heading("goleveldb in a process of its own, LevelDB measured before and after it, for each key");
+    let folder = tempfile::tempdir()?;
+    let program = folder.path().join("speed");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/go/speed/main.go");
+    let built = Command::new("go")
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(source)
+        .env("GO111MODULE", "off")
+        .env("GOPATH", "/usr/share/gocode")
+        .env("GOCACHE", folder.path().join("cache"))
+        .status();
+    if !built.is_ok_and(|status| status.success()) {
+        println!(
+            "skipped: `go build` does not run here (interop/install-debian.sh installs Go and goleveldb)"
+        );
+        return Ok(());
+    }
+    for len in [8, 16, 24, 64] {
+        case(timing, count, len, folder.path(), &program)?;
+    }
+    Ok(())
+}
+
+fn case(timing: Timing, count: usize, len: usize, folder: &Path, program: &Path) -> Result<()> {
+    let (present, absent) = (keys(0, count, Some(len), &[]), keys(1, count, Some(len), &[]));
+    let slices = slices(&present);
+    let (loops, raw) = (Loops::new(BITS_PER_KEY, false), Slices::new(&slices));
+    let block = loops.build(&raw, PER_FILTER);
+    let (hits, misses) = (in_order(&present), in_order(&absent));
+    let (hits, misses) = (Queries::new(&hits), Queries::new(&misses));
+
+    let reader = FilterBlockReader::new(BloomFilterPolicy::new(BITS_PER_KEY), &block[..]);
+    let mut filters = Vec::new();
+    for (_, filter) in &reader {
+        let filter = filter?;
+        filters.extend_from_slice(&u32::try_from(filter.len())?.to_le_bytes());
+        filters.extend_from_slice(filter);
+    }
+    let files = ["present", "absent", "filters"].map(|name| folder.join(name));
+    for (path, contents) in files.iter().zip([present.concat(), absent.concat(), filters]) {
+        fs::write(path, contents)?;
+    }
+
+    let mut answers = Vec::new();
+    let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    let mut leveldb = |answers: &mut Vec<u8>| -> [usize; 2] {
+        let mut matched = [0; 2];
+        for _ in 0..timing.rounds.div_ceil(2) {
+            let mut time = |to: usize, work: &mut dyn FnMut()| {
+                let start = Instant::now();
+                work();
+                times[to].push(start.elapsed().as_nanos() as f64 / count as f64);
+            };
+            time(0, &mut || drop(black_box(loops.build(&raw, PER_FILTER))));
+            for (to, queries) in [(1, &hits), (2, &misses)] {
+                time(to, &mut || loops.ask(&block, queries, answers));
+                matched[to - 1] = answers.iter().filter(|answer| **answer != 0).count();
+            }
+        }
+        matched
+    };
+    leveldb(&mut answers);
+    let output = Command::new(program)
+        .args([BITS_PER_KEY as usize, len, PER_FILTER, timing.rounds].map(|number| number.to_string()))
+        .args(&files)
+        .output()?;
+    let matched = leveldb(&mut answers);
+    ensure!(output.status.success(), "goleveldb: {}", String::from_utf8_lossy(&output.stderr));
+    let output = String::from_utf8(output.stdout)?;
+    let mut numbers = output.split_whitespace();
+    let mut next = || -> Result<f64> { Ok(numbers.next().context("too few numbers")?.parse()?) };
+    let theirs = [next()?, next()?];
+    let theirs_matched = next()? as usize;
+    let theirs = [theirs[0], theirs[1], next()?];
+    ensure!([theirs_matched, next()? as usize] == matched, "goleveldb's answers differ");
+
+    for ((what, times), theirs) in ["build", "hit", "miss"].into_iter().zip(times).zip(theirs) {
+        print(&format!("{len}-byte keys, {what}"), &[("LevelDB", median(times)), ("goleveldb", theirs)]);
+    }
+    Ok(())
+}
