@@ -50,7 +50,7 @@ fn damaged(file: &[u8], seed: u64) -> Vec<u8> {
         let at = if change[1] & 1 == 0 { at % file.len() } else { file.len() - 1 - at % file.len().min(200) };
         damaged[at] = change[2];
     }
-    if random[13] % 16 == 0 {
+    if random[13].is_multiple_of(16) {
         damaged.truncate(usize::from(random[14]) * file.len() / 256);
     }
     damaged
