@@ -10,11 +10,16 @@ use clap::ColorChoice;
 
 use crate::show::path_text;
 
+/// How much of the results is kept back before it is written.
+const BUFFER: usize = 64 << 10;
+
 /// Where results and messages go.
 pub(crate) struct Console {
     out: BufWriter<Box<dyn Write>>,
+    messages: Box<dyn Write>,
     colour: bool,
     message_colour: bool,
+    is_terminal: bool,
     width: Option<usize>,
 }
 
@@ -64,29 +69,43 @@ pub(crate) enum Ending {
 }
 
 impl Console {
-    pub(crate) fn new(choice: ColorChoice) -> Self {
-        let choice = match choice {
-            ColorChoice::Auto => anstream::ColorChoice::Auto,
-            ColorChoice::Always => anstream::ColorChoice::Always,
-            ColorChoice::Never => anstream::ColorChoice::Never,
+    /// Without colours and without a width to fit to.
+    pub(crate) fn new(out: Box<dyn Write>, messages: Box<dyn Write>) -> Self {
+        Self {
+            out: BufWriter::with_capacity(BUFFER, out),
+            messages,
+            colour: false,
+            message_colour: false,
+            is_terminal: false,
+            width: None,
+        }
+    }
+
+    /// Standard output and standard error of this process.
+    pub(crate) fn of_process(choice: ColorChoice) -> Self {
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let wants = |automatic| match choice {
+            ColorChoice::Auto => automatic != anstream::ColorChoice::Never,
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
         };
-        let stdout = io::stdout();
-        let coloured = |wanted: anstream::ColorChoice, automatic| match wanted {
-            anstream::ColorChoice::Auto => automatic,
-            wanted => wanted,
-        } != anstream::ColorChoice::Never;
-        let colour = coloured(choice, AutoStream::choice(&stdout));
-        let message_colour = coloured(choice, AutoStream::choice(&io::stderr()));
-        let width = if stdout.is_terminal() {
-            terminal_size::terminal_size_of(&stdout).map(|(width, _)| usize::from(width.0))
-        } else {
-            None
-        };
+        let colour = wants(AutoStream::choice(&stdout));
+        let message_colour = wants(AutoStream::choice(&stderr));
+        let is_terminal = stdout.is_terminal();
+        let width = terminal_size::terminal_size_of(&stdout).filter(|_| is_terminal);
         let stdout = stdout.lock();
         // Old Windows consoles need their colours set by calls; the stream knows how.
         let out: Box<dyn Write> =
-            if colour { Box::new(AutoStream::new(stdout, choice)) } else { Box::new(stdout) };
-        Self { out: BufWriter::with_capacity(64 << 10, out), colour, message_colour, width }
+            if colour { Box::new(AutoStream::always(stdout)) } else { Box::new(stdout) };
+        let messages: Box<dyn Write> =
+            if message_colour { Box::new(AutoStream::always(stderr)) } else { Box::new(stderr) };
+        Self {
+            colour,
+            message_colour,
+            is_terminal,
+            width: width.map(|(width, _)| usize::from(width.0)),
+            ..Self::new(out, messages)
+        }
     }
 
     /// The width to fit results to: the terminal's. `None` if they go elsewhere.
@@ -95,8 +114,8 @@ impl Console {
     }
 
     /// Whether results go to a terminal.
-    pub(crate) fn is_terminal(&self) -> bool {
-        io::stdout().is_terminal()
+    pub(crate) const fn is_terminal(&self) -> bool {
+        self.is_terminal
     }
 
     /// `text` in the looks of `tone`, if there are any.
@@ -114,9 +133,9 @@ impl Console {
         // Should this fail, writing the next result or the end will find the same.
         let _ = self.out.flush();
         let style = if self.message_colour { Tone::Bad.style() } else { Style::new() };
-        let mut stderr = AutoStream::new(io::stderr().lock(), anstream::ColorChoice::Always);
         // There is nowhere left to say that this failed.
-        let _ = writeln!(stderr, "{style}filterblock:{style:#} {message}");
+        let _ = writeln!(self.messages, "{style}filterblock:{style:#} {message}");
+        let _ = self.messages.flush();
     }
 
     /// Flushes, and tells how it all ended. Only a closed pipe is no news to anyone.

@@ -1,6 +1,6 @@
 //! `filterblock extract`: the bare filter block of a table.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use crate::TROUBLE;
 use crate::console::{Console, Ending};
 use crate::input;
 use crate::survey::{self, Metaindex};
+use crate::whole_file::WholeFile;
 
 /// The table was read, and there is no filter block to be had from it.
 const NO_FILTER: u8 = 1;
@@ -82,36 +83,10 @@ fn why_none(table: &Table<File>) -> String {
     format!("expected filters of a policy that is known here, found those of {}", names.join(", "))
 }
 
-/// Writes beside `output`, then renames, so that nobody ever finds half of it.
 fn write_file(output: &Path, table: &Path, contents: &[u8]) -> io::Result<()> {
-    // What a symbolic link stands for is replaced, not the link.
-    let target = match fs::canonicalize(output) {
-        Ok(target) => target,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => output.to_owned(),
-        Err(error) => return Err(error),
-    };
-    match fs::metadata(&target) {
-        Ok(metadata) if !metadata.is_file() => {
-            return Err(io::Error::other("expected a regular file to replace, found something else"));
-        }
-        Ok(_) if target == fs::canonicalize(table)? => {
-            return Err(io::Error::other("expected a file other than the table itself"));
-        }
-        _ => {}
-    }
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = new_file_in(folder)?;
-    file.write_all(contents)?;
-    file.as_file().sync_all()?;
-    file.persist(&target)?;
-    Ok(())
-}
-
-/// With the permissions that any new file gets.
-fn new_file_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".filterblock-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    let file = WholeFile::create(output, true, Some(table))?;
+    let mut writer = file.writer()?;
+    writer.write_all(contents)?;
+    writer.flush()?;
+    file.finish()
 }

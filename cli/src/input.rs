@@ -151,3 +151,38 @@ fn failure(error: &io::Error, listed: bool) -> String {
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_vanishes_between_listing_and_opening_is_reported_as_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("000005.ldb");
+        fs::write(&path, "a table").unwrap();
+        let Ok(Source::Folder(listed)) = resolve(folder.path()) else { panic!("a folder") };
+        assert_eq!(listed.tables, std::slice::from_ref(&path));
+        fs::remove_file(&path).unwrap();
+        let Err(vanished) = open(&path, true, &ReadOptions::default()) else { panic!("gone") };
+        assert_eq!(vanished.message, "vanished: it was there when the folder was listed, and is gone now");
+        assert!(!vanished.damaged);
+        let Err(named) = open(&path, false, &ReadOptions::default()) else { panic!("gone") };
+        assert!(named.message.starts_with("No such file"), "{}", named.message);
+    }
+
+    #[test]
+    fn files_are_in_the_order_of_their_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let names =
+            ["10.ldb", "2.ldb", "000001.sst", "99999999999999999999.ldb", "x.ldb", "000002.ldb", "3.txt"];
+        names.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
+        let Ok(Source::Folder(listed)) = resolve(folder.path()) else { panic!("a folder") };
+        let found: Vec<_> =
+            listed.tables.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(
+            found,
+            ["000001.sst", "000002.ldb", "2.ldb", "10.ldb", "99999999999999999999.ldb", "x.ldb"]
+        );
+    }
+}

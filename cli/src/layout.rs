@@ -92,11 +92,17 @@ impl Layout {
 
     /// Writes a line: a cell for each column, shown or not.
     pub(crate) fn write(&self, console: &mut Console, cells: Vec<Cell>) -> io::Result<()> {
+        self.write_open(console, cells)?;
+        writeln!(console)
+    }
+
+    /// Writes a line without its end.
+    pub(crate) fn write_open(&self, console: &mut Console, cells: Vec<Cell>) -> io::Result<()> {
         for piece in self.pieces(cells) {
             let text = console.tone(piece.tone, piece.text);
             write!(console, "{text}")?;
         }
-        writeln!(console)
+        Ok(())
     }
 
     /// The cells with the spaces around them, without any at the end of the line.

@@ -108,24 +108,35 @@ impl ReadAt for std::fs::File {
     }
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(len)?;
-        bytes.resize(len, 0);
-        let mut rest = bytes.as_mut_slice();
-        let mut at = offset;
-        while !rest.is_empty() {
-            match read_some(self, rest, at) {
-                Ok(0) => return Err(beyond_end(offset, len, at)),
-                Ok(read) => {
-                    rest = rest.get_mut(read..).unwrap_or_default();
-                    at = at.saturating_add(read as u64);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(bytes.into())
+        read_all(offset, len, |buf, at| read_some(self, buf, at))
     }
+}
+
+/// Calls `read` until it has read all that is asked for. It may read less each time, be interrupted, and
+/// reads nothing only at the end.
+#[cfg(any(unix, windows))]
+fn read_all(
+    offset: u64,
+    len: usize,
+    mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
+) -> io::Result<Bytes> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len)?;
+    bytes.resize(len, 0);
+    let mut rest = bytes.as_mut_slice();
+    let mut at = offset;
+    while !rest.is_empty() {
+        match read(rest, at) {
+            Ok(0) => return Err(beyond_end(offset, len, at)),
+            Ok(read) => {
+                rest = rest.get_mut(read..).unwrap_or_default();
+                at = at.saturating_add(read as u64);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes.into())
 }
 
 #[cfg(unix)]
@@ -214,6 +225,27 @@ mod tests {
     fn bytes_are_shared_not_copied() {
         let source = Bytes::from_static(b"0123456789");
         assert_eq!(source.read_at(3, 4).unwrap().as_ptr(), source.slice(3..).as_ptr());
+    }
+
+    #[test]
+    fn short_and_interrupted_reads_are_gone_on_with() {
+        let mut calls = 0;
+        let bytes = read_all(100, 10, |buf, at| {
+            calls += 1;
+            if calls % 2 == 0 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let read = buf.len().min(3);
+            buf[..read].iter_mut().zip(at..).for_each(|(byte, at)| *byte = at as u8);
+            Ok(read)
+        });
+        assert_eq!((bytes.unwrap(), calls), ((100..110).collect(), 7));
+
+        let error = read_all(100, 10, |_, at| if at == 100 { Ok(4) } else { Ok(0) }).unwrap_err();
+        assert_eq!(error.to_string(), "10 bytes at offset 100 reach beyond the end, at 104");
+        let error = read_all(100, 10, |_, _| Err(io::Error::other("on fire"))).unwrap_err();
+        assert_eq!(error.to_string(), "on fire");
+        assert!(read_all(0, usize::MAX, |_, _| Ok(1)).is_err(), "more than can be had");
     }
 
     #[test]

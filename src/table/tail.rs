@@ -48,19 +48,18 @@ impl Tail {
 
     /// Adds `bytes`, which start at `offset` of the file. Where they overlap what is
     /// already there, that stays. Bytes at and beyond the end of the file are ignored.
-    pub fn insert(&mut self, offset: u64, bytes: Bytes) {
-        let end = offset.saturating_add(bytes.len() as u64).min(self.file_len);
+    pub fn insert(&mut self, offset: u64, mut bytes: Bytes) {
+        bytes.truncate(to_usize(self.file_len.saturating_sub(offset)));
         let mut at = offset;
-        while at < end {
-            if let Some(known) = self.at(at) {
-                at = at.saturating_add(known.len() as u64);
-                continue;
+        while !bytes.is_empty() {
+            let known = self.at(at).map(|known| known.len());
+            let gap = || to_usize(self.gap_end(at, u64::MAX).saturating_sub(at));
+            let part = bytes.split_to(known.unwrap_or_else(gap).min(bytes.len()));
+            let end = at.saturating_add(part.len() as u64);
+            if known.is_none() {
+                self.parts.insert(at, part);
             }
-            let gap_end = self.gap_end(at, end);
-            // Both differences are at most the length of `bytes`.
-            let range = (at - offset) as usize..(gap_end - offset) as usize;
-            self.parts.insert(at, bytes.slice(range));
-            at = gap_end;
+            at = end;
         }
     }
 
@@ -75,6 +74,11 @@ impl Tail {
     fn gap_end(&self, offset: u64, end: u64) -> u64 {
         self.parts.range(offset..).next().map_or(end, |(&start, _)| start.min(end))
     }
+}
+
+/// As a length of bytes in memory, which are never more than that.
+fn to_usize(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
 }
 
 impl ReadAt for Tail {
@@ -96,7 +100,7 @@ impl ReadAt for Tail {
         let (mut parts, mut at) = (Vec::new(), offset);
         while at < end {
             let Some(part) = self.at(at) else {
-                let missing = usize::try_from(self.gap_end(at, end).saturating_sub(at)).unwrap_or(len);
+                let missing = to_usize(self.gap_end(at, end).saturating_sub(at));
                 return Err(io::Error::other(Error::NeedRange { offset: at, len: missing }));
             };
             at = at.saturating_add(part.len() as u64);

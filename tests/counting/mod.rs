@@ -1,5 +1,5 @@
-//! An allocator that counts what each thread allocates for itself.
-#![allow(dead_code, reason = "no test file uses all of it")]
+//! An allocator that counts: how often, and how much is held at the peak. Each thread for itself.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -32,6 +32,12 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(pointer, layout) }
     }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        hold(size as isize - layout.size() as isize);
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
 }
 
 #[global_allocator]
@@ -44,15 +50,16 @@ pub(crate) fn allocations<T>(work: impl FnOnce() -> T) -> (usize, T) {
     (ALLOCATIONS.with(Cell::get) - before, result)
 }
 
-/// How many bytes more than before `work` holds at its peak.
+/// How many bytes this thread holds that it has allocated itself.
+pub(crate) fn held() -> isize {
+    HELD.with(Cell::get)
+}
+
+/// How many bytes more than before `work` holds at its peak. A buffer that grows counts once: large
+/// ones are moved by their pages.
 pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = HELD.with(Cell::get);
     PEAK.with(|peak| peak.set(before));
     let result = work();
     (usize::try_from(PEAK.with(Cell::get) - before).unwrap(), result)
-}
-
-/// How many bytes this thread holds.
-pub(crate) fn held() -> isize {
-    HELD.with(Cell::get)
 }

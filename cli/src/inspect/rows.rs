@@ -171,7 +171,7 @@ fn numbers(summary: &Summary, base_lg: Option<u8>) -> Vec<Cell> {
     let cells = [
         count(summary.filters),
         count(summary.empty),
-        base_lg.map_or_else(String::new, range),
+        base_lg.map_or_else(String::new, |base_lg| or_dash(range(base_lg))),
         base_lg.map_or_else(String::new, |base_lg| base_lg.to_string()),
         size(summary.array_bytes),
         count(summary.bits),
@@ -182,8 +182,8 @@ fn numbers(summary: &Summary, base_lg: Option<u8>) -> Vec<Cell> {
 }
 
 /// The range of data blocks that a filter is for.
-pub(super) fn range(base_lg: u8) -> String {
-    1u64.checked_shl(base_lg.into()).map_or_else(|| "-".to_owned(), size)
+pub(super) fn range(base_lg: u8) -> Option<String> {
+    1u64.checked_shl(base_lg.into()).map(size)
 }
 
 fn no_filter_cells(cost: Option<Cost>) -> Vec<Cell> {

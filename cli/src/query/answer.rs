@@ -12,7 +12,7 @@ use crate::console::{Console, Tone};
 use crate::json;
 use crate::show::{Hex, count, counted, json_path, path_text, percent};
 
-/// How many data blocks are named on a line; all of them are counted.
+/// How many data blocks are named on a line of a terminal, whose width is limited. All of them are counted.
 const NAMED_BLOCKS: usize = 6;
 
 pub(super) struct Answer<'a> {
@@ -72,34 +72,40 @@ impl Answer<'_> {
             return writeln!(console, ": {error}");
         }
         match self.found {
-            Some(found) if self.may_match() => writeln!(console, "{}", explained(found)),
+            Some(found) if self.may_match() => write_where(found, console),
             _ => writeln!(console),
         }
     }
 }
 
 /// Where the key may be, and how far that can be relied on.
-fn explained(found: &Found) -> String {
+fn write_where(found: &Found, console: &mut Console) -> io::Result<()> {
     let of = counted(found.of, "data block");
-    let number = count(found.blocks.len() as u64);
-    let (at, chance) = (named(&found.blocks), percent(found.chance));
-    match (found.by_index, found.filtered) {
-        (true, true) => {
-            format!(", in the data block at {at} by the index (its filter errs with a chance of {chance})")
-        }
-        (true, false) => format!(", in the data block at {at} by the index (there is no filter to ask)"),
-        (false, true) => {
-            format!(", in {number} of {of}: {at} (all filters asked; the chance that one errs is {chance})")
-        }
-        (false, false) => format!(", in any of {of} (there is no filter to ask)"),
+    let chance = percent(found.chance);
+    if found.by_index {
+        write!(console, ", in the data block at ")?;
+        write_offsets(&found.blocks, console)?;
+        return if found.filtered {
+            writeln!(console, " by the index (its filter errs with a chance of {chance})")
+        } else {
+            writeln!(console, " by the index (there is no filter to ask)")
+        };
     }
+    if !found.filtered {
+        return writeln!(console, ", in any of {of} (there is no filter to ask)");
+    }
+    write!(console, ", in {} of {of}: ", count(found.blocks.len() as u64))?;
+    write_offsets(&found.blocks, console)?;
+    writeln!(console, " (all filters asked; the chance that one errs is {chance})")
 }
 
-fn named(blocks: &[u64]) -> String {
-    let names: Vec<_> = blocks.iter().take(NAMED_BLOCKS).map(u64::to_string).collect();
-    let names = names.join(", ");
-    match blocks.len().saturating_sub(NAMED_BLOCKS) {
-        0 => names,
-        more => format!("{names} and {more} more"),
+fn write_offsets(offsets: &[u64], console: &mut Console) -> io::Result<()> {
+    let named = if console.width().is_some() { NAMED_BLOCKS } else { usize::MAX };
+    for (at, offset) in offsets.iter().take(named).enumerate() {
+        write!(console, "{}{offset}", if at == 0 { "" } else { ", " })?;
+    }
+    match offsets.len().saturating_sub(named) {
+        0 => Ok(()),
+        more => write!(console, " and {} more", count(more as u64)),
     }
 }

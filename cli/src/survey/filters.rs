@@ -6,8 +6,6 @@ use filterblock::{FilterBlockReader, FilterPolicy};
 
 use super::Offsets;
 
-/// k above this is reserved in LevelDB's encoding: such filters deny nothing.
-const MAX_PROBES: u8 = 30;
 /// Filters behind this base_lg are malformed.
 const MAX_BASE_LG: u8 = 63;
 /// Bytes of filters for each sum of their bits.
@@ -105,12 +103,10 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Census<'a, P, B> {
         let start = fixed32(self.reader.contents(), self.array_offset + 4 * index);
         let bits = 8 * array.len() as u64;
         let bits_set = self.ones_before(start + array.len()) - self.ones_before(start);
-        let rate = match probes {
-            // LevelDB: no bits, no match.
-            _ if bits == 0 => 0.0,
-            0 => 1.0,
-            _ if probes > MAX_PROBES => 1.0,
-            _ => (bits_set as f64 / bits as f64).powi(i32::from(probes)),
+        let rate = match denies(self.reader.policy().name(), array.len(), probes) {
+            Denies::All => 0.0,
+            Denies::Some => (bits_set as f64 / bits as f64).powi(i32::from(probes)),
+            Denies::None => 1.0,
         };
         Some(Filter {
             state: State::Ok,
@@ -183,6 +179,29 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Census<'a, P, B> {
     }
 }
 
+/// Which absent keys a filter denies, going by its frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Denies {
+    None,
+    Some,
+    All,
+}
+
+/// What a filter of this policy, of `len` bytes of bits, denies. All known policies put k behind the bits.
+fn denies(policy: &str, len: usize, probes: u8) -> Denies {
+    let is_sound = match policy {
+        "filterblock.CassandraBloomFilter1" => len > 0 && len.is_multiple_of(8) && (1..=15).contains(&probes),
+        "filterblock.Murmur3BloomFilter1" => len >= 8 && len.is_power_of_two() && (1..=64).contains(&probes),
+        // The encoding is not known, and nothing is denied.
+        "rocksdb.BuiltinBloomFilter" => false,
+        // LevelDB: no bits, no match.
+        _ if len == 0 => return Denies::All,
+        // LevelDB: greater k is reserved.
+        _ => (1..=30).contains(&probes),
+    };
+    if is_sound { Denies::Some } else { Denies::None }
+}
+
 fn ones(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks();
     let words: u64 = words.iter().map(|&word| u64::from(u64::from_le_bytes(word).count_ones())).sum();
@@ -201,7 +220,12 @@ fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use filterblock::{BloomFilterPolicy, FilterBlockBuilder};
+    use std::sync::Arc;
+
+    use filterblock::{
+        BloomFilterPolicy, CassandraBloomPolicy, FilterBlockBuilder, LegacyBloomPolicy, Murmur3BloomPolicy,
+        SharedPolicy,
+    };
 
     use super::*;
 
@@ -284,18 +308,42 @@ mod tests {
         contents
     }
 
+    /// Filters that deny nothing or everything, by each policy: the rate agrees with the answers.
     #[test]
-    fn the_rate_is_what_the_policy_answers() {
-        for (filter, rate) in [
-            (&[0xff, 0][..], 1.0),
-            (&[0, 31], 1.0),
-            (&[0, 255], 1.0),
-            (&[0, 30], 0.0),
-            (&[0xff, 30], 1.0),
-            (&[0x0f, 1], 0.5),
-            (&[0x0f, 3], 0.125),
-            (&[7], 0.0),
-        ] {
+    fn the_rate_is_what_the_policies_answer() {
+        let policies: [SharedPolicy; 4] = [
+            Arc::new(policy()),
+            Arc::new(LegacyBloomPolicy::new(10)),
+            Arc::new(CassandraBloomPolicy::new(10)),
+            Arc::new(Murmur3BloomPolicy::new(10)),
+        ];
+        let mut passing = 0;
+        let mut denied = 0;
+        for policy in policies {
+            for len in [0, 1, 4, 8, 16, 24, 32] {
+                for probes in 0..=255 {
+                    for fill in [0, 0xff] {
+                        let contents = single(&[vec![fill; len], vec![probes]].concat());
+                        let reader = FilterBlockReader::new(Arc::clone(&policy), contents.as_slice());
+                        let rate = Census::new(&reader).filter(0).unwrap().rate;
+                        let passes = reader.key_may_match(0, b"key");
+                        assert_eq!(
+                            rate,
+                            if passes { 1.0 } else { 0.0 },
+                            "{} {len} {probes} {fill}",
+                            policy.name()
+                        );
+                        *if passes { &mut passing } else { &mut denied } += 1;
+                    }
+                }
+            }
+        }
+        assert!(passing > 1000 && denied > 500, "{passing} {denied}");
+    }
+
+    #[test]
+    fn the_rate_is_the_share_of_bits_to_the_power_of_k() {
+        for (filter, rate) in [(&[0x0f, 1][..], 0.5), (&[0x0f, 3], 0.125), (&[0xff, 30], 1.0), (&[7], 0.0)] {
             let contents = single(filter);
             let reader = FilterBlockReader::new(policy(), contents.as_slice());
             assert_eq!(Census::new(&reader).filter(0).unwrap().rate, rate, "{filter:?}");

@@ -1,8 +1,11 @@
 //! A few data blocks, read to learn what the others are likely to hold.
 
-use filterblock::table::{BlockHandle, ReadAt, Table};
-use filterblock::{Error, FilterPolicy};
+use std::collections::BTreeSet;
 
+use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
+use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPolicy};
+
+use super::dialect::{Readings, Trial};
 use super::{Blocks, Census};
 
 /// How many data blocks are read at most.
@@ -10,7 +13,7 @@ const MAX_BLOCKS: usize = 16;
 /// How many keys of a block its filter is asked for, and how many bytes of keys in all.
 const KEYS_PER_BLOCK: u64 = 256;
 const MAX_KEY_BYTES: usize = 8 << 20;
-/// How much of a user key's internal key is sequence number and type.
+/// An internal key is not shorter: sequence number and type alone.
 const SUFFIX: usize = 8;
 
 /// What a filter without options of its own would have.
@@ -46,6 +49,9 @@ pub(crate) struct Sample {
     asked: u64,
     matched_whole: u64,
     matched_user_part: u64,
+    /// Compression types, and what blocks of these types turned out to be.
+    codecs: BTreeSet<(u8, Codec)>,
+    hashes: Trial,
     /// What this build cannot decompress.
     unsupported: Option<String>,
 }
@@ -89,22 +95,30 @@ impl Sample {
         key_bytes: &mut usize,
     ) -> Result<(), Error> {
         let mut entries = table.block_cursor(handle).map_err(without_path)?;
+        self.codecs.insert((table.compression_of(handle).map_err(without_path)?, entries.codec()));
         // A filter that lets everything pass has nothing to tell.
-        let census = census.filter(|census| census.rate_at(handle.offset) < 1.0);
+        let reader = census.filter(|census| census.rate_at(handle.offset) < 1.0).map(Census::reader);
+        // Of the wrappers for internal keys, this one knows Riak's too.
+        let internal = reader.map(|reader| {
+            FilterBlockReader::new(BashoInternalFilterPolicy::new(reader.policy()), reader.contents())
+        });
+        let readings = reader.and_then(|reader| Readings::new(reader.policy().name(), reader.contents()));
         let mut asked = 0;
         let mut keys = 0;
         while entries.next().map_err(without_path)? {
             keys += 1;
-            let Some(census) = census else { continue };
+            let (Some(reader), Some(internal)) = (reader, &internal) else { continue };
             let key = entries.key();
             if asked < KEYS_PER_BLOCK && key.len() <= *key_bytes {
                 asked += 1;
                 *key_bytes -= key.len();
                 self.asked += 1;
-                let matches = |key| census.reader().key_may_match(handle.offset, key);
-                let user_part = key.len().checked_sub(SUFFIX).and_then(|len| key.get(..len));
-                self.matched_whole += u64::from(matches(key));
-                self.matched_user_part += u64::from(user_part.is_some_and(matches));
+                self.matched_whole += u64::from(reader.key_may_match(handle.offset, key));
+                let user_part = key.len() >= SUFFIX && internal.key_may_match(handle.offset, key);
+                self.matched_user_part += u64::from(user_part);
+                if let Some(readings) = &readings {
+                    self.hashes.ask(readings, handle.offset, key);
+                }
             }
         }
         self.blocks += 1;
@@ -127,6 +141,16 @@ impl Sample {
             (true, true) => Err("the keys tried match either way".to_owned()),
             (false, false) => Err("the filters deny keys that are there, either way".to_owned()),
         }
+    }
+
+    /// Which hash the filters are by, where the policy's name leaves that open.
+    pub(crate) fn dialect(&self) -> Option<&'static str> {
+        self.hashes.dialect()
+    }
+
+    /// What blocks of this compression type turned out to be; none if none of the type could be read.
+    pub(crate) fn codecs_of(&self, id: u8) -> impl Iterator<Item = Codec> {
+        self.codecs.iter().filter(move |(of, _)| *of == id).map(|&(_, codec)| codec)
     }
 
     /// Why the filters are not to be trusted though their structure may be sound.

@@ -1,0 +1,97 @@
+//! `filterblock`, the program, as a library: for tests and fuzzing. What is stable is the program.
+//!
+//! It looks into LevelDB tables and their filters. Results go to standard output, all else to standard error.
+#![forbid(unsafe_code)]
+
+mod build;
+mod console;
+mod extract;
+mod input;
+mod inspect;
+mod json;
+mod layout;
+mod query;
+mod show;
+mod survey;
+mod whole_file;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{ColorChoice, Parser, Subcommand};
+
+use console::{Console, Ending};
+
+/// The exit status for wrong usage and for input that is missing or cannot be read.
+const TROUBLE: u8 = 2;
+
+/// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
+///
+/// Files are opened for reading only and without a lock, so that databases in use can be looked at.
+#[derive(Parser)]
+#[command(name = "filterblock", version, after_help = EXAMPLES, max_term_width = 100, propagate_version = true)]
+struct Arguments {
+    /// When to use colours on standard output
+    ///
+    /// `auto` uses them on a terminal, unless the environment says otherwise (NO_COLOR, TERM=dumb).
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  filterblock inspect ~/db               the filters of all tables of a database
+  filterblock inspect --json 000005.ldb  one table, for a program
+  filterblock query 000005.ldb hello     may the key \"hello\" be in this table?
+  filterblock extract 000005.ldb >block  the bare filter block
+  filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value";
+
+#[derive(Subcommand)]
+enum Command {
+    Inspect(inspect::Arguments),
+    Query(query::Arguments),
+    Extract(extract::Arguments),
+    Build(build::Arguments),
+}
+
+/// Runs the program on the arguments and the terminal of this process.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut console = Console::of_process(arguments.color);
+    ExitCode::from(arguments.command.run(&mut console))
+}
+
+/// Runs the program on `arguments`, of which the first is its name. Returns the exit status.
+pub fn run(
+    arguments: impl IntoIterator<Item = OsString>,
+    stdout: impl Write + 'static,
+    stderr: impl Write + 'static,
+) -> u8 {
+    let mut console = Console::new(Box::new(stdout), Box::new(stderr));
+    match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments.command.run(&mut console),
+        Err(error) if error.use_stderr() => {
+            console.say(error);
+            TROUBLE
+        }
+        // Help and version are what was asked for.
+        Err(help) => {
+            let result = write!(console, "{help}");
+            if console.end(result) == Ending::Failed { TROUBLE } else { 0 }
+        }
+    }
+}
+
+impl Command {
+    fn run(self, console: &mut Console) -> u8 {
+        match self {
+            Self::Inspect(arguments) => inspect::run(&arguments, console),
+            Self::Query(arguments) => query::run(arguments, console),
+            Self::Extract(arguments) => extract::run(&arguments, console),
+            Self::Build(arguments) => build::run(&arguments, console),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `filterblock build`.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use filterblock::BloomFilterPolicy;
+use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
+
+use super::{file, run, run_with_input};
+
+fn arguments(options: &[&str], input: &Path, output: &Path) -> Vec<OsString> {
+    let options = options.iter().map(OsString::from);
+    [OsString::from("build")].into_iter().chain(options).chain([input.into(), output.into()]).collect()
+}
+
+fn entries(path: &Path, options: &ReadOptions) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let table = Table::open_path(path, options).unwrap();
+    assert!(table.filter_error().is_none());
+    table.iter().map(|entry| entry.unwrap()).map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
+}
+
+/// What the folder holds, temporary files included.
+fn names(folder: &tempfile::TempDir) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn lines_in_any_order_become_the_table_the_library_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let pairs: Vec<(String, String)> =
+        (0..500).map(|i| (format!("key{i:04}"), format!("value\t{i}"))).collect();
+    let mut shuffled: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}\t{value}\n")).collect();
+    shuffled.sort_by_key(|line| line.bytes().rev().collect::<Vec<_>>());
+    assert!(!shuffled.is_sorted());
+    let input = file(&folder, "pairs.tsv", shuffled.concat());
+    let output = folder.path().join("new.ldb");
+    let report = run(&arguments(&["--compression", "none"], &input, &output)).expect(0).quiet().out;
+    assert!(report.contains("500 entries") && report.contains("leveldb.BuiltinBloomFilter2"), "{report}");
+
+    let options = WriteOptions::default()
+        .compression(filterblock::table::Compression::None)
+        .filter_policy(BloomFilterPolicy::new(10));
+    let mut builder = TableBuilder::new(Vec::new(), options);
+    pairs.iter().for_each(|(key, value)| builder.add(key.as_bytes(), value.as_bytes()).unwrap());
+    assert_eq!(std::fs::read(&output).unwrap(), builder.finish().unwrap().0);
+    assert_eq!(names(&folder), ["new.ldb", "pairs.tsv"]);
+}
+
+#[test]
+fn sorted_lines_are_read_as_they_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("new.ldb");
+    let given = arguments(&["--sorted", "--base-lg", "63", "--policy", "old"], Path::new("-"), &output);
+    run_with_input(&given, b"a\t1\nb\nc\t\t3").expect(0).quiet();
+    let expected = [("a", "1"), ("b", ""), ("c", "\t3")];
+    let expected = expected.map(|(key, value)| (key.as_bytes().to_vec(), value.as_bytes().to_vec()));
+    assert_eq!(entries(&output, &ReadOptions::default()), expected);
+    let shown = run(&["inspect".as_ref(), "--json".as_ref(), output.as_os_str()]).expect(0).one();
+    assert_eq!(shown["metaindex"][0], "filter.leveldb.BuiltinBloomFilter");
+}
+
+#[test]
+fn hexadecimal_keys_hold_anything() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(&folder, "pairs", "ff0a09\t00\r\n\t0A\r\n00\n");
+    let output = folder.path().join("new.ldb");
+    run(&arguments(&["--hex", "--no-filter"], &input, &output)).expect(0).quiet();
+    let expected = [(vec![], vec![10]), (vec![0], vec![]), (vec![0xff, 10, 9], vec![0])];
+    assert_eq!(entries(&output, &ReadOptions::default()), expected);
+}
+
+#[test]
+fn both_policies_get_their_filters() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(&folder, "pairs", "a\t1\n");
+    let output = folder.path().join("new.ldb");
+    run(&arguments(&["--policy", "new", "--policy", "old"], &input, &output)).expect(0).quiet();
+    let shown = run(&["inspect".as_ref(), "--json".as_ref(), output.as_os_str()]).expect(0).one();
+    let expected = ["filter.leveldb.BuiltinBloomFilter", "filter.leveldb.BuiltinBloomFilter2"];
+    assert_eq!(shown["metaindex"], serde_json::json!(expected));
+}
+
+/// The later line is the newer version of a key.
+#[test]
+fn internal_keys_are_numbered_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(&folder, "pairs", "b\told\na\t1\nb\tnew\n");
+    let output = folder.path().join("new.ldb");
+    run(&arguments(&["--internal-keys"], &input, &output)).expect(0).quiet();
+    let table = Table::open_path(&output, &ReadOptions::default().internal_keys(true)).unwrap();
+    let keys: Vec<Vec<u8>> = table.iter().map(|entry| entry.unwrap().0.to_vec()).collect();
+    assert_eq!(keys, [b"a\x01\x02\0\0\0\0\0\0", b"b\x01\x03\0\0\0\0\0\0", b"b\x01\x01\0\0\0\0\0\0"]);
+    let shown = run(&["inspect".as_ref(), "--json".as_ref(), output.as_os_str()]).expect(0).one();
+    assert_eq!(shown["key_format"], "internal");
+}
+
+#[test]
+fn what_is_wrong_with_a_line_is_said_and_nothing_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("new.ldb");
+    for (options, lines, expected) in [
+        (&[][..], "b\t1\na\t2\nb\t3\n", "line 3: expected every key once, found \"b\" of line 1 again"),
+        (&["--sorted"], "b\t1\na\t2\n", "line 2: expected a key after that of line 1, found \"a\""),
+        (&["--sorted"], "b\t1\nb\t2\n", "line 2: expected a key after that of line 1, found \"b\""),
+        (&[], "a\t1\n\nb\t2\n", "line 2: expected a key, a tab and a value, found an empty line"),
+        (&["--hex"], "00\t1\n", "line 1: expected pairs of hexadecimal digits, found \"1\""),
+        (&["--hex"], "0g\x1b\t11\n", "line 1: expected pairs of hexadecimal digits, found \"0g\\x1b\""),
+        (&["--restart-interval", "0"], "a\t1\n", "restart_interval"),
+        (&["--bits-per-key", "4294967295"], "a\t1\n", "expected at most 4294967296 bits"),
+    ] {
+        let input = file(&folder, "pairs", lines);
+        let err = run(&arguments(options, &input, &output)).expect(2).err;
+        assert!(err.contains(expected) && err.lines().count() == 1, "{err}");
+        assert_eq!(names(&folder), ["pairs"], "{err}");
+    }
+}
+
+#[test]
+fn nothing_is_replaced_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(&folder, "pairs", "a\t1\n");
+    let output = file(&folder, "old.ldb", "precious");
+    let err = run(&arguments(&[], &input, &output)).expect(2).err;
+    assert!(err.contains("old.ldb: expected no file of this name, found one"), "{err}");
+    assert_eq!(std::fs::read(&output).unwrap(), b"precious");
+    run(&arguments(&["--force"], &input, &output)).expect(0).quiet();
+    assert_eq!(entries(&output, &ReadOptions::default()).len(), 1);
+    let err = run(&arguments(&["--force"], &input, &input)).expect(2).err;
+    assert!(err.contains("expected a file other than the one that is read"), "{err}");
+    assert_eq!(std::fs::read(&input).unwrap(), b"a\t1\n");
+}
+
+#[test]
+fn inputs_and_outputs_that_are_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(&folder, "pairs", "a\t1\n");
+    let missing = folder.path().join("missing");
+    let err = run(&arguments(&[], &missing, &folder.path().join("new"))).expect(2).err;
+    assert!(err.contains("missing: No such file"), "{err}");
+    let err = run(&arguments(&[], folder.path(), &folder.path().join("new"))).expect(2).err;
+    assert!(err.contains("expected a file of lines, found a folder"), "{err}");
+    run(&arguments(&[], &input, &missing.join("new"))).expect(2);
+    let err = run(&arguments(&["--force"], &input, folder.path())).expect(2).err;
+    assert!(err.contains("expected a regular file to replace"), "{err}");
+}

@@ -1,0 +1,158 @@
+use std::fs;
+
+use super::*;
+
+#[test]
+fn missing_files_are_status_2_and_the_rest_goes_on() {
+    let folder = folder();
+    let missing = folder.path().join("missing.ldb");
+    let path = table("single-4096-bloom10.ldb");
+    let run_json = run(&args!["inspect", "--json", missing, path]).expect(2);
+    let reports = run_json.json();
+    assert_eq!(reports.len(), 2);
+    assert_eq!((&reports[0]["status"], &reports[1]["status"]), (&"error".into(), &"ok".into()));
+    assert_eq!(reports[0]["path"], missing.to_str().unwrap());
+    let message = format!("filterblock: {}: ", missing.display());
+    assert!(run_json.err.starts_with(&message), "{run_json:?}");
+    let run = run(&args!["inspect", missing, path]).expect(2);
+    assert!(run.err.starts_with(&message) && run.out.contains("single-4096-bloom10.ldb"), "{run:?}");
+    assert!(!run.out.contains("missing.ldb"), "{run:?}");
+}
+
+#[test]
+fn missing_wins_over_damaged() {
+    let folder = folder();
+    let damaged = file(&folder, "damaged.ldb", "hello");
+    let run_damaged = run(&args!["inspect", "--json", damaged]).expect(1).quiet();
+    let report = run_damaged.one();
+    assert_eq!((&report["status"], &report["file_size"]), (&"error".into(), &5.into()));
+    assert_eq!(report["error"], "table at offset 0: expected a table of at least 48 bytes, found 5 bytes");
+    run(&args!["inspect", damaged, folder.path().join("missing")]).expect(2);
+    run(&args!["inspect", damaged, table("single-4096-bloom10.ldb")]).expect(1);
+}
+
+#[test]
+fn control_characters_never_reach_the_terminal() {
+    let folder = folder();
+    let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
+    let name = "\x1b[31m\u{9b}2J\u{202e}\x7f\\.ldb";
+    let path = file(&folder, name, &contents);
+    let shown = r"\x1b[31m\xc2\x9b2J\xe2\x80\xae\x7f\\.ldb";
+    let printable = |run: &Run| {
+        let text = |text: &str| text.chars().all(|c| c == '\n' || matches!(c, ' '..='~'));
+        assert!(text(&run.out) && text(&run.err), "{run:?}");
+    };
+    for arguments in [
+        args!["inspect", path].to_vec(),
+        args!["inspect", path, path].to_vec(),
+        args!["inspect", folder.path()].to_vec(),
+        args!["query", path, "\x1b[0m"].to_vec(),
+        args!["inspect", path.with_extension("missing\n")].to_vec(),
+        args!["extract", path.with_extension("missing\n")].to_vec(),
+        args!["query", path.with_extension("missing\n"), "x"].to_vec(),
+    ] {
+        let run = run(&arguments);
+        printable(&run);
+        assert!(run.out.contains(shown) || run.err.contains(r"missing\x0a"), "{run:?}");
+    }
+    let run = run(&args!["inspect", "--json", path]).expect(0);
+    printable(&run);
+    assert_eq!(run.one()["path"], path.to_str().unwrap());
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn make_pipe(path: &std::path::Path) {
+        let made = Command::new("mkfifo").arg(path).status().unwrap();
+        assert!(made.success());
+    }
+
+    #[test]
+    fn pipes_and_devices_are_not_waited_for() {
+        let folder = folder();
+        let pipe = folder.path().join("1.ldb");
+        make_pipe(&pipe);
+        for arguments in [
+            args!["inspect", pipe].to_vec(),
+            args!["inspect", folder.path()].to_vec(),
+            args!["inspect", "--block", pipe].to_vec(),
+            args!["query", pipe, "key"].to_vec(),
+            args!["query", folder.path(), "key"].to_vec(),
+            args!["extract", pipe].to_vec(),
+            args!["inspect", "/dev/zero"].to_vec(),
+            args!["inspect", "--block", "/dev/zero"].to_vec(),
+        ] {
+            let run = run(&arguments).expect(2);
+            assert!(run.err.contains("regular file") || run.err.contains("expected a table or"), "{run:?}");
+        }
+        let named = run(&args!["inspect", pipe]);
+        assert!(
+            named.err.ends_with("expected a table or a database folder, found a named pipe\n"),
+            "{named:?}"
+        );
+        let listed = run(&args!["inspect", folder.path()]);
+        assert!(listed.err.ends_with("skipped: expected a regular file, found a named pipe\n"), "{listed:?}");
+    }
+
+    #[test]
+    fn links_are_followed_when_named_and_reported_when_met() {
+        let folder = folder();
+        let link = folder.path().join("1.ldb");
+        symlink(table("single-4096-bloom10.ldb"), &link).unwrap();
+        let report = run(&args!["inspect", "--json", link]).expect(0).quiet().one();
+        assert_eq!(report["path"], link.to_str().unwrap());
+        run(&args!["query", link, "no"]).expect(1);
+        let run_folder = run(&args!["inspect", "--json", folder.path()]).expect(2);
+        assert!(run_folder.err.contains("found a symbolic link"), "{run_folder:?}");
+        assert_eq!(run_folder.out, "");
+        // A link that is not followed may be to a table with the key.
+        run(&args!["query", folder.path(), "no"]).expect(2);
+        let outer = super::folder();
+        let to_folder = outer.path().join("db");
+        symlink(database("levels"), &to_folder).unwrap();
+        assert_eq!(run(&args!["inspect", "--json", to_folder]).expect(0).json().len(), 3);
+        let broken = outer.path().join("broken.ldb");
+        symlink("/nonexistent", &broken).unwrap();
+        run(&args!["inspect", broken]).expect(2);
+    }
+
+    #[test]
+    fn paths_need_not_be_text() {
+        let folder = folder();
+        let path = folder.path().join(OsStr::from_bytes(b"\xff.ldb"));
+        fs::copy(table("single-4096-bloom10.ldb"), &path).unwrap();
+        let report = run(&args!["inspect", "--json", path]).expect(0).quiet().one();
+        assert!(report["path"].as_str().unwrap().ends_with(r"/\xff.ldb"), "{report}");
+        let out = run(&args!["inspect", folder.path()]).expect(0).quiet().out;
+        assert!(out.contains(r"\xff.ldb  "), "{out}");
+    }
+
+    #[test]
+    fn what_may_not_be_read_is_named_and_the_rest_goes_on() {
+        let folder = folder();
+        let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
+        let locked = file(&folder, "1.ldb", &contents);
+        file(&folder, "2.ldb", &contents);
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+        if fs::File::open(&locked).is_ok() {
+            println!("skipped: permissions do not stop this user, who is probably root");
+            return;
+        }
+        let run_listed = run(&args!["inspect", "--json", folder.path()]).expect(2);
+        assert!(run_listed.err.contains("1.ldb: Permission denied"), "{run_listed:?}");
+        assert_eq!(run_listed.json().len(), 2);
+        run(&args!["query", folder.path(), "no"]).expect(2);
+        let hidden = folder.path().join("hidden");
+        fs::create_dir(&hidden).unwrap();
+        fs::set_permissions(&hidden, fs::Permissions::from_mode(0o000)).unwrap();
+        let run = run(&args!["inspect", hidden]).expect(2);
+        assert!(run.err.contains("hidden: Permission denied"), "{run:?}");
+        fs::set_permissions(&hidden, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+}

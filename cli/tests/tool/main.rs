@@ -1,0 +1,166 @@
+//! The program as its users meet it: arguments in, output and exit status out.
+
+#[path = "../../../tests/tables/mod.rs"]
+mod tables;
+
+mod build;
+mod damage;
+mod extract;
+mod files;
+mod inspect;
+mod output;
+mod query;
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// What a run of the program gave.
+#[derive(Debug)]
+struct Run {
+    status: i32,
+    out: String,
+    err: String,
+    raw: Vec<u8>,
+}
+
+impl Run {
+    /// The lines of the output as JSON.
+    #[track_caller]
+    fn json(&self) -> Vec<Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+    }
+
+    /// The output as one line of JSON.
+    #[track_caller]
+    fn one(&self) -> Value {
+        let mut lines = self.json();
+        assert_eq!(lines.len(), 1, "{self:?}");
+        lines.remove(0)
+    }
+
+    #[track_caller]
+    fn expect(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn quiet(self) -> Self {
+        assert_eq!(self.err, "", "{self:?}");
+        self
+    }
+}
+
+fn command<A: AsRef<OsStr>>(arguments: &[A]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_filterblock"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// Runs the program, which has a minute for it.
+#[track_caller]
+fn run<A: AsRef<OsStr>>(arguments: &[A]) -> Run {
+    finish(command(arguments).spawn().unwrap())
+}
+
+#[track_caller]
+fn run_with_input<A: AsRef<OsStr>>(arguments: &[A], input: &[u8]) -> Run {
+    let mut child = command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    finish(child)
+}
+
+#[track_caller]
+fn finish(mut child: Child) -> Run {
+    // Read by threads of their own, so that full pipes do not stop the program.
+    let mut out = child.stdout.take().unwrap();
+    let mut err = child.stderr.take().unwrap();
+    let read = |from: &mut dyn std::io::Read| {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).unwrap();
+        bytes
+    };
+    let out = std::thread::spawn(move || read(&mut out));
+    let err = std::thread::spawn(move || read(&mut err));
+    let start = Instant::now();
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None if start.elapsed() > Duration::from_secs(60) => {
+                child.kill().unwrap();
+                panic!("the program hangs");
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let Output { status, stdout, stderr } =
+        Output { status, stdout: out.join().unwrap(), stderr: err.join().unwrap() };
+    Run { status: status.code().expect("no signal"), out: text(&stdout), err: text(&stderr), raw: stdout }
+}
+
+fn table(name: &str) -> PathBuf {
+    tables::testdata().join("tables").join(name)
+}
+
+fn database(name: &str) -> PathBuf {
+    tables::testdata().join("databases").join(name)
+}
+
+/// Writes `contents` to a file in `folder`.
+fn file(folder: &tempfile::TempDir, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, contents).unwrap();
+    path
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// Arguments of different types as one list.
+macro_rules! args {
+    ($($argument:expr),* $(,)?) => {
+        [$(std::ffi::OsString::from(AsRef::<std::ffi::OsStr>::as_ref(&$argument))),*]
+    };
+}
+pub(crate) use args;
+
+#[test]
+fn help_and_version() {
+    for command in ["inspect", "query", "extract"] {
+        let help = run(&[command, "--help"]).expect(0).quiet().out;
+        assert!(help.contains("Examples:\n  filterblock "), "{help}");
+        assert!(help.contains("Exit status: 0 "), "{help}");
+    }
+    assert!(run(&["--help"]).expect(0).quiet().out.contains("Examples:"));
+    let version = format!("filterblock {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(run(&["--version"]).expect(0).quiet().out, version);
+}
+
+#[test]
+fn wrong_usage_is_status_2_and_prints_no_results() {
+    for arguments in [
+        &["frobnicate"][..],
+        &[],
+        &["inspect"],
+        &["inspect", "--frobnicate", "x"],
+        &["query"],
+        &["query", "x"],
+        &["query", "x", "key", "--comparator", "frobnicate"],
+        &["extract"],
+        &["inspect", "--color", "frobnicate", "x"],
+    ] {
+        let run = run(arguments).expect(2);
+        assert_eq!(run.out, "", "{arguments:?}");
+        assert!(!run.err.is_empty(), "{arguments:?}");
+    }
+}
