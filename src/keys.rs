@@ -71,15 +71,14 @@ impl<'a> Keys<'a> {
 
     /// N keys from number `index` on, if there are so many and they are of equal length.
     #[inline]
-    pub(crate) fn alike<const N: usize>(&self, index: usize) -> Option<[&'a [u8]; N]> {
+    pub(crate) fn alike<const N: usize>(&self, index: usize) -> Option<Alike<'a, N>> {
         let starts = self.starts.get(index..)?.first_chunk::<N>()?;
         let end = self.starts.get(index + N).copied().unwrap_or(self.bytes.len());
         let stride = end - starts[N - 1];
         let unlike = starts.windows(2).fold(0, |unlike, pair| unlike | ((pair[1] - pair[0]) ^ stride));
         let len = stride - self.suffix;
-        // The starts ascend and none is beyond the end, so the empty slice is never taken.
-        let key = |start: usize| self.bytes.get(start..start + len).unwrap_or_default();
-        (unlike == 0).then(|| starts.map(key))
+        let run = self.bytes.get(starts[0]..end).filter(|_| unlike == 0)?;
+        Some(Alike { keys: std::array::from_fn(|index| &run[index * stride..][..len]) })
     }
 
     /// The keys in the order in which they were added.
@@ -100,6 +99,33 @@ impl<'a> Keys<'a> {
             return Err(Error::ShortInternalKey { index: index as u64, expected: len, found: key.len() });
         }
         Ok(Self { suffix: self.suffix + len, ..self })
+    }
+}
+
+/// N keys of equal length, to be hashed side by side.
+#[derive(Clone, Copy)]
+pub(crate) struct Alike<'a, const N: usize> {
+    /// Of equal length: code without bounds checks relies on it.
+    keys: [&'a [u8]; N],
+}
+
+impl<'a, const N: usize> Alike<'a, N> {
+    /// `None` if lengths differ.
+    #[inline]
+    pub(crate) fn new(keys: [&'a [u8]; N]) -> Option<Self> {
+        let unlike = keys.iter().fold(0, |unlike, key| unlike | (key.len() ^ keys[0].len()));
+        (unlike == 0).then_some(Self { keys })
+    }
+
+    #[inline]
+    pub(crate) fn keys(self) -> [&'a [u8]; N] {
+        self.keys
+    }
+
+    /// The length of each.
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        self.keys[0].len()
     }
 }
 

@@ -71,19 +71,23 @@
 //!    proportion to what is really there: lengths are checked against the file, and against limits the caller can set, before
 //!    anything is allocated.
 //! 4. **Errors speak:** [`Error`] says where, what was expected and what was found.
-#![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "simd"), forbid(unsafe_code))]
+#![deny(unsafe_code)]
 
 mod coding;
 #[cfg(feature = "table")]
 pub mod database;
 mod error;
 mod escape;
+mod fetch;
 pub mod filter_block;
 pub mod hash;
 mod keys;
 #[cfg(feature = "table")]
 mod open_file;
 pub mod policy;
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+mod simd;
 #[cfg(feature = "table")]
 pub mod table;
 

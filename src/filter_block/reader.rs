@@ -1,7 +1,6 @@
 //! Reading a filter block.
 
 use std::fmt;
-use std::hint::black_box;
 use std::ops::Range;
 
 use byteorder::{ByteOrder, LittleEndian};
@@ -9,6 +8,7 @@ use bytes::Bytes;
 
 use super::{MAX_BASE_LG, TAIL_LEN};
 use crate::coding::fixed32_at;
+use crate::fetch::fetch;
 use crate::policy::BATCH;
 use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 
@@ -74,11 +74,11 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Has the memory bring the offsets that `queries` need, all at once.
     fn fetch_offsets(&self, queries: &[(u64, &[u8])]) {
         let contents = self.contents.as_ref();
-        let touch = |block_offset: u64| {
+        let entry = |block_offset: u64| {
             let index = (block_offset >> (self.base_lg & MAX_BASE_LG)) as usize;
-            contents.get(self.array_offset.wrapping_add(index.wrapping_mul(4))).copied().unwrap_or_default()
+            contents.get(self.array_offset.wrapping_add(index.wrapping_mul(4)))
         };
-        black_box(queries.iter().fold(0, |sum, &(block_offset, _)| sum ^ touch(block_offset)));
+        fetch(queries.iter().filter_map(|&(block_offset, _)| entry(block_offset)));
     }
 
     /// Answers at most `BATCH` queries, those that need a filter all together.

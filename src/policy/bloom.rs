@@ -10,7 +10,7 @@
 use super::bloom_array::BloomArray;
 use super::bloom_probe::{matches, matches_many};
 use super::{FilterPolicy, KeyHash};
-use crate::hash::{BLOOM_SEED, hash, hash4};
+use crate::hash::{BLOOM_SEED, hash, hash8};
 use crate::{Error, Keys, Result};
 
 /// Positions are 32-bit hashes modulo the number of bits, so more bits than this stay unused.
@@ -79,7 +79,7 @@ impl BloomFilterPolicy {
     /// Appends a filter of the keys with these hashes.
     pub(super) fn create(&self, hashes: impl ExactSizeIterator<Item = u32>, dst: &mut Vec<u8>) -> Result<()> {
         let mut array = BloomArray::new(dst, self.array_len(hashes.len())?, self.probes)?;
-        let mut batch = [0; BATCH];
+        let mut batch = [0; HASHES];
         let mut hashes = hashes.fuse();
         loop {
             let mut count = 0;
@@ -98,16 +98,16 @@ impl BloomFilterPolicy {
 }
 
 /// So many hashes are made before their bits are set.
-const BATCH: usize = 32;
+const HASHES: usize = 32;
 
 /// Hashes `keys` from number `from` on, as many as there is room for; returns how many.
-fn hash_batch(keys: Keys<'_>, from: usize, hashes: &mut [u32; BATCH]) -> usize {
+fn hash_batch(keys: Keys<'_>, from: usize, hashes: &mut [u32; HASHES]) -> usize {
     let mut done = 0;
-    let (fours, _) = hashes.as_chunks_mut::<4>();
-    for four in fours {
+    let (eights, _) = hashes.as_chunks_mut::<8>();
+    for eight in eights {
         let Some(keys) = keys.alike(from + done) else { break };
-        *four = hash4(keys, BLOOM_SEED);
-        done += 4;
+        hash8(keys, BLOOM_SEED, eight);
+        done += 8;
     }
     for slot in &mut hashes[done..] {
         let Some(key) = keys.get(from + done) else { break };
@@ -124,7 +124,7 @@ impl FilterPolicy for BloomFilterPolicy {
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
         let mut array = BloomArray::new(dst, self.array_len(keys.len())?, self.probes)?;
-        let mut hashes = [0; BATCH];
+        let mut hashes = [0; HASHES];
         let mut done = 0;
         while done < keys.len() {
             let count = hash_batch(keys, done, &mut hashes);

@@ -5,6 +5,9 @@ use byteorder::{ByteOrder, LittleEndian};
 use super::modulus::Modulus;
 use crate::{Error, Result};
 
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+use crate::simd::{Avx2, Reciprocal};
+
 /// Up to this many bytes, an array is made with a byte for each bit: stores that need not
 /// read first, and the bits packed in the end. Larger ones would leave the fastest cache.
 const MAX_SPREAD: usize = 4096;
@@ -35,11 +38,14 @@ impl<'a> BloomArray<'a> {
         let area = &mut self.dst[self.start..];
         if self.len > MAX_SPREAD {
             set_packed(area, self.modulus, self.probes, hashes);
-        } else if self.probes == 6 {
+            return;
+        }
+        let rest = set_by_eight(area, self.len, self.probes, hashes);
+        if self.probes == 6 {
             // Ten bits a key, as nearly everyone has it: a loop of known length is a quarter faster.
-            set_spread(area, self.modulus, 6, hashes);
+            set_spread(area, self.modulus, 6, rest);
         } else {
-            set_spread(area, self.modulus, self.probes, hashes);
+            set_spread(area, self.modulus, self.probes, rest);
         }
     }
 
@@ -78,9 +84,41 @@ fn set_packed(array: &mut [u8], modulus: Modulus, probes: u8, hashes: &[u32]) {
     }
 }
 
+/// Sets the bits of as many keys as there are CPU-specific instructions for. Returns the hashes of the others.
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+#[inline]
+fn set_by_eight<'a>(area: &mut [u8], len: usize, probes: u8, hashes: &'a [u32]) -> &'a [u32] {
+    let Some(avx2) = Avx2::detect() else { return hashes };
+    let by = Reciprocal::new(len);
+    let (eights, rest) = hashes.as_chunks::<8>();
+    // Rows for six bits, which is all for ten bits a key.
+    let mut positions = [[0; 8]; 6];
+    for hashes in eights {
+        for from in (0..probes).step_by(positions.len()) {
+            let rows = positions.len().min(usize::from(probes - from));
+            avx2.positions8(by, hashes, from, &mut positions[..rows]);
+            for eight in &positions[..rows] {
+                for &position in eight {
+                    area[position as usize] = 1;
+                }
+            }
+        }
+    }
+    rest
+}
+
+#[cfg(not(all(feature = "simd", target_arch = "x86_64")))]
+fn set_by_eight<'a>(_: &mut [u8], _: usize, _: u8, hashes: &'a [u32]) -> &'a [u32] {
+    hashes
+}
+
 /// Packs `len * 8` bytes, each 0 or 1, into the first `len`.
 fn pack(area: &mut [u8], len: usize) {
-    for index in 0..len {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    let packed = Avx2::detect().map_or(0, |avx2| avx2.pack(&mut area[..len * 8]));
+    #[cfg(not(all(feature = "simd", target_arch = "x86_64")))]
+    let packed = 0;
+    for index in packed..len {
         // The product gathers eight bytes in its topmost one, the first as the lowest bit.
         let bits = LittleEndian::read_u64(&area[index * 8..index * 8 + 8]);
         area[index] = (bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;

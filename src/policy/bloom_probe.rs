@@ -1,10 +1,9 @@
 //! Asking LevelDB's Bloom filter: one key, or many at once.
 
-use std::hint::black_box;
-
 use super::bloom::MAX_PROBES;
 use super::modulus::Modulus;
-use crate::hash::{BLOOM_SEED, hash, hash4};
+use crate::hash::{BLOOM_SEED, hash, hash8};
+use crate::keys::Alike;
 
 /// So many filters are fetched from memory before the first is asked.
 pub(crate) const BATCH: usize = 128;
@@ -88,8 +87,7 @@ pub(super) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
 
 /// Has the memory bring the first and the last byte of each filter, all at once.
 fn fetch(probes: &[(&[u8], &[u8])]) {
-    let touch = |filter: &[u8]| filter.first().zip(filter.last()).map_or(0, |(first, last)| first ^ last);
-    black_box(probes.iter().fold(0, |sum, (_, filter)| sum ^ touch(filter)));
+    crate::fetch::fetch(probes.iter().flat_map(|(_, filter)| [filter.first(), filter.last()]).flatten());
 }
 
 /// First three bits of every key without a branch, then the rest for those that have them.
@@ -141,16 +139,12 @@ impl LastModulus {
 
 #[inline]
 fn hash_group(probes: &[(&[u8], &[u8])], hashes: &mut [u32; GROUP]) {
-    let (fours, rest) = probes.as_chunks::<4>();
-    let (hash_fours, _) = hashes.as_chunks_mut::<4>();
-    for (&[(a, _), (b, _), (c, _), (d, _)], hashes) in fours.iter().zip(hash_fours) {
-        *hashes = if a.len() == b.len() && a.len() == c.len() && a.len() == d.len() {
-            hash4([a, b, c, d], BLOOM_SEED)
-        } else {
-            [a, b, c, d].map(|key| hash(key, BLOOM_SEED))
-        };
-    }
-    for ((key, _), h) in rest.iter().zip(&mut hashes[fours.len() * 4..]) {
-        *h = hash(key, BLOOM_SEED);
+    let (hash_eights, _) = hashes.as_chunks_mut::<8>();
+    for (probes, hashes) in probes.chunks(8).zip(hash_eights) {
+        let eight = probes.first_chunk::<8>().and_then(|probes| Alike::new(probes.map(|(key, _)| key)));
+        match eight {
+            Some(keys) => hash8(keys, BLOOM_SEED, hashes),
+            None => probes.iter().zip(hashes).for_each(|((key, _), h)| *h = hash(key, BLOOM_SEED)),
+        }
     }
 }
