@@ -9,7 +9,7 @@ mod report;
 mod rows;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use filterblock::table::ReadOptions;
@@ -17,6 +17,7 @@ use filterblock::table::ReadOptions;
 use crate::TROUBLE;
 use crate::console::{Console, Ending};
 use crate::input::{self, Source};
+use crate::paths::Paths;
 use crate::survey::{self, Census, Survey};
 use facts::{Facts, Totals};
 use presenter::Presenter;
@@ -30,9 +31,8 @@ const DAMAGE: u8 = 1;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Tables, or database folders: their .ldb and .sst files by number
-    #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    paths: Paths,
     /// Write one JSON object a line and table
     #[arg(long)]
     json: bool,
@@ -83,18 +83,20 @@ struct Inspection<'a> {
 
 impl Inspection<'_> {
     fn all(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
-        for path in &arguments.paths {
-            if arguments.block {
-                self.bare_block(path, console)?;
-            } else {
-                self.path(path, console)?;
+        for path in arguments.paths.iter() {
+            match path {
+                Ok(path) if arguments.block => self.bare_block(&path, console)?,
+                Ok(path) => self.path(&path, arguments.paths.is_recursive(), console)?,
+                Err((path, message)) => self.show(&Facts::unreadable(&path, message), console)?,
             }
         }
         self.presenter.end(console)
     }
 
-    fn path(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {
+    /// `recursive`: folders that hold nothing of interest are passed over.
+    fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
         let folder = match input::resolve(path) {
+            Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
             Ok(Source::File) => return self.table(path, false, console),
             Err(message) => return self.show(&Facts::unreadable(path, message), console),

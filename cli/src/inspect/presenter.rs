@@ -92,13 +92,14 @@ impl<'a> Presenter<'a> {
 
     /// Each table gets a card where it has to hold a list of filters, or there is one table only.
     fn shows_cards(&self) -> bool {
-        self.arguments.filters || (self.arguments.paths.len() == 1 && !self.in_folder)
+        self.arguments.filters || (self.arguments.paths.single().is_some() && !self.in_folder)
     }
 
     fn row(&mut self, facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
         if self.rows.is_none() {
             self.begin_part(console)?;
-            let width = self.arguments.paths.iter().map(|path| rows::name(path, false).len()).max();
+            let width =
+                self.arguments.paths.arguments().iter().map(|path| rows::name(path, false).len()).max();
             self.rows = Some(Rows::begin(width.unwrap_or_default(), false, console)?);
         }
         self.rows.as_mut().map_or(Ok(()), |rows| rows.write(facts, console))

@@ -132,6 +132,11 @@ impl Sample {
         }
     }
 
+    /// Whether more of the keys tried are in the filters by their user part than as they are.
+    pub(crate) const fn looks_internal(&self) -> bool {
+        self.matched_user_part > self.matched_whole
+    }
+
     /// Why the filters are not to be trusted though their structure may be sound.
     pub(crate) fn unsound(&self) -> Option<String> {
         let denied = self.asked - self.matched_user_part.max(self.matched_whole);
