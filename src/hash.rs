@@ -14,24 +14,54 @@ const M: u32 = 0xc6a4_a793;
 /// ```
 #[inline]
 pub fn hash(bytes: &[u8], seed: u32) -> u32 {
-    // The length enters modulo 2^32, as in the original.
-    let mut h = seed ^ (bytes.len() as u32).wrapping_mul(M);
     let (words, tail) = bytes.as_chunks::<4>();
+    let mut h = start(bytes.len(), seed);
     for word in words {
-        h = h.wrapping_add(LittleEndian::read_u32(word)).wrapping_mul(M);
-        h ^= h >> 16;
+        h = step(h, LittleEndian::read_u32(word));
     }
-    match *tail {
-        [a] => finish(h.wrapping_add(u32::from(a))),
-        [a, b] => finish(h.wrapping_add(u32::from(b) << 8 | u32::from(a))),
-        [a, b, c] => finish(h.wrapping_add(u32::from(c) << 16 | u32::from(b) << 8 | u32::from(a))),
-        _ => h,
-    }
+    finish(h, tail)
 }
 
+/// The hashes of four keys of equal length, side by side: each step waits for the one before
+/// it, so four at once take little longer than one.
 #[inline]
-fn finish(h: u32) -> u32 {
-    let h = h.wrapping_mul(M);
+pub(crate) fn hash4(keys: [&[u8]; 4], seed: u32) -> [u32; 4] {
+    let len = keys[0].len();
+    let [(a, at), (b, bt), (c, ct), (d, dt)] = keys.map(|key| key.as_chunks::<4>());
+    let mut h = [start(len, seed); 4];
+    for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+        h[0] = step(h[0], LittleEndian::read_u32(a));
+        h[1] = step(h[1], LittleEndian::read_u32(b));
+        h[2] = step(h[2], LittleEndian::read_u32(c));
+        h[3] = step(h[3], LittleEndian::read_u32(d));
+    }
+    if at.is_empty() {
+        return h;
+    }
+    [finish(h[0], at), finish(h[1], bt), finish(h[2], ct), finish(h[3], dt)]
+}
+
+/// The length enters modulo 2^32, as in the original.
+#[inline(always)]
+fn start(len: usize, seed: u32) -> u32 {
+    seed ^ (len as u32).wrapping_mul(M)
+}
+
+#[inline(always)]
+fn step(h: u32, word: u32) -> u32 {
+    let h = h.wrapping_add(word).wrapping_mul(M);
+    h ^ (h >> 16)
+}
+
+#[inline(always)]
+fn finish(h: u32, tail: &[u8]) -> u32 {
+    let rest = match *tail {
+        [a] => u32::from(a),
+        [a, b] => u32::from(b) << 8 | u32::from(a),
+        [a, b, c] => u32::from(c) << 16 | u32::from(b) << 8 | u32::from(a),
+        _ => return h,
+    };
+    let h = h.wrapping_add(rest).wrapping_mul(M);
     h ^ (h >> 24)
 }
 

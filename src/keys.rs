@@ -69,6 +69,19 @@ impl<'a> Keys<'a> {
         self.bytes.get(start..end - self.suffix)
     }
 
+    /// N keys from number `index` on, if there are so many and they are of equal length.
+    #[inline]
+    pub(crate) fn alike<const N: usize>(&self, index: usize) -> Option<[&'a [u8]; N]> {
+        let starts = self.starts.get(index..)?.first_chunk::<N>()?;
+        let end = self.starts.get(index + N).copied().unwrap_or(self.bytes.len());
+        let stride = end - starts[N - 1];
+        let unlike = starts.windows(2).fold(0, |unlike, pair| unlike | ((pair[1] - pair[0]) ^ stride));
+        let len = stride - self.suffix;
+        // The starts ascend and none is beyond the end, so the empty slice is never taken.
+        let key = |start: usize| self.bytes.get(start..start + len).unwrap_or_default();
+        (unlike == 0).then(|| starts.map(key))
+    }
+
     /// The keys in the order in which they were added.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone + use<'a> {
         let keys = *self;
@@ -107,9 +120,14 @@ impl fmt::Debug for Keys<'_> {
 /// ```
 #[derive(Clone, Default)]
 pub struct KeyBuf {
+    /// The keys, and zeros or older keys behind `end`: room for the next ones.
     bytes: Vec<u8>,
+    end: usize,
     starts: Vec<usize>,
 }
+
+/// Keys up to this length are copied without a call. Copying some bytes twice is quicker than counting them.
+const SHORT: usize = 32;
 
 impl KeyBuf {
     /// No keys yet. Allocates nothing.
@@ -120,13 +138,27 @@ impl KeyBuf {
     /// Adds a copy of `key` behind the others.
     #[inline]
     pub fn push(&mut self, key: &[u8]) {
-        self.starts.push(self.bytes.len());
-        self.bytes.extend_from_slice(key);
+        self.starts.push(self.end);
+        let room = self.bytes.get_mut(self.end..).and_then(|room| room.first_chunk_mut::<SHORT>());
+        match room {
+            Some(room) if key.len() <= SHORT => copy_short(key, room),
+            _ => self.copy_long(key),
+        }
+        self.end += key.len();
+    }
+
+    /// Copies a key of any length, and makes room if there is too little.
+    fn copy_long(&mut self, key: &[u8]) {
+        let needed = self.end + key.len().max(SHORT);
+        if self.bytes.len() < needed {
+            self.bytes.resize(needed.max(self.bytes.len() * 2), 0);
+        }
+        self.bytes[self.end..self.end + key.len()].copy_from_slice(key);
     }
 
     /// Forgets all keys and keeps the memory for the next ones.
     pub fn clear(&mut self) {
-        self.bytes.clear();
+        self.end = 0;
         self.starts.clear();
     }
 
@@ -142,8 +174,27 @@ impl KeyBuf {
 
     /// The keys as a view.
     pub fn as_keys(&self) -> Keys<'_> {
-        Keys { bytes: &self.bytes, starts: &self.starts, suffix: 0 }
+        Keys { bytes: &self.bytes[..self.end], starts: &self.starts, suffix: 0 }
     }
+}
+
+/// Copies `key` to the start of `room`, which is larger, as two pieces that may overlap.
+#[inline(always)]
+fn copy_short(key: &[u8], room: &mut [u8; SHORT]) {
+    let _ = copy_ends::<16>(key, room)
+        || copy_ends::<8>(key, room)
+        || copy_ends::<4>(key, room)
+        || copy_ends::<2>(key, room)
+        || copy_ends::<1>(key, room);
+}
+
+/// Copies a key of N to 2N bytes: its first N, then its last N. False if it is shorter than N.
+#[inline(always)]
+fn copy_ends<const N: usize>(key: &[u8], room: &mut [u8; SHORT]) -> bool {
+    let (Some(head), Some(tail)) = (key.first_chunk::<N>(), key.last_chunk::<N>()) else { return false };
+    room[..N].copy_from_slice(head);
+    room[key.len() - N..key.len()].copy_from_slice(tail);
+    true
 }
 
 impl<K: AsRef<[u8]>> Extend<K> for KeyBuf {
@@ -162,6 +213,6 @@ impl<K: AsRef<[u8]>> FromIterator<K> for KeyBuf {
 
 impl fmt::Debug for KeyBuf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyBuf").field("len", &self.len()).field("bytes", &self.bytes.len()).finish()
+        f.debug_struct("KeyBuf").field("len", &self.len()).field("bytes", &self.end).finish()
     }
 }

@@ -95,5 +95,5 @@ pub use keys::{KeyBuf, Keys};
 pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
 pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash, SharedPolicy};
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
-pub use policy::{LegacyBloomPolicy, LegacyHash};
+pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy};
 pub use policy::{SharedBloomFilter, expected_false_positive_rate};

@@ -9,7 +9,7 @@ use std::{fs, io};
 use bytes::Bytes;
 use filterblock::Error;
 use filterblock::table::{ReadAt, ReadOptions, Table, Tail};
-use tables::{Answering, Sample, sample, testdata};
+use tables::{Answering, Crafted, Sample, handle, sample, testdata};
 
 fn io_error(error: &Error) -> &io::Error {
     match error.without_path() {
@@ -189,6 +189,22 @@ fn what_has_to_be_fetched_is_asked_for_even_if_it_is_for_the_filters_only() {
     assert_eq!(table.source().len().unwrap(), sample.file.len() as u64);
     let tail = table.into_source();
     assert!(tail.read_at(0, sample.file.len()).is_ok());
+}
+
+#[test]
+fn a_metaindex_that_lies_apart_is_asked_for() {
+    let mut crafted = Crafted::default();
+    let metaindex = crafted.entries(&[] as &[(&str, &str)]);
+    crafted.file.resize(10_000, 0);
+    let data = crafted.entries(&[("apple", "value")]);
+    let index = crafted.entries(&[("apple", handle(data))]);
+    let file = crafted.footer(metaindex, index);
+    let mut tail = Tail::new(file.len() as u64, 10_000, file.slice(10_000..));
+    let options = ReadOptions::default().tail_size(48);
+    let error = Table::open(&tail, &options).unwrap_err();
+    assert!(matches!(error, Error::NeedRange { offset: 0, len } if len as u64 == metaindex.1 + 5), "{error}");
+    tail.insert(0, file.slice(..metaindex.1 as usize + 5));
+    assert!(Table::open(&tail, &options).unwrap().metaindex().is_some());
 }
 
 #[test]

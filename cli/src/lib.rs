@@ -13,6 +13,7 @@ mod json;
 mod layout;
 mod paths;
 mod query;
+mod shell;
 mod show;
 mod survey;
 mod verify;
@@ -60,6 +61,8 @@ enum Command {
     Verify(verify::Arguments),
     Extract(extract::Arguments),
     Build(build::Arguments),
+    Completions(shell::Completions),
+    Man(shell::Man),
 }
 
 /// Runs the program on the arguments and the terminal of this process.
@@ -98,6 +101,8 @@ impl Command {
             Self::Verify(arguments) => verify::run(&arguments, console),
             Self::Extract(arguments) => extract::run(&arguments, console),
             Self::Build(arguments) => build::run(&arguments, console),
+            Self::Completions(arguments) => shell::completions(&arguments, console),
+            Self::Man(_) => shell::man(console),
         }
     }
 }

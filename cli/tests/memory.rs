@@ -1,46 +1,14 @@
 //! What inspecting takes at its peak, counted by an allocator: at most twice the file, 64 KiB and the limit on a block.
 
+#[path = "../../tests/counting/mod.rs"]
+mod counting;
 #[path = "../../tests/tables/mod.rs"]
 mod tables;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::ffi::OsString;
 use std::io;
 
 use tables::{Crafted, Place, handle, samples, varint};
-
-/// Counts what each thread holds.
-struct Counting;
-
-thread_local! {
-    static HELD: Cell<isize> = const { Cell::new(0) };
-    static PEAK: Cell<isize> = const { Cell::new(0) };
-}
-
-fn hold(bytes: isize) {
-    HELD.with(|held| {
-        held.set(held.get() + bytes);
-        PEAK.with(|peak| peak.set(peak.get().max(held.get())));
-    });
-}
-
-// SAFETY: every call goes to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        hold(layout.size() as isize);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        hold(-(layout.size() as isize));
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Of the limit of 8 MiB on a block, these tables, which are not compressed, need only this, for the program's own buffers.
 const OWN: usize = 256 << 10;
@@ -53,11 +21,9 @@ fn inspect(contents: &[u8], options: &[&str]) -> usize {
     let options = options.iter().map(OsString::from);
     let arguments =
         ["filterblock", "inspect"].map(OsString::from).into_iter().chain(options).chain([path.into()]);
-    let before = HELD.with(Cell::get);
-    PEAK.with(|peak| peak.set(before));
-    let status = filterblock_cli::run(arguments, io::sink(), io::sink());
+    let (peak, status) = counting::peak(|| filterblock_cli::run(arguments, io::sink(), io::sink()));
     assert!(status < 2, "{status}");
-    usize::try_from(PEAK.with(Cell::get) - before).unwrap()
+    peak
 }
 
 fn check(what: &str, contents: &[u8]) {

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod counting;
 pub mod leveldb;
 pub mod random;
+pub mod sparse;
 
 use std::fmt::Write as _;
 

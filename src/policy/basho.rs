@@ -29,7 +29,8 @@ const PRIMES: usize = 12_498;
 ///
 /// To be used only where the caller knows that Basho's LevelDB wrote a table, and on x86-64: read by the wrong one of the
 /// two policies, a filter denies nearly all keys that are there. Keys of Riak's databases also
-/// need [`BashoInternalFilterPolicy`](super::BashoInternalFilterPolicy).
+/// need [`BashoInternalFilterPolicy`](super::BashoInternalFilterPolicy), which a [`Table`](crate::table::Table) with Basho's mark puts
+/// around it by itself.
 ///
 /// A filter takes `bits_per_key` bits for each key, at least 61, a few more for the prime, and one byte.
 ///
@@ -196,6 +197,10 @@ impl FilterPolicy for BashoBloom2Policy {
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         Hashes::from(hash).match_in(filter)
+    }
+
+    fn reads_basho(&self) -> bool {
+        true
     }
 }
 

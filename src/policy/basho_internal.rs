@@ -83,6 +83,10 @@ impl<P: FilterPolicy> FilterPolicy for BashoInternalFilterPolicy<P> {
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         self.policy.hash_may_match(hash, filter)
     }
+
+    fn reads_basho(&self) -> bool {
+        self.policy.reads_basho()
+    }
 }
 
 impl<P: FilterPolicy> fmt::Debug for BashoInternalFilterPolicy<P> {

@@ -7,8 +7,10 @@
 //! For each key, `h = hash(key)` and `delta = h` rotated right by 17; k times, bit
 //! `h % bits` is set, that is bit `h % bits % 8` of byte `h % bits / 8`, and `h += delta`.
 
+use super::bloom_array::BloomArray;
+use super::bloom_probe::{matches, matches_many};
 use super::{FilterPolicy, KeyHash};
-use crate::hash::{BLOOM_SEED, hash};
+use crate::hash::{BLOOM_SEED, hash, hash4};
 use crate::{Error, Keys, Result};
 
 /// Positions are 32-bit hashes modulo the number of bits, so more bits than this stay unused.
@@ -76,42 +78,43 @@ impl BloomFilterPolicy {
 
     /// Appends a filter of the keys with these hashes.
     pub(super) fn create(&self, hashes: impl ExactSizeIterator<Item = u32>, dst: &mut Vec<u8>) -> Result<()> {
-        let keys = hashes.len();
-        let array_len = self.array_len(keys)?;
-        let start = dst.len();
-        dst.try_reserve(array_len + 1).map_err(|_| Error::out_of_memory("filter", array_len + 1))?;
-        dst.resize(start + array_len, 0);
-        let array = &mut dst[start..];
-        let bits = array_len as u64 * 8;
-        for mut h in hashes {
-            let delta = h.rotate_right(17);
-            for _ in 0..self.probes {
-                let position = u64::from(h) % bits;
-                array[(position / 8) as usize] |= 1 << (position % 8);
-                h = h.wrapping_add(delta);
+        let mut array = BloomArray::new(dst, self.array_len(hashes.len())?, self.probes)?;
+        let mut batch = [0; BATCH];
+        let mut hashes = hashes.fuse();
+        loop {
+            let mut count = 0;
+            for (slot, hash) in batch.iter_mut().zip(&mut hashes) {
+                *slot = hash;
+                count += 1;
             }
+            if count == 0 {
+                break;
+            }
+            array.add(&batch[..count]);
         }
-        dst.push(self.probes);
+        array.finish();
         Ok(())
     }
 }
 
-/// Whether `filter` has all bits of a key with the hash `h`.
-pub(super) fn matches(mut h: u32, filter: &[u8]) -> bool {
-    let Some((&probes, array)) = filter.split_last() else { return false };
-    if array.is_empty() {
-        return false;
+/// So many hashes are made before their bits are set.
+const BATCH: usize = 32;
+
+/// Hashes `keys` from number `from` on, as many as there is room for; returns how many.
+fn hash_batch(keys: Keys<'_>, from: usize, hashes: &mut [u32; BATCH]) -> usize {
+    let mut done = 0;
+    let (fours, _) = hashes.as_chunks_mut::<4>();
+    for four in fours {
+        let Some(keys) = keys.alike(from + done) else { break };
+        *four = hash4(keys, BLOOM_SEED);
+        done += 4;
     }
-    if probes > MAX_PROBES {
-        return true;
+    for slot in &mut hashes[done..] {
+        let Some(key) = keys.get(from + done) else { break };
+        *slot = hash(key, BLOOM_SEED);
+        done += 1;
     }
-    let bits = array.len() as u64 * 8;
-    let delta = h.rotate_right(17);
-    (0..probes).all(|_| {
-        let position = u64::from(h) % bits;
-        h = h.wrapping_add(delta);
-        array[(position / 8) as usize] & (1 << (position % 8)) != 0
-    })
+    done
 }
 
 impl FilterPolicy for BloomFilterPolicy {
@@ -120,13 +123,28 @@ impl FilterPolicy for BloomFilterPolicy {
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        self.create(keys.iter().map(|key| hash(key, BLOOM_SEED)), dst)
+        let mut array = BloomArray::new(dst, self.array_len(keys.len())?, self.probes)?;
+        let mut hashes = [0; BATCH];
+        let mut done = 0;
+        while done < keys.len() {
+            let count = hash_batch(keys, done, &mut hashes);
+            array.add(&hashes[..count]);
+            done += count;
+        }
+        array.finish();
+        Ok(())
     }
 
+    #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         matches(hash(key, BLOOM_SEED), filter)
     }
 
+    fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+        matches_many(probes, answers);
+    }
+
+    #[inline]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         Some(KeyHash::new(u64::from(hash(key, BLOOM_SEED))))
     }
@@ -135,6 +153,7 @@ impl FilterPolicy for BloomFilterPolicy {
         self.create(hashes.iter().map(|hash| hash.get() as u32), dst)
     }
 
+    #[inline]
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         matches(hash.get() as u32, filter)
     }

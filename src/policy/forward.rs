@@ -37,6 +37,10 @@ macro_rules! forward {
             fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
                 (**self).hash_may_match(hash, filter)
             }
+            #[inline]
+            fn reads_basho(&self) -> bool {
+                (**self).reads_basho()
+            }
         }
     )*};
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{FilterPolicy, KeyHash};
+use super::{BATCH, FilterPolicy, KeyHash};
 use crate::{Keys, Result};
 
 /// Length of what a database puts behind the user key: `sequence << 8 | type`, fixed64.
@@ -31,6 +31,7 @@ impl<P: FilterPolicy> InternalFilterPolicy<P> {
     }
 }
 
+#[inline]
 fn user_key(key: &[u8]) -> Option<&[u8]> {
     key.len().checked_sub(SUFFIX).and_then(|len| key.get(..len))
 }
@@ -44,10 +45,25 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
         self.policy.create_filter(keys.strip_suffix(SUFFIX)?, dst)
     }
 
+    #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         user_key(key).is_none_or(|key| self.policy.key_may_match(key, filter))
     }
 
+    fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+        for (probes, answers) in probes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+            let mut stripped: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
+            for (stripped, &(key, filter)) in stripped.iter_mut().zip(probes) {
+                *stripped = (user_key(key).unwrap_or_default(), filter);
+            }
+            self.policy.keys_may_match(&stripped[..probes.len()], answers);
+            for (&(key, _), answer) in probes.iter().zip(answers) {
+                *answer |= key.len() < SUFFIX;
+            }
+        }
+    }
+
+    #[inline]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         self.policy.hash_key(user_key(key)?)
     }
@@ -56,8 +72,13 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
         self.policy.create_filter_from_hashes(hashes, dst)
     }
 
+    #[inline]
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         self.policy.hash_may_match(hash, filter)
+    }
+
+    fn reads_basho(&self) -> bool {
+        self.policy.reads_basho()
     }
 }
 

@@ -4,7 +4,8 @@
 //! last whole word of four as `char`: signed on x86, unsigned on ARM. goleveldb takes them as unsigned. Nothing in
 //! a table says which it was.
 
-use super::bloom::{self, MAX_PROBES};
+use super::bloom::MAX_PROBES;
+use super::bloom_probe::matches;
 use super::{BloomFilterPolicy, FilterPolicy, KeyHash};
 use crate::hash::{BLOOM_SEED, hash, to_signed_tail};
 use crate::{Error, Keys, Result};
@@ -99,11 +100,9 @@ impl LegacyBloomPolicy {
     fn matches(&self, hashes: Hashes, filter: &[u8]) -> bool {
         let Hashes { unsigned, signed } = hashes;
         match self.hash {
-            LegacyHash::Unsigned => bloom::matches(unsigned, filter),
-            LegacyHash::Signed => bloom::matches(signed, filter),
-            LegacyHash::Either => {
-                bloom::matches(unsigned, filter) || signed != unsigned && bloom::matches(signed, filter)
-            }
+            LegacyHash::Unsigned => matches(unsigned, filter),
+            LegacyHash::Signed => matches(signed, filter),
+            LegacyHash::Either => matches(unsigned, filter) || signed != unsigned && matches(signed, filter),
         }
     }
 }

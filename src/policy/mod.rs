@@ -4,10 +4,14 @@ mod basho;
 mod basho_internal;
 mod bit_array;
 mod bloom;
+mod bloom_array;
+mod bloom_probe;
 mod cassandra;
 mod forward;
 mod internal;
+mod known;
 mod legacy;
+mod modulus;
 mod murmur;
 mod murmur3;
 mod rate;
@@ -17,11 +21,14 @@ use std::sync::Arc;
 
 use crate::{Error, Keys, Result};
 
+pub(crate) use bloom_probe::BATCH;
+
 pub use basho::BashoBloom2Policy;
 pub use basho_internal::BashoInternalFilterPolicy;
 pub use bloom::BloomFilterPolicy;
 pub use cassandra::CassandraBloomPolicy;
 pub use internal::InternalFilterPolicy;
+pub use known::{OpaquePolicy, known};
 pub use legacy::{LegacyBloomPolicy, LegacyHash};
 pub use murmur3::Murmur3BloomPolicy;
 pub use rate::expected_false_positive_rate;
@@ -167,6 +174,14 @@ pub trait FilterPolicy {
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         let _ = (hash, filter);
         true
+    }
+
+    /// Whether this policy reads the filters of Basho's LevelDB (Riak), which gave another encoding the name of LevelDB's own.
+    ///
+    /// In a table with Basho's mark, filters under `leveldb.BuiltinBloomFilter2` are left to policies that say so here; without one,
+    /// every key may match. By default a policy does not.
+    fn reads_basho(&self) -> bool {
+        false
     }
 }
 

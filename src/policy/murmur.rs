@@ -33,7 +33,7 @@ pub(super) fn murmur64a(key: &[u8], seed: u64) -> u64 {
         h = (h ^ (k ^ (k >> 47)).wrapping_mul(M)).wrapping_mul(M);
     }
     if !tail.is_empty() {
-        h = (h ^ LittleEndian::read_uint(tail, tail.len())).wrapping_mul(M);
+        h = (h ^ up_to_8_bytes(tail)).wrapping_mul(M);
     }
     h = (h ^ (h >> 47)).wrapping_mul(M);
     h ^ (h >> 47)
@@ -42,29 +42,43 @@ pub(super) fn murmur64a(key: &[u8], seed: u64) -> u64 {
 /// MurmurHash3 x64 128 with seed 0, two words each: of `key`, then of `key` and a byte 0x01 behind it.
 ///
 /// What the two have in common, all whole blocks of the key, is hashed once.
+#[inline]
 pub(super) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
     let (blocks, tail) = key.as_chunks::<16>();
     let mut state = Murmur3::default();
     for block in blocks {
-        state.add(block);
+        let (low, high) = block.split_at(8);
+        state.add([LittleEndian::read_u64(low), LittleEndian::read_u64(high)]);
     }
     let len = key.len() as u64;
 
-    // Zeros behind the tail change nothing: they mix to zero.
-    let mut rest = [0; 16];
-    for (to, &from) in rest.iter_mut().zip(tail) {
-        *to = from;
-    }
-    let [v1, v2] = state.finish(&rest, len);
-    if let Some(behind) = rest.get_mut(tail.len()) {
-        *behind = 1;
-    }
+    // A tail with zeros behind it: they mix to zero, so they change nothing.
+    let (low, high) = tail.split_at(tail.len().min(8));
+    let mut rest = [up_to_8_bytes(low), up_to_8_bytes(high)];
+    let [v1, v2] = state.finish(rest, len);
+    let place = 1 << (tail.len() % 8 * 8);
+    rest = if tail.len() < 8 { [rest[0] | place, rest[1]] } else { [rest[0], rest[1] | place] };
     if tail.len() == 15 {
-        state.add(&rest);
-        rest = [0; 16];
+        state.add(rest);
+        rest = [0; 2];
     }
-    let [v3, v4] = state.finish(&rest, len.wrapping_add(1));
+    let [v3, v4] = state.finish(rest, len.wrapping_add(1));
     [v1, v2, v3, v4]
+}
+
+/// The bytes as an integer, the first one lowest.
+///
+/// In as few loads as there can be, and without a buffer, whose bytes the processor would have to gather.
+#[inline]
+fn up_to_8_bytes(bytes: &[u8]) -> u64 {
+    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            // They may overlap, with equal bytes.
+            let shift = (bytes.len() - 4) * 8;
+            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift
+        }
+        _ => bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -79,15 +93,14 @@ impl Murmur3 {
 
     /// What a block brings to each half of the state.
     #[inline]
-    fn halves(block: &[u8; 16]) -> (u64, u64) {
-        let (low, high) = block.split_at(8);
-        let k1 = LittleEndian::read_u64(low).wrapping_mul(Self::C1).rotate_left(31);
-        let k2 = LittleEndian::read_u64(high).wrapping_mul(Self::C2).rotate_left(33);
+    fn halves([low, high]: [u64; 2]) -> (u64, u64) {
+        let k1 = low.wrapping_mul(Self::C1).rotate_left(31);
+        let k2 = high.wrapping_mul(Self::C2).rotate_left(33);
         (k1.wrapping_mul(Self::C2), k2.wrapping_mul(Self::C1))
     }
 
     #[inline]
-    fn add(&mut self, block: &[u8; 16]) {
+    fn add(&mut self, block: [u64; 2]) {
         let (k1, k2) = Self::halves(block);
         let h1 = (self.h1 ^ k1).rotate_left(27).wrapping_add(self.h2);
         self.h1 = h1.wrapping_mul(5).wrapping_add(0x52dc_e729);
@@ -96,7 +109,7 @@ impl Murmur3 {
     }
 
     #[inline]
-    fn finish(self, rest: &[u8; 16], len: u64) -> [u64; 2] {
+    fn finish(self, rest: [u64; 2], len: u64) -> [u64; 2] {
         let (k1, k2) = Self::halves(rest);
         let h1 = self.h1 ^ k1 ^ len;
         let h2 = self.h2 ^ k2 ^ len;

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
+use super::compression::Codec;
 use crate::coding::{VarintError, fixed32_at, get_varint32};
 use crate::{Error, Result, Structure};
 
@@ -25,6 +26,8 @@ pub(super) struct Block {
     /// Where the entries end and the restart array begins.
     pub(super) entries_end: usize,
     pub(super) num_restarts: usize,
+    /// What it was compressed with.
+    codec: Codec,
 }
 
 /// What stands before an entry's key rest.
@@ -52,13 +55,22 @@ impl Block {
             let expected = format!("at most {} restarts in {size} bytes", count_at / 4);
             return Err(bad(expected, format!("a count of {count}")));
         };
-        let block = Self { data, offset, entries_end, num_restarts };
+        let block = Self { data, offset, entries_end, num_restarts, codec: Codec::None };
         match block.restart(0) {
             Some(first) if first != 0 => {
                 Err(bad("the first restart at byte 0".into(), format!("it at byte {first}")))
             }
             _ => Ok(block),
         }
+    }
+
+    pub(super) fn with_codec(self, codec: Codec) -> Self {
+        Self { codec, ..self }
+    }
+
+    /// What it was compressed with.
+    pub(super) fn codec(&self) -> Codec {
+        self.codec
     }
 
     /// The size of the contents, in bytes.

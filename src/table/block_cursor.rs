@@ -6,6 +6,7 @@ use std::iter::FusedIterator;
 use std::path::Path;
 
 use super::block::Block;
+use super::compression::Codec;
 use super::format::BlockHandle;
 use super::position::Position;
 use crate::{Error, Result};
@@ -32,6 +33,11 @@ pub struct BlockCursor<'t> {
 impl<'t> BlockCursor<'t> {
     pub(super) fn new(block: Cow<'t, Block>, path: Option<&'t Path>) -> Self {
         Self { block, at: Position::default(), path }
+    }
+
+    /// What the block turned out to be compressed with.
+    pub fn codec(&self) -> Codec {
+        self.block.codec()
     }
 
     /// Goes to the next entry, at the beginning to the first. False, and nowhere, if there is none.

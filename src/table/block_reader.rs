@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::block::Block;
 use super::checksum::split_trailer;
-use super::compression::decompress;
+use super::compression::{Codec, decompress};
 use super::format::{BlockHandle, TRAILER_LEN};
 use super::read_at::ReadAt;
 use crate::{Error, Result, Structure};
@@ -73,8 +73,8 @@ impl<R: ReadAt> BlockReader<R> {
         all.saturating_sub(held as u64)
     }
 
-    /// The contents of a block that was read with its trailer.
-    pub(super) fn decode(&self, stored: Bytes, offset: u64, room: u64) -> Result<Bytes> {
+    /// The contents of a block that was read with its trailer, and what they were compressed with.
+    pub(super) fn decode(&self, stored: Bytes, offset: u64, room: u64) -> Result<(Bytes, Codec)> {
         let found = stored.len() as u64;
         let Some(left) = room.checked_sub(found) else {
             return Err(Error::Limit { what: "block", offset, limit: room, found });
@@ -83,10 +83,16 @@ impl<R: ReadAt> BlockReader<R> {
         decompress(compression, stored, offset, left.min(self.max_block_size as u64))
     }
 
+    /// Decodes a block of entries that was read with its trailer.
+    pub(super) fn entries(&self, stored: Bytes, offset: u64, room: u64) -> Result<Block> {
+        let (contents, codec) = self.decode(stored, offset, room)?;
+        Ok(Block::new(contents, offset)?.with_codec(codec))
+    }
+
     /// Reads and decodes a data block, while `held` bytes of other blocks are in memory.
     pub(super) fn block(&self, span: Span, held: usize) -> Result<Block> {
         let stored = self.read(span.offset, span.len)?;
-        Block::new(self.decode(stored, span.offset, self.room(2, held))?, span.offset)
+        self.entries(stored, span.offset, self.room(2, held))
     }
 
     /// The compression type of a block, from its trailer alone.

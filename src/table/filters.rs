@@ -7,18 +7,18 @@ use bytes::Bytes;
 use super::block::Block;
 use super::format::{BlockHandle, FILTER_PREFIX};
 use super::open::needs_range;
+use super::origin::{Origin, is_whole_table_filter};
 use super::position::Position;
 use super::read_options::ReadOptions;
-use crate::{Error, FilterBlockReader, Result, SharedPolicy, Structure};
+use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Structure, escape};
 
-/// In the metaindex of Basho's tables, where LevelDB's name stands for another encoding: read as
-/// LevelDB's, it denies nearly every key.
-const BASHO_STATS: &[u8] = b"stats.sst1";
+/// LevelDB's name, which in Basho's tables stands for another encoding: read as LevelDB's, it denies nearly every key.
 const AMBIGUOUS_NAME: &str = "leveldb.BuiltinBloomFilter2";
 
 /// The filters that a table is read with, if any, and why there are none.
 #[derive(Default)]
 pub(super) struct Filters {
+    pub(super) origin: Option<Origin>,
     /// The policy whose name was found, and where its filter block is said to be.
     pub(super) found: Option<(SharedPolicy, BlockHandle)>,
     pub(super) reader: Option<FilterBlockReader<SharedPolicy>>,
@@ -32,29 +32,30 @@ impl Filters {
 
     /// The first policy of `options` whose name is in the metaindex. Names are compared in full.
     pub(super) fn find(metaindex: &Block, options: &ReadOptions) -> Self {
-        let find = || {
-            for policy in options.policies() {
-                let is_its = |key: &[u8]| key.strip_prefix(FILTER_PREFIX) == Some(policy.name().as_bytes());
-                if let Some(entry) = lookup(metaindex, is_its)? {
-                    let handle = entry.handle(metaindex)?;
-                    return Ok(Some((policy, handle)));
-                }
-            }
-            Ok(None)
+        Self::try_find(metaindex, options).unwrap_or_else(Self::unreadable)
+    }
+
+    fn try_find(metaindex: &Block, options: &ReadOptions) -> Result<Self> {
+        let origin = origin(metaindex)?;
+        let trusted = |policy: &SharedPolicy| {
+            origin != Some(Origin::Basho) || policy.name() != AMBIGUOUS_NAME || policy.reads_basho()
         };
-        match find() {
-            Ok(found) => Self {
-                error: found.as_ref().and_then(|found| foreign(metaindex, found)),
-                found,
-                reader: None,
-            },
-            Err(error) => Self::unreadable(error),
+        let policies: Vec<_> = options.policies(origin).collect();
+        let none = Self { origin, ..Self::default() };
+        if let Some(found) = first(metaindex, policies.iter().filter(|policy| trusted(policy)))? {
+            return Ok(Self { found: Some(found), ..none });
         }
+        if let Some((policy, handle)) = first(metaindex, policies.iter())? {
+            let opaque = Arc::new(OpaquePolicy::new(policy.name().to_owned()));
+            return Ok(Self { found: Some((opaque, handle)), error: Some(not_ours(handle)), ..none });
+        }
+        let other = lookup(metaindex, is_whole_table_filter)?.filter(|_| !policies.is_empty());
+        Ok(Self { error: other.map(|entry| whole_table(metaindex, &entry)), ..none })
     }
 
     /// Has the filter block that was found read by `read`. Fails only where the caller has to fetch something first.
     pub(super) fn load(&mut self, read: impl FnOnce(BlockHandle) -> Result<Bytes>) -> Result<()> {
-        let (Some((policy, handle)), None) = (&self.found, &self.error) else { return Ok(()) };
+        let Some((policy, handle)) = &self.found else { return Ok(()) };
         match read(*handle) {
             Ok(contents) => self.reader = Some(FilterBlockReader::new(Arc::clone(policy), contents)),
             Err(error) if needs_range(&error) => return Err(error),
@@ -64,20 +65,43 @@ impl Filters {
     }
 }
 
-/// Why filters under this name cannot be trusted in this table.
-fn foreign(metaindex: &Block, (policy, handle): &(SharedPolicy, BlockHandle)) -> Option<Error> {
-    if policy.name() != AMBIGUOUS_NAME {
-        return None;
+/// Whose mark is in the metaindex.
+fn origin(metaindex: &Block) -> Result<Option<Origin>> {
+    let marked = lookup(metaindex, |name| Origin::of_name(name).is_some())?;
+    Ok(marked.and_then(|entry| Origin::of_name(entry.key(metaindex))))
+}
+
+/// The first of `policies` whose name is in the metaindex, and the handle there.
+fn first<'p>(
+    metaindex: &Block,
+    policies: impl Iterator<Item = &'p SharedPolicy>,
+) -> Result<Option<(SharedPolicy, BlockHandle)>> {
+    for policy in policies {
+        let is_its = |key: &[u8]| key.strip_prefix(FILTER_PREFIX) == Some(policy.name().as_bytes());
+        if let Some(entry) = lookup(metaindex, is_its)? {
+            return Ok(Some((Arc::clone(policy), entry.handle(metaindex)?)));
+        }
     }
-    match lookup(metaindex, |key| key == BASHO_STATS) {
-        Ok(None) => None,
-        Ok(Some(_)) => Some(Error::Unsupported {
-            what: Structure::FilterBlock,
-            offset: handle.offset,
-            expected: "LevelDB's Bloom filters".into(),
-            found: "\"stats.sst1\" in the metaindex, the mark of Basho's".into(),
-        }),
-        Err(error) => Some(error),
+    Ok(None)
+}
+
+/// Why filters under LevelDB's name are not used in Basho's tables.
+fn not_ours(handle: BlockHandle) -> Error {
+    Error::Unsupported {
+        what: Structure::FilterBlock,
+        offset: handle.offset,
+        expected: "LevelDB's Bloom filters".into(),
+        found: "Basho's under the same name, told by \"stats.sst1\" in the metaindex".into(),
+    }
+}
+
+/// Why a filter of RocksDB's for the whole table is not used.
+fn whole_table(metaindex: &Block, entry: &Position) -> Error {
+    Error::Unsupported {
+        what: Structure::FilterBlock,
+        offset: metaindex.offset(),
+        expected: "a filter block".into(),
+        found: format!("\"{}\", RocksDB's filter of another kind", escape(entry.key(metaindex))).into(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::block_cursor::{BlockCursor, DataBlocks};
 use super::format::BlockHandle;
+use super::origin::Origin;
 use super::read_at::ReadAt;
 use super::reader::Table;
 use crate::Result;
@@ -17,6 +18,11 @@ impl<R> Table<R> {
     /// Where the metaindex says the filter block is, also where it cannot be read.
     pub fn filter_handle(&self) -> Option<BlockHandle> {
         self.filters.found.as_ref().map(|&(_, handle)| handle)
+    }
+
+    /// Whose mark the metaindex bears; `None` where there is none, as in LevelDB's own tables.
+    pub fn origin(&self) -> Option<Origin> {
+        self.filters.origin
     }
 
     /// The size of the file when it was opened, in bytes.

@@ -4,7 +4,9 @@ use std::fmt;
 
 use bytes::Bytes;
 
+use super::basho_key::{EXPIRING, TIMED, split_basho};
 use super::internal_key::{MAX_SEQUENCE, TAG_LEN, split};
+use super::origin::Origin;
 use super::read_at::ReadAt;
 use super::reader::Table;
 use crate::coding::put_fixed64;
@@ -29,7 +31,8 @@ impl<R: ReadAt> Table<R> {
     /// the greatest there is, `sequence` counts as that, so `u64::MAX` asks for the newest.
     ///
     /// Needs a database's table, opened with [`ReadOptions::internal_keys`](super::ReadOptions::internal_keys). Takes the way of
-    /// [`get`](Self::get), filter included, and allocates the key to seek besides the data block.
+    /// [`get`](Self::get), filter included, and allocates the key to seek besides the data block. In
+    /// [Basho's](Origin::Basho) tables a value may have expired: that is not judged here.
     ///
     /// # Errors
     ///
@@ -47,12 +50,19 @@ impl<R: ReadAt> Table<R> {
                 found: "false".into(),
             });
         };
-        let mut key = Vec::with_capacity(user_key.len().saturating_add(TAG_LEN));
+        let is_bashos = self.origin() == Some(Origin::Basho);
+        let mut key = Vec::with_capacity(user_key.len().saturating_add(2 * TAG_LEN));
         key.extend_from_slice(user_key);
-        put_fixed64(&mut key, sequence.min(MAX_SEQUENCE) << 8 | u64::from(VALUE));
+        // The greatest type comes first among the entries of one sequence number.
+        if is_bashos {
+            put_fixed64(&mut key, 0);
+        }
+        let kind = if is_bashos { EXPIRING } else { VALUE };
+        put_fixed64(&mut key, sequence.min(MAX_SEQUENCE) << 8 | u64::from(kind));
 
         let Some((block, at)) = self.find(&key)? else { return Ok(Lookup::Absent) };
-        let Some((found, tag)) = split(at.key(&block)) else {
+        let parts = if is_bashos { split_basho(at.key(&block)) } else { split(at.key(&block)) };
+        let Some((found, tag)) = parts else {
             let found = format!("{} bytes", at.key(&block).len());
             let expected = format!("at least {TAG_LEN} bytes");
             return Err(Error::corrupt(Structure::InternalKey, block.offset(), expected, found));
@@ -63,6 +73,9 @@ impl<R: ReadAt> Table<R> {
         match (tag & 0xff) as u8 {
             VALUE => Ok(Lookup::Value(at.value_bytes(&block))),
             DELETION => Ok(Lookup::Deleted),
+            kind if is_bashos && [TIMED, EXPIRING].contains(&kind) => {
+                Ok(Lookup::Value(at.value_bytes(&block)))
+            }
             other => Err(Error::Unsupported {
                 what: Structure::InternalKey,
                 offset: block.offset(),

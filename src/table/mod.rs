@@ -1,5 +1,6 @@
 //! The tables (`.ldb`, `.sst`) that carry filter blocks.
 
+mod basho_key;
 mod block;
 mod block_builder;
 mod block_cursor;
@@ -16,6 +17,7 @@ mod inspect;
 pub(crate) mod internal_key;
 mod lookup;
 mod open;
+mod origin;
 mod position;
 mod read_at;
 mod read_options;
@@ -27,11 +29,12 @@ mod write_options;
 pub use block_cursor::{BlockCursor, DataBlocks};
 pub use builder::TableBuilder;
 pub use comparator::{BytewiseComparator, Comparator, SharedComparator};
-pub use compression::Compression;
+pub use compression::{Codec, Compression};
 pub use cursor::{Cursor, Iter};
 pub use format::BlockHandle;
 pub use internal_key::InternalKeyComparator;
 pub use lookup::Lookup;
+pub use origin::Origin;
 pub use read_at::ReadAt;
 pub use read_options::ReadOptions;
 pub use reader::Table;

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::basho_key::BashoKeyComparator;
 use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use super::internal_key::InternalKeyComparator;
-use crate::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};
+use super::origin::Origin;
+use crate::policy::known;
+use crate::{BashoInternalFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};
 
 /// How to read a table (LevelDB's `Options` and `ReadOptions`, `include/leveldb/options.h`).
 ///
@@ -29,7 +32,7 @@ pub struct ReadOptions {
 }
 
 impl Default for ReadOptions {
-    /// Checksums verified, blocks of up to 8 MiB, whole keys in bytewise order, LevelDB's own Bloom filter.
+    /// Checksums verified, blocks of up to 8 MiB, whole keys in bytewise order, all [known](crate::policy::known) filter policies.
     fn default() -> Self {
         Self {
             verify_checksums: true,
@@ -38,7 +41,7 @@ impl Default for ReadOptions {
             tail_size: 64 << 10,
             internal_keys: false,
             comparator: Arc::new(BytewiseComparator),
-            filter_policies: vec![Arc::new(BloomFilterPolicy::new(10))],
+            filter_policies: known(),
         }
     }
 }
@@ -81,13 +84,20 @@ impl ReadOptions {
         Self { comparator: Arc::new(comparator), ..self }
     }
 
-    /// The only filter policy to look for. Default: [`BloomFilterPolicy`], of any number of bits a key.
+    /// The only filter policy to look for. Default: all that are [known](crate::policy::known).
+    ///
+    /// Filters are read whatever their bits a key; the policy's own are for writing.
     pub fn filter_policy(self, policy: impl FilterPolicy + Send + Sync + 'static) -> Self {
         self.filter_policies(vec![Arc::new(policy)])
     }
 
     /// The filter policies to look for: the first of them whose name is in the table's metaindex is
-    /// used. None at all means to read without filters.
+    /// used, wherever it stands there. (goleveldb takes the first entry of the metaindex whose policy it has.) None at
+    /// all means to read without filters. Default: all that are [known](crate::policy::known).
+    ///
+    /// In a table with [Basho's mark](Origin::Basho), filters under `leveldb.BuiltinBloomFilter2` are used only by a policy that
+    /// [reads Basho's](FilterPolicy::reads_basho), such as [`BashoBloom2Policy`](crate::BashoBloom2Policy). Given no such policy, every
+    /// key may match.
     pub fn filter_policies(self, policies: Vec<SharedPolicy>) -> Self {
         Self { filter_policies: policies, ..self }
     }
@@ -95,15 +105,20 @@ impl ReadOptions {
     /// Whether keys are a database's internal keys: user key, then sequence number and type in eight bytes. Default: false.
     ///
     /// The comparator then orders the user keys ([`InternalKeyComparator`]), and filters are asked for the
-    /// user key ([`InternalFilterPolicy`]). All tables in a database's folder are of this kind.
+    /// user key ([`InternalFilterPolicy`]). All tables in a database's folder are of this kind. In tables with
+    /// [Basho's mark](Origin::Basho), keys that expire have 16 bytes behind the user key.
     pub fn internal_keys(self, internal: bool) -> Self {
         Self { internal_keys: internal, ..self }
     }
 
     /// The order of the stored keys.
-    pub(super) fn order(&self) -> SharedComparator {
+    pub(super) fn order(&self, origin: Option<Origin>) -> SharedComparator {
         let user = Arc::clone(&self.comparator);
-        if self.internal_keys { Arc::new(InternalKeyComparator::new(user)) } else { user }
+        match origin {
+            _ if !self.internal_keys => user,
+            Some(Origin::Basho) => Arc::new(BashoKeyComparator::new(user)),
+            _ => Arc::new(InternalKeyComparator::new(user)),
+        }
     }
 
     /// The order of the user keys.
@@ -112,10 +127,14 @@ impl ReadOptions {
     }
 
     /// The policies as they are asked for stored keys.
-    pub(super) fn policies(&self) -> impl Iterator<Item = SharedPolicy> {
-        self.filter_policies.iter().map(|policy| {
+    pub(super) fn policies(&self, origin: Option<Origin>) -> impl Iterator<Item = SharedPolicy> {
+        self.filter_policies.iter().map(move |policy| -> SharedPolicy {
             let policy = Arc::clone(policy);
-            if self.internal_keys { Arc::new(InternalFilterPolicy::new(policy)) } else { policy }
+            match origin {
+                _ if !self.internal_keys => policy,
+                Some(Origin::Basho) => Arc::new(BashoInternalFilterPolicy::new(policy)),
+                _ => Arc::new(InternalFilterPolicy::new(policy)),
+            }
         })
     }
 }

@@ -12,6 +12,8 @@ use super::cursor::{Cursor, Iter};
 use super::filters::Filters;
 use super::format::{BlockHandle, Footer};
 use super::open::{Opened, open};
+#[cfg(doc)]
+use super::origin::Origin;
 use super::position::Position;
 use super::read_at::ReadAt;
 use super::read_options::ReadOptions;
@@ -94,7 +96,7 @@ impl<R: ReadAt> Table<R> {
         Ok(Self {
             blocks,
             path: None,
-            order: options.order(),
+            order: options.order(filters.origin),
             user_order: options.internal_keys.then(|| options.user_order()),
             max_output: options.max_output,
             footer,
@@ -209,11 +211,13 @@ impl<R> Table<R> {
         self.filters.reader.as_ref()
     }
 
-    /// Why there are no filters though there might be: the metaindex or the filter block could not be read, or is not what its
+    /// Why filters are not used though there might be some: the metaindex or the filter block could not be read, or is not what its
     /// name says. `None` if all is well, also where a table was written without filters.
     ///
-    /// With `stats.sst1` in the metaindex, the mark of Basho's LevelDB, filters under the name
-    /// `leveldb.BuiltinBloomFilter2` are in another encoding, and would deny keys that are there if they were used.
+    /// [`Error::Unsupported`] if the filters may be sound, but not in an encoding that was asked for. With
+    /// [Basho's mark](Origin::Basho) in the metaindex, filters under the name `leveldb.BuiltinBloomFilter2` would deny keys that are
+    /// there if they were read as LevelDB's: [`filter`](Self::filter) then gives access to the structure of the filter block, with an
+    /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. A filter of RocksDB's for the whole table is no filter block.
     pub fn filter_error(&self) -> Option<&Error> {
         self.filters.error.as_ref()
     }

@@ -4,13 +4,14 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 
 use filterblock::escape;
+use filterblock::table::Origin;
 
 use super::facts::{Facts, FilterFacts};
 use super::report::compression_names;
 use super::{filters, rows};
 use crate::console::{Console, Tone};
 use crate::show::{count, counted, or_dash, path_text, percent, ratio, size};
-use crate::survey::{KeyFormat, Survey, USUAL_BITS_PER_KEY};
+use crate::survey::{ENTRY, KeyFormat, Survey, USUAL_BITS_PER_KEY};
 
 const LABEL_WIDTH: usize = 15;
 
@@ -25,7 +26,10 @@ pub(super) fn write(facts: &Facts<'_>, list: bool, console: &mut Console) -> io:
         table(survey, console)?;
     }
     match (&facts.filter, facts.survey) {
-        (Some(filter), survey) => filter_block(filter, survey, console)?,
+        (Some(filter), survey) => {
+            filter_block(filter, survey, console)?;
+            dialect(facts, console)?;
+        }
         (None, Some(survey)) => no_filter(survey, console)?,
         (None, None) => {}
     }
@@ -54,7 +58,8 @@ fn table(survey: &Survey, console: &mut Console) -> io::Result<()> {
     if !compression.is_empty() {
         line(console, "compression", compression.join(", "))?;
     }
-    line(console, "metaindex", rows::names(survey))
+    line(console, "metaindex", rows::names(survey))?;
+    origin(survey, console)
 }
 
 fn filter_block(filter: &FilterFacts<'_>, survey: Option<&Survey>, console: &mut Console) -> io::Result<()> {
@@ -100,6 +105,36 @@ fn filter_block(filter: &FilterFacts<'_>, survey: Option<&Survey>, console: &mut
         "filter block",
         format_args!("{}: filters {filters}, offsets {array}{at}", size(filter.size)),
     )
+}
+
+/// What has to be known besides the policy's name, and what the ranges cost.
+fn dialect(facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
+    let hash = facts.survey.and_then(|survey| survey.sample.dialect());
+    if let Some(hash) = hash {
+        let text = match hash {
+            "unsigned" => "unsigned: goleveldb, or LevelDB up to 1.17 on ARM",
+            "signed" => "signed: LevelDB up to 1.17 on x86, or Riak",
+            _ => "signed or unsigned: the keys tried fit both",
+        };
+        line(console, "hash of tails", text)?;
+    }
+    let Some(larger) = facts.larger_ranges() else { return Ok(()) };
+    let empty = facts.filter.as_ref().map_or(0, |filter| filter.summary.empty.saturating_mul(ENTRY));
+    let (empty, saves) = (size(empty), size(larger.saves));
+    let text = format!("empty filters take {empty}; base_lg {} would save about {saves}", larger.base_lg);
+    line(console, "larger ranges", text)
+}
+
+/// Whose table it is, and what that means for what is said of it.
+fn origin(survey: &Survey, console: &mut Console) -> io::Result<()> {
+    let text = match survey.origin {
+        Some(Origin::Basho) => "Basho's LevelDB (Riak): bloom2 filters under LevelDB's name are not judged",
+        Some(Origin::RocksDb) => {
+            "RocksDB, oldest format: its filters are not judged, not all its codecs are read"
+        }
+        _ => return Ok(()),
+    };
+    line(console, "written by", text)
 }
 
 fn no_filter(survey: &Survey, console: &mut Console) -> io::Result<()> {

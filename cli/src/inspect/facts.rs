@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use filterblock::FilterPolicy as _;
-use filterblock::table::{ReadAt, Table};
+use filterblock::table::{Origin, ReadAt, Table};
 
 use crate::input::Unopened;
-use crate::survey::{Summary, Survey, TableCensus};
+use crate::survey::{Larger, Summary, Survey, TableCensus, larger_ranges};
 
 /// A table, or a bare filter block.
 pub(super) struct Facts<'a> {
@@ -58,7 +58,8 @@ impl<'a> Facts<'a> {
             offset: handle.offset,
             size: handle.size,
             summary: census.summary(),
-            rate: census.mean_rate(&survey.blocks.offsets),
+            // What is not read has no rate.
+            rate: census.mean_rate(&survey.blocks.offsets).filter(|_| !survey.filter_unsupported),
             malformed: malformed(census),
             unsound: survey.sample.unsound(),
             census,
@@ -102,8 +103,22 @@ impl<'a> Facts<'a> {
     pub(super) fn is_damaged(&self) -> bool {
         let filter = self.filter.as_ref();
         self.error.is_some()
-            || self.filter_error().is_some()
+            || self.survey.is_some_and(|survey| survey.filter_error.is_some() && !survey.filter_unsupported)
             || filter.is_some_and(|filter| filter.malformed.is_some() || filter.unsound.is_some())
+    }
+
+    /// Which reading of a name that has several the filters need: by their hash, or a relative's own.
+    pub(super) fn dialect(&self) -> Option<&'static str> {
+        let survey = self.survey?;
+        survey.sample.dialect().or_else(|| origin_name(survey.origin?))
+    }
+
+    /// What larger ranges would save.
+    pub(super) fn larger_ranges(&self) -> Option<Larger> {
+        let filter = self.filter.as_ref().filter(|filter| filter.malformed.is_none())?;
+        let summary = &filter.summary;
+        let blocks = &self.survey?.blocks.offsets;
+        larger_ranges(filter.census.reader().base_lg(), summary.filters, summary.empty, blocks)
     }
 
     /// All that is wrong, each with what it is about.
@@ -121,6 +136,15 @@ impl<'a> Facts<'a> {
 
 fn malformed(census: &TableCensus<'_>) -> Option<String> {
     census.reader().check().err().map(|error| error.to_string())
+}
+
+/// A relative of LevelDB's, in one word.
+pub(super) fn origin_name(origin: Origin) -> Option<&'static str> {
+    match origin {
+        Origin::Basho => Some("basho"),
+        Origin::RocksDb => Some("rocksdb"),
+        _ => None,
+    }
 }
 
 /// Sums over the tables of a folder.

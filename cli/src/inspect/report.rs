@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use filterblock::table::Compression;
+use filterblock::table::{Codec, Compression};
 use serde::{Serialize, Serializer};
 
-use super::facts::{Facts, FilterFacts};
+use super::facts::{Facts, FilterFacts, origin_name};
 use crate::show::{json_path, json_text};
-use crate::survey::{Cost, Survey, TableCensus, USUAL_BITS_PER_KEY};
+use crate::survey::{Cost, ENTRY, Larger, Survey, TableCensus, USUAL_BITS_PER_KEY};
 
 #[derive(Serialize)]
 pub(super) struct Report<'a> {
@@ -19,6 +19,10 @@ pub(super) struct Report<'a> {
     compression: Vec<Cow<'static, str>>,
     metaindex: Vec<Cow<'a, str>>,
     key_format: Option<&'static str>,
+    /// Whose mark is in the metaindex: "basho" or "rocksdb".
+    origin: Option<&'static str>,
+    /// Under LevelDB's old name, the hash that fits the stored keys: "signed", "unsigned", or "either" if all fit both. Else as `origin`.
+    dialect: Option<&'static str>,
     filter_error: Option<&'a str>,
     filter: Option<FilterReport<'a>>,
     /// What a filter would cost, where there is none.
@@ -34,6 +38,10 @@ struct FilterReport<'a> {
     filters: u64,
     empty_filters: u64,
     offset_array_bytes: u64,
+    /// What of that is for empty filters.
+    empty_filter_bytes: u64,
+    /// A larger base_lg and what it would save, if it would save anything.
+    larger_ranges: Option<LargerReport>,
     bits: u64,
     bits_set: u64,
     probes: Option<u8>,
@@ -43,6 +51,13 @@ struct FilterReport<'a> {
     /// Each filter, where they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     list: Option<List<'a>>,
+}
+
+#[derive(Serialize)]
+struct LargerReport {
+    base_lg: u8,
+    /// In bytes of the filter block; an estimate.
+    saves: u64,
 }
 
 #[derive(Serialize)]
@@ -82,15 +97,17 @@ impl<'a> Report<'a> {
             compression: survey.map_or_else(Vec::new, |survey| compression_names(survey).collect()),
             metaindex: survey.map_or_else(Vec::new, |survey| survey.metaindex.names(json_text).collect()),
             key_format: survey.and_then(|survey| Some(survey.sample.key_format().ok()?.name())),
+            origin: survey.and_then(|survey| origin_name(survey.origin?)),
+            dialect: facts.dialect(),
             filter_error: facts.filter_error(),
-            filter: facts.filter.as_ref().map(|filter| FilterReport::new(filter, survey, list)),
+            filter: facts.filter.as_ref().map(|filter| FilterReport::new(filter, facts, list)),
             filter_cost: survey.and_then(|survey| survey.cost()).map(CostReport::from),
         }
     }
 }
 
 impl<'a> FilterReport<'a> {
-    fn new(filter: &'a FilterFacts<'a>, survey: Option<&'a Survey>, list: bool) -> Self {
+    fn new(filter: &'a FilterFacts<'a>, facts: &'a Facts<'a>, list: bool) -> Self {
         let summary = &filter.summary;
         Self {
             policy: filter.policy,
@@ -102,12 +119,21 @@ impl<'a> FilterReport<'a> {
             offset_array_bytes: summary.array_bytes,
             bits: summary.bits,
             bits_set: summary.bits_set,
+            empty_filter_bytes: summary.empty.saturating_mul(ENTRY),
+            larger_ranges: facts.larger_ranges().map(LargerReport::from),
             probes: summary.probes,
             estimated_fpr: filter.rate,
             malformed: filter.malformed.as_deref(),
             unsound: filter.unsound.as_deref(),
-            list: list.then_some(List { census: filter.census, survey }),
+            list: list.then_some(List { census: filter.census, survey: facts.survey }),
         }
+    }
+}
+
+impl From<Larger> for LargerReport {
+    fn from(larger: Larger) -> Self {
+        let Larger { base_lg, saves } = larger;
+        Self { base_lg, saves }
     }
 }
 
@@ -118,12 +144,35 @@ impl From<Cost> for CostReport {
     }
 }
 
-/// The names of the compression types behind the data blocks.
+/// The names of the codecs behind the data blocks.
+///
+/// Only the trailers of all blocks are read. A type of several meanings is what the blocks of the type that were read turned out to be;
+/// if none could be read, it is shown as a type, with what it may be.
 pub(super) fn compression_names(survey: &Survey) -> impl Iterator<Item = Cow<'static, str>> {
-    survey.compression.iter().map(|&id| match Compression::from_id(id) {
-        Some(compression) => compression.name().into(),
-        None => format!("type {id}").into(),
-    })
+    let mut names: Vec<Cow<'static, str>> = Vec::new();
+    for &id in &survey.compression {
+        let known = Compression::from_id(id).map(Compression::name);
+        let seen = survey.sample.codecs_of(id).map(Codec::name);
+        let before = names.len();
+        names.extend(known.into_iter().chain(seen.filter(|_| known.is_none())).map(Cow::from));
+        if names.len() == before {
+            names.push(possible_meanings(id).into());
+        }
+    }
+    // Two types may stand for one codec.
+    names.dedup();
+    names.into_iter()
+}
+
+/// A compression type, and what it may stand for.
+fn possible_meanings(id: u8) -> String {
+    let codecs: Vec<_> = Codec::of_type(id).iter().map(|codec| codec.name()).collect();
+    let meanings = match codecs.split_last() {
+        None => Codec::foreign_use(id).map(str::to_owned),
+        Some((last, [])) => Some((*last).to_owned()),
+        Some((last, others)) => Some(format!("{} or {last}", others.join(", "))),
+    };
+    meanings.map_or_else(|| format!("type {id}"), |meanings| format!("type {id} ({meanings})"))
 }
 
 /// Written filter by filter, as there may be millions.

@@ -192,6 +192,8 @@ fn denies(policy: &str, len: usize, probes: u8) -> Denies {
     let is_sound = match policy {
         "filterblock.CassandraBloomFilter1" => len > 0 && len.is_multiple_of(8) && (1..=15).contains(&probes),
         "filterblock.Murmur3BloomFilter1" => len >= 8 && len.is_power_of_two() && (1..=64).contains(&probes),
+        // The encoding is not known, and nothing is denied.
+        "rocksdb.BuiltinBloomFilter" => false,
         // LevelDB: no bits, no match.
         _ if len == 0 => return Denies::All,
         // LevelDB: greater k is reserved.

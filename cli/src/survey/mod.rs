@@ -2,24 +2,25 @@
 //! few data blocks.
 
 mod blocks;
+mod dialect;
 pub(crate) mod filters;
 mod metaindex;
 mod offsets;
+mod ranges;
 mod sample;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::table::{ReadAt, ReadOptions, Table};
-use filterblock::{
-    BloomFilterPolicy, CassandraBloomPolicy, LegacyBloomPolicy, Murmur3BloomPolicy, SharedPolicy,
-};
+use filterblock::policy::known;
+use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
+use filterblock::{Error, SharedPolicy};
 
 pub(crate) use blocks::{Blocks, within};
 pub(crate) use filters::{Census, State, Summary};
 pub(crate) use metaindex::Metaindex;
 pub(crate) use offsets::Offsets;
+pub(crate) use ranges::{ENTRY, Larger, larger_ranges};
 pub(crate) use sample::{Cost, KeyFormat, Sample, USUAL_BITS_PER_KEY};
 
 use crate::input::is_unreadable;
@@ -29,14 +30,7 @@ pub(crate) type TableCensus<'a> = Census<'a, SharedPolicy, Bytes>;
 
 /// How all tables are read: the policies that are known, and the library's limits.
 pub(crate) fn read_options() -> ReadOptions {
-    // How large the filters are that a policy makes is no matter to those it reads.
-    let policies: Vec<SharedPolicy> = vec![
-        Arc::new(BloomFilterPolicy::new(10)),
-        Arc::new(LegacyBloomPolicy::new(10)),
-        Arc::new(CassandraBloomPolicy::new(10)),
-        Arc::new(Murmur3BloomPolicy::new(10)),
-    ];
-    ReadOptions::default().filter_policies(policies)
+    ReadOptions::default().filter_policies(known())
 }
 
 /// What was found out about a table.
@@ -50,6 +44,10 @@ pub(crate) struct Survey {
     pub(crate) filter_error: Option<String>,
     /// Whether that is because something could not be read.
     pub(crate) filter_unreadable: bool,
+    /// Whether it is because they are in an encoding that this program does not take on trust.
+    pub(crate) filter_unsupported: bool,
+    /// Whose mark is in the metaindex.
+    pub(crate) origin: Option<Origin>,
     pub(crate) sample: Sample,
 }
 
@@ -63,6 +61,10 @@ impl Survey {
             metaindex: Metaindex::read(table),
             filter_error: table.filter_error().map(|error| error.without_path().to_string()),
             filter_unreadable: table.filter_error().is_some_and(is_unreadable),
+            filter_unsupported: table
+                .filter_error()
+                .is_some_and(|error| matches!(error.without_path(), Error::Unsupported { .. })),
+            origin: table.origin(),
             sample: Sample::default(),
         };
         if let Some(error) = &survey.metaindex.error {

@@ -1,8 +1,11 @@
 //! A few data blocks, read to learn what the others are likely to hold.
 
-use filterblock::table::{BlockHandle, ReadAt, Table};
+use std::collections::BTreeSet;
+
+use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
 use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPolicy};
 
+use super::dialect::{Readings, Trial};
 use super::{Blocks, Census};
 
 /// How many data blocks are read at most.
@@ -46,6 +49,9 @@ pub(crate) struct Sample {
     asked: u64,
     matched_whole: u64,
     matched_user_part: u64,
+    /// Compression types, and what blocks of these types turned out to be.
+    codecs: BTreeSet<(u8, Codec)>,
+    hashes: Trial,
     /// What this build cannot decompress.
     unsupported: Option<String>,
 }
@@ -89,12 +95,14 @@ impl Sample {
         key_bytes: &mut usize,
     ) -> Result<(), Error> {
         let mut entries = table.block_cursor(handle).map_err(without_path)?;
+        self.codecs.insert((table.compression_of(handle).map_err(without_path)?, entries.codec()));
         // A filter that lets everything pass has nothing to tell.
         let reader = census.filter(|census| census.rate_at(handle.offset) < 1.0).map(Census::reader);
         // Of the wrappers for internal keys, this one knows Riak's too.
         let internal = reader.map(|reader| {
             FilterBlockReader::new(BashoInternalFilterPolicy::new(reader.policy()), reader.contents())
         });
+        let readings = reader.and_then(|reader| Readings::new(reader.policy().name(), reader.contents()));
         let mut asked = 0;
         let mut keys = 0;
         while entries.next().map_err(without_path)? {
@@ -108,6 +116,9 @@ impl Sample {
                 self.matched_whole += u64::from(reader.key_may_match(handle.offset, key));
                 let user_part = key.len() >= SUFFIX && internal.key_may_match(handle.offset, key);
                 self.matched_user_part += u64::from(user_part);
+                if let Some(readings) = &readings {
+                    self.hashes.ask(readings, handle.offset, key);
+                }
             }
         }
         self.blocks += 1;
@@ -135,6 +146,16 @@ impl Sample {
     /// Whether more of the keys tried are in the filters by their user part than as they are.
     pub(crate) const fn looks_internal(&self) -> bool {
         self.matched_user_part > self.matched_whole
+    }
+
+    /// Which hash the filters are by, where the policy's name leaves that open.
+    pub(crate) fn dialect(&self) -> Option<&'static str> {
+        self.hashes.dialect()
+    }
+
+    /// What blocks of this compression type turned out to be; none if none of the type could be read.
+    pub(crate) fn codecs_of(&self, id: u8) -> impl Iterator<Item = Codec> {
+        self.codecs.iter().filter(move |(of, _)| *of == id).map(|&(_, codec)| codec)
     }
 
     /// Why the filters are not to be trusted though their structure may be sound.

@@ -105,8 +105,11 @@ impl Checks {
         walk.all(progress);
         let Walk { order, stored, absent, first_key, places, complete, .. } = walk;
 
-        verdict.estimated_fpr = census.as_ref().and_then(|census| census.mean_rate(&blocks.offsets));
-        verdict.measured_fpr = absent.and_then(Absent::finish);
+        // Filters that are not asked, for whatever reason, have no rate.
+        if table.filter_error().is_none() {
+            verdict.estimated_fpr = census.as_ref().and_then(|census| census.mean_rate(&blocks.offsets));
+            verdict.measured_fpr = absent.and_then(Absent::finish);
+        }
         if let Some((denied, findings)) = stored.map(Stored::finish) {
             verdict.denied = denied;
             verdict.findings.append(findings);

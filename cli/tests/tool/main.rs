@@ -10,6 +10,7 @@ mod files;
 mod inspect;
 mod output;
 mod query;
+mod shell;
 mod verify;
 mod verify_database;
 

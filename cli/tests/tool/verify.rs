@@ -238,6 +238,14 @@ fn what_cannot_be_looked_at_is_status_2() {
 }
 
 #[test]
+fn filters_that_are_not_asked_have_no_rate() {
+    let path = tables::testdata().join("constructed/basho-bloom2.ldb");
+    let report = run(&args!["verify", "--json", path]).expect(2).one();
+    assert_eq!((codes(&report), &report["denied"]), (vec!["unsupported"], &json!(0)));
+    assert_eq!((&report["measured_fpr"], &report["estimated_fpr"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
 fn what_is_no_table() {
     for contents in [&b""[..], b"too short", &[0; 100]] {
         let report = verify(contents, 1);
@@ -304,4 +312,44 @@ fn many_findings_are_counted() {
     let report = verify(crafted.finish(&index, &[]), 1);
     assert_eq!(report["findings"].as_array().unwrap().len(), 17);
     assert_eq!(report["findings"][16]["found"], "84 more of bad-block");
+}
+
+/// The page that `--help` points to speaks of every code that is in use here, and of every field.
+#[test]
+fn the_findings_are_documented() {
+    let page = std::fs::read_to_string(tables::testdata().join("../docs/findings.md")).unwrap();
+    let documented: Vec<_> = page.split('`').skip(1).step_by(2).collect();
+    for code in [
+        "unreadable",
+        "unsupported",
+        "limit",
+        "not-a-table",
+        "bad-handle",
+        "checksum",
+        "bad-compression",
+        "bad-block",
+        "repeated-block",
+        "overlapping-blocks",
+        "index-order",
+        "key-order",
+        "short-key",
+        "filter-unusable",
+        "filter-malformed",
+        "filter-denies-key",
+        "manifest",
+        "table-missing",
+        "table-size",
+        "table-range",
+        "more",
+        "path",
+        "status",
+        "keys",
+        "denied",
+        "measured_fpr",
+        "estimated_fpr",
+        "findings",
+    ] {
+        assert!(documented.contains(&code), "{code}");
+    }
+    assert!(run(&["verify", "--help"]).expect(0).out.contains("docs/findings.md"));
 }

@@ -1,10 +1,12 @@
-//! Has LevelDB use our Bloom policy for a whole database and compares with its own.
+//! Has LevelDB use our Bloom policy for a whole database and compares with its own; then
+//! has it read tables of ours.
 
 use anyhow::Result;
 use clap::Parser;
-use filterblock_interop::compare::database;
+use filterblock_interop::compare::{database, repair};
 
-/// Compares databases of LevelDB with our filter policy and with its own; fails at the first difference.
+/// Compares databases of LevelDB with our filter policy and with its own, and has it take in tables of ours;
+/// fails at the first difference.
 #[derive(Parser)]
 struct Arguments {
     /// Different keys to write.
@@ -18,5 +20,8 @@ struct Arguments {
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     println!("{}", database::run(arguments.keys, arguments.seed)?);
+    println!("{}", repair::run(arguments.keys, false)?);
+    // Takes opening the database again and again, so fewer.
+    println!("{}", repair::run(arguments.keys.min(5_000), true)?);
     Ok(())
 }

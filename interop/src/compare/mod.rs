@@ -4,7 +4,11 @@
 pub mod builder;
 mod damage;
 pub mod database;
+pub mod large;
 pub mod reader;
+pub mod repair;
 mod rows;
+pub mod table;
+mod table_case;
 
 pub use rows::Row;

@@ -1,0 +1,79 @@
+//! What the ranges of data blocks that filters are for cost, and what larger ones would save.
+//!
+//! The model: each filter takes 4 bytes in the offset array, empty or not, and 1 byte for k if it is not empty. The bits stay as
+//! many, as they go by the keys; that bit arrays are rounded up to whole bytes, and to 64 bits at least, is left out, which makes the
+//! saving an underestimate. The rate of false positives stays what it is, too: a larger range joins filters, it does not thin them.
+
+use super::Offsets;
+
+/// Bytes that a filter takes in the offset array.
+pub(crate) const ENTRY: u64 = 4;
+/// The greatest base_lg: one filter for the whole table.
+const MAX_BASE_LG: u8 = 63;
+
+/// Larger ranges, and what they would save.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Larger {
+    pub(crate) base_lg: u8,
+    /// In bytes of the filter block.
+    pub(crate) saves: u64,
+}
+
+/// The least base_lg that saves nine tenths of what one filter for the whole table would; `None` if there is nothing to save.
+///
+/// `filters` and `empty` are how many filters there are with `base_lg`, and how many of them are empty.
+pub(crate) fn larger_ranges(base_lg: u8, filters: u64, empty: u64, blocks: &Offsets) -> Option<Larger> {
+    let now = cost(filters, filters.saturating_sub(empty));
+    let saves = |base_lg: u8| now.saturating_sub(cost_with(base_lg, blocks));
+    let most = saves(MAX_BASE_LG);
+    let enough = |&base_lg: &u8| most > 0 && saves(base_lg).saturating_mul(10) >= most.saturating_mul(9);
+    let base_lg = (base_lg.saturating_add(1)..=MAX_BASE_LG).find(enough)?;
+    Some(Larger { base_lg, saves: saves(base_lg) })
+}
+
+fn cost(filters: u64, used: u64) -> u64 {
+    filters.saturating_mul(ENTRY).saturating_add(used)
+}
+
+/// What the filters of these data blocks would cost with another `base_lg`, apart from their bits.
+fn cost_with(base_lg: u8, blocks: &Offsets) -> u64 {
+    let mut last = None;
+    let ranges = blocks.iter().map(|offset| offset >> base_lg.min(MAX_BASE_LG));
+    let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
+    cost(last.map_or(0, |last| last.saturating_add(1)), used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offsets(step: u64, count: u64) -> Offsets {
+        let mut offsets = Offsets::default();
+        (0..count).for_each(|i| offsets.insert(i * step));
+        offsets
+    }
+
+    #[test]
+    fn blocks_of_64_kib_waste_most_of_their_ranges() {
+        // 100 blocks: with ranges of 2 KiB, one filter in 32 is in use.
+        let blocks = offsets(64 << 10, 100);
+        let filters = 99 * 32 + 1;
+        let now = 4 * filters + 100;
+        // Ranges of 512 KiB, 13 filters; of 256 KiB it would be 25, and of 64 KiB, 100.
+        let larger = larger_ranges(11, filters, filters - 100, &blocks).unwrap();
+        let most = now - 5;
+        let saved = |filters: u64| now - 5 * filters;
+        assert_eq!(larger, Larger { base_lg: 16, saves: saved(100) });
+        assert!(10 * saved(100) >= 9 * most);
+        assert_eq!(cost_with(15, &blocks), 4 * 199 + 100);
+        assert!(10 * (now - cost_with(14, &blocks)) < 9 * most);
+    }
+
+    #[test]
+    fn nothing_is_saved_where_there_is_one_filter() {
+        assert_eq!(larger_ranges(11, 1, 0, &offsets(1000, 2)), None);
+        assert_eq!(larger_ranges(11, 0, 0, &offsets(1, 0)), None);
+        assert_eq!(larger_ranges(63, 1, 0, &offsets(1 << 20, 9)), None);
+        assert_eq!(larger_ranges(255, 100, 0, &offsets(1 << 20, 9)), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Runs the targets without libFuzzer: the committed corpus, then inputs made from it by seeded changes.
+//!
+//! ```text
+//! stable [--seconds N | --inputs N] [--seed N] [target]...
+//! ```
+//!
+//! A panic ends it, after the input has been shown in hexadecimal.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use filterblock_fuzz::mutate::{Random, corpus, next_input};
+use filterblock_fuzz::{TARGETS, Target};
+
+const USAGE: &str = "usage: stable [--seconds N | --inputs N] [--seed N] [target]...";
+
+/// What is run of each target.
+struct Options {
+    seconds: Option<u64>,
+    inputs: u64,
+    seed: u64,
+    targets: Vec<Target>,
+}
+
+fn options() -> Option<Options> {
+    let mut options = Options { seconds: None, inputs: 20_000, seed: 1, targets: Vec::new() };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next()?.parse::<u64>().ok();
+        match argument.as_str() {
+            "--seconds" => options.seconds = Some(number()?),
+            "--inputs" => options.inputs = number()?,
+            "--seed" => options.seed = number()?,
+            name => options.targets.push(*TARGETS.iter().find(|(known, _)| *known == name)?),
+        }
+    }
+    if options.targets.is_empty() {
+        options.targets = TARGETS.to_vec();
+    }
+    Some(options)
+}
+
+fn main() -> ExitCode {
+    let Some(options) = options() else {
+        eprintln!("{USAGE}\ntargets: {}", TARGETS.map(|(name, _)| name).join(" "));
+        return ExitCode::from(2);
+    };
+    for target in &options.targets {
+        if !run(target, &options) {
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Whether no input made the target panic.
+fn run(&(name, target): &Target, options: &Options) -> bool {
+    let known = corpus(name);
+    let mut random = Random(options.seed);
+    let start = Instant::now();
+    let end = options.seconds.map(|seconds| start + Duration::from_secs(seconds));
+    let mut count = 0;
+    loop {
+        let input = match known.get(count as usize) {
+            Some(input) => input.clone(),
+            None if end.map_or(count >= options.inputs, |end| Instant::now() >= end) => break,
+            None => next_input(&known, &mut random),
+        };
+        count += 1;
+        if panic::catch_unwind(AssertUnwindSafe(|| target(&input))).is_err() {
+            let hex: String = input.iter().map(|byte| format!("{byte:02x}")).collect();
+            eprintln!("{name}: input {count} with seed {}: {hex}", options.seed);
+            return false;
+        }
+    }
+    println!(
+        "{name}: {count} inputs in {:.1} s, {} of them from the corpus",
+        start.elapsed().as_secs_f64(),
+        known.len()
+    );
+    true
+}

@@ -1,0 +1,128 @@
+//! Any bytes as a MANIFEST or a log, also framed with right checksums.
+
+use filterblock::database::{LogReader, Manifest, holds_data};
+use filterblock::{Error, Result};
+
+use crate::cut::Input;
+
+/// Enough for any list that an input can make, and for no more.
+const MEMORY: usize = 64 << 10;
+
+const BLOCK_LEN: usize = 32 << 10;
+const HEADER_LEN: usize = 7;
+
+/// A mode, then a file or the contents of its records.
+pub fn run(data: &[u8]) {
+    let mut input = Input(data);
+    if input.byte() & 1 == 0 {
+        let file = input.0;
+        read_log(file);
+        read_manifest(file);
+        return;
+    }
+    let mut records = Vec::new();
+    while !input.is_empty() {
+        // Some records are longer than a block.
+        let repeat = if input.byte() == 0xff { 150 } else { 1 };
+        records.push(input.string().repeat(repeat));
+    }
+    let file = log_of(&records);
+    let (read, damage) = read_log(&file);
+    assert!(!damage, "a sound log");
+    assert_eq!(read, records, "every record comes back");
+    read_manifest(&file);
+}
+
+/// Frames the records as LevelDB's `db/log_writer.cc` does.
+fn log_of(records: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for record in records {
+        let (mut rest, mut first) = (&record[..], true);
+        loop {
+            let left = BLOCK_LEN - file.len() % BLOCK_LEN;
+            if left < HEADER_LEN {
+                file.resize(file.len() + left, 0);
+                continue;
+            }
+            let (data, after) = rest.split_at(rest.len().min(left - HEADER_LEN));
+            let last = after.is_empty();
+            let kind = match (first, last) {
+                (true, true) => 1,
+                (true, false) => 2,
+                (false, false) => 3,
+                (false, true) => 4,
+            };
+            let crc = crc32c::crc32c_append(crc32c::crc32c(&[kind]), data);
+            file.extend(crc.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes());
+            file.extend((data.len() as u16).to_le_bytes());
+            file.push(kind);
+            file.extend(data);
+            (rest, first) = (after, false);
+            if last {
+                break;
+            }
+        }
+    }
+    file
+}
+
+/// All records, and whether anything was damaged.
+fn read_log(file: &[u8]) -> (Vec<Vec<u8>>, bool) {
+    let mut reader = LogReader::new(file).max_record_len(MEMORY);
+    let (mut records, mut damage) = (Vec::new(), false);
+    // Each call moves on by a byte at least.
+    for _ in 0..=file.len() {
+        match reader.read_record() {
+            Ok(None) => {
+                assert!(reader.incomplete_tail().is_none_or(|tail| tail < file.len() as u64));
+                let _: Result<bool> = holds_data(file);
+                return (records, damage);
+            }
+            Ok(Some(record)) => {
+                assert!(record.offset + HEADER_LEN as u64 <= file.len() as u64);
+                assert!(record.data.len() <= file.len());
+                records.push(record.data.to_vec());
+            }
+            Err(error) => {
+                assert_is_of_the_file(&error, file);
+                damage = true;
+            }
+        }
+    }
+    panic!("more calls than bytes");
+}
+
+fn read_manifest(file: &[u8]) {
+    let scan = Manifest::scan(file, MEMORY);
+    let manifest = &scan.manifest;
+    let tables = manifest.tables();
+    assert!(tables.is_sorted_by(|a, b| (a.level, a.number) < (b.level, b.number)));
+    let by_level: usize = (0..7).map(|level| manifest.level(level).len()).sum();
+    assert_eq!(by_level, tables.len());
+    for table in tables {
+        assert!(table.smallest.len() >= 8 && table.largest.len() >= 8);
+        let (key, _) = table.smallest.split_at(table.smallest.len() - 8);
+        let inverted = table.user_keys().is_some_and(|(smallest, largest)| smallest > largest);
+        let found = manifest.tables_for(key).any(|other| other == table);
+        assert!(found || inverted, "a table is passed over for its first key");
+    }
+    match (&scan.damage, Manifest::parse(file)) {
+        (None, Ok(parsed)) => assert!(parsed == scan.manifest),
+        // With more memory it may be read.
+        (Some(Error::Limit { .. }), _) => {}
+        (Some(damage), Err(error)) => {
+            assert_is_of_the_file(damage, file);
+            assert_eq!(damage.to_string(), error.to_string());
+        }
+        (damage, _) => panic!("read with a limit: {damage:?}, and otherwise without it"),
+    }
+}
+
+fn assert_is_of_the_file(error: &Error, file: &[u8]) {
+    match error {
+        Error::Corrupt { offset, .. } | Error::Unsupported { offset, .. } | Error::Limit { offset, .. } => {
+            assert!(*offset <= file.len() as u64, "{error}");
+        }
+        other => panic!("{other}"),
+    }
+}

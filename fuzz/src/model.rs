@@ -1,0 +1,145 @@
+//! LevelDB's hash, Bloom filter and filter block a second time: slow, in 64-bit numbers, and written from the format's description
+//! rather than from the library.
+
+/// What a number of 32 bits wraps at.
+const WRAP: u64 = 1 << 32;
+
+/// The hash of `util/hash.cc` with the Bloom filter's seed.
+pub fn hash(key: &[u8]) -> u32 {
+    const SEED: u64 = 0xbc9f_1d34;
+    const M: u64 = 0xc6a4_a793;
+    let mut h = SEED ^ (key.len() as u64 * M % WRAP);
+    for part in key.chunks(4) {
+        let number: u64 = part.iter().enumerate().map(|(at, &byte)| u64::from(byte) << (8 * at)).sum();
+        h = (h + number) % WRAP * M % WRAP;
+        h ^= if part.len() == 4 { h >> 16 } else { h >> 24 };
+    }
+    h as u32
+}
+
+/// The k bits that a key sets among `bits`.
+fn positions(key: &[u8], k: u64, bits: u64) -> impl Iterator<Item = usize> {
+    let h = u64::from(hash(key));
+    let delta = (h >> 17) | ((h << 15) % WRAP);
+    (0..k).map(move |i| ((h + i * delta) % WRAP % bits) as usize)
+}
+
+/// k, as `util/bloom.cc` chooses it.
+pub fn probes(bits_per_key: u32) -> u64 {
+    (u64::from(bits_per_key) * 69 / 100).clamp(1, 30)
+}
+
+/// The filter of these keys.
+pub fn bloom_filter(keys: &[&[u8]], bits_per_key: u32) -> Vec<u8> {
+    let bits = (keys.len() as u64 * u64::from(bits_per_key)).max(64).next_multiple_of(8);
+    let mut array = vec![false; bits as usize];
+    for key in keys {
+        positions(key, probes(bits_per_key), bits).for_each(|position| array[position] = true);
+    }
+    let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit));
+    let mut filter: Vec<u8> = array.chunks(8).map(byte).collect();
+    filter.push(probes(bits_per_key) as u8);
+    filter
+}
+
+/// Whether the key may be among those of the filter.
+pub fn bloom_matches(key: &[u8], filter: &[u8]) -> bool {
+    if filter.len() < 2 {
+        return false;
+    }
+    let k = u64::from(filter[filter.len() - 1]);
+    let bits = 8 * (filter.len() as u64 - 1);
+    k > 30 || positions(key, k, bits).all(|position| filter[position / 8] >> (position % 8) & 1 == 1)
+}
+
+/// One entry of the offset array, read together with what follows it.
+#[derive(Debug)]
+pub struct Entry {
+    start: u64,
+    limit: u64,
+}
+
+/// A filter block taken apart.
+#[derive(Debug)]
+pub struct Block<'a> {
+    contents: &'a [u8],
+    array: u64,
+    /// Its entries; none where the array cannot be where it is said to be.
+    pub entries: Vec<Entry>,
+    /// None where the block is too short to have one.
+    pub base_lg: Option<u8>,
+    /// Whether the last five bytes make sense together with the block's length.
+    tail_is_sound: bool,
+}
+
+impl<'a> Block<'a> {
+    /// Takes the block apart.
+    pub fn new(contents: &'a [u8]) -> Self {
+        let n = contents.len();
+        if n < 5 {
+            return Self { contents, array: 0, entries: Vec::new(), base_lg: None, tail_is_sound: false };
+        }
+        let word = |at: usize| (0..4).map(|byte| u64::from(contents[at + byte]) << (8 * byte)).sum::<u64>();
+        let (array, room) = (word(n - 5), n as u64 - 5);
+        let base_lg = Some(contents[n - 1]);
+        if array > room {
+            return Self { contents, array, entries: Vec::new(), base_lg, tail_is_sound: false };
+        }
+        let count = (room - array) / 4;
+        let entry = |i| {
+            let at = (array + 4 * i) as usize;
+            Entry { start: word(at), limit: word(at + 4) }
+        };
+        let tail_is_sound = (room - array).is_multiple_of(4) && contents[n - 1] < 64;
+        Self { contents, array, entries: (0..count).map(entry).collect(), base_lg, tail_is_sound }
+    }
+
+    /// The filter of this number, where its offsets are sound.
+    pub fn filter(&self, index: usize) -> Option<&'a [u8]> {
+        let Entry { start, limit } = *self.entries.get(index)?;
+        let sound = start <= limit && limit <= self.array;
+        sound.then(|| &self.contents[start as usize..limit as usize])
+    }
+
+    /// Whether LevelDB would let this key match, where it does not fall into undefined behaviour.
+    pub fn may_match(&self, block_offset: u64, matches: impl Fn(&[u8]) -> bool) -> bool {
+        let Some(base_lg @ 0..64) = self.base_lg else { return true };
+        let Ok(index) = usize::try_from(block_offset >> base_lg) else { return true };
+        match self.filter(index) {
+            Some(filter) => matches(filter),
+            None => self.entries.get(index).is_none_or(|entry| entry.start != entry.limit),
+        }
+    }
+
+    /// Whether nothing is malformed.
+    pub fn is_sound(&self) -> bool {
+        self.tail_is_sound && (0..self.entries.len()).all(|index| self.filter(index).is_some())
+    }
+
+    /// The first offset that filter `index` is for and the one behind its last, as far as 64 bits go.
+    pub fn range(&self, index: usize) -> (u64, u64) {
+        let Some(base_lg @ 0..64) = self.base_lg else { return (u64::MAX, u64::MAX) };
+        let cut = |offset: u128| u64::try_from(offset).unwrap_or(u64::MAX);
+        (cut((index as u128) << base_lg), cut((index as u128 + 1) << base_lg))
+    }
+}
+
+/// The filter block for these keys, each with the offset of its data block, in ascending order of the offsets. `last` is the
+/// offset of the last `StartBlock`.
+pub fn filter_block(keys: &[(u64, &[u8])], last: u64, base_lg: u8, bits_per_key: u32) -> Vec<u8> {
+    let mut count = last >> base_lg;
+    if keys.iter().any(|&(offset, _)| offset >> base_lg == count) {
+        count += 1;
+    }
+    let (mut filters, mut offsets) = (Vec::new(), Vec::new());
+    for index in 0..count {
+        offsets.extend((filters.len() as u32).to_le_bytes());
+        let of_range = keys.iter().filter(|(offset, _)| offset >> base_lg == index);
+        let of_range: Vec<&[u8]> = of_range.map(|&(_, key)| key).collect();
+        if !of_range.is_empty() {
+            filters.extend(bloom_filter(&of_range, bits_per_key));
+        }
+    }
+    offsets.extend((filters.len() as u32).to_le_bytes());
+    [&filters[..], &offsets, &[base_lg]].concat()
+}

@@ -1,0 +1,76 @@
+//! Inputs without libFuzzer: seeded random numbers, and changes to inputs that are known to lead far.
+
+use std::fs;
+use std::path::Path;
+
+/// SplitMix64: small, and good enough to change bytes.
+#[derive(Clone, Debug)]
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `end`, or 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.bits() % end.max(1) as u64) as usize
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.bits() as u8).collect()
+    }
+}
+
+/// The committed corpus of a target, in the order of the files' names.
+pub fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("listing the corpus").path()).collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).expect("reading the corpus")).collect()
+}
+
+/// One of the inputs changed in up to eight places, or one time in eight something else altogether.
+pub fn next_input(inputs: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+    let len = random.below(200);
+    let Some(known) = inputs.get(random.below(inputs.len())).filter(|_| random.below(8) > 0) else {
+        return random.bytes(len);
+    };
+    let mut input = known.clone();
+    for _ in 0..=random.below(8) {
+        change(&mut input, inputs, random);
+    }
+    input
+}
+
+fn change(input: &mut Vec<u8>, inputs: &[Vec<u8>], random: &mut Random) {
+    let at = random.below(input.len());
+    match random.below(7) {
+        0 if !input.is_empty() => input[at] ^= 1 << random.below(8),
+        1 if !input.is_empty() => input[at] = random.bits() as u8,
+        // Values at which things tend to break.
+        2 if !input.is_empty() => input[at] = [0, 1, 0x7f, 0x80, 0xff][random.below(5)],
+        3 => input.truncate(at),
+        4 => {
+            let len = random.below(9);
+            let end = input.len().min(at + len);
+            input.drain(at..end);
+        }
+        5 => {
+            let len = random.below(9);
+            let new = random.bytes(len);
+            input.splice(at..at, new);
+        }
+        _ => {
+            let other = &inputs[random.below(inputs.len())];
+            let from = random.below(other.len());
+            let part = &other[from..other.len().min(from + 16)];
+            input.splice(at..at, part.iter().copied());
+        }
+    }
+}

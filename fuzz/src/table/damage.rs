@@ -1,0 +1,283 @@
+//! One structure of a table damaged, and the table put together around it with right checksums.
+
+use arbitrary::Arbitrary;
+use filterblock::table::BlockHandle;
+
+use super::parts::Parts;
+use crate::model;
+
+/// What is done to a run of bytes. Places are taken modulo its length.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) enum Edit<'a> {
+    /// Other bytes from here on.
+    Overwrite(u16, &'a [u8]),
+    /// Bits flipped.
+    Flip(u16, u8),
+    /// Cut off here.
+    Cut(u16),
+    /// Bytes put in here.
+    Insert(u16, &'a [u8]),
+    /// A 32-bit number so many words before the end: counts, offsets.
+    Word(u8, u32),
+    /// Something else altogether.
+    Replace(&'a [u8]),
+}
+
+impl Edit<'_> {
+    fn apply(self, bytes: &mut Vec<u8>) {
+        let len = bytes.len();
+        let place = |at: u16| usize::from(at).checked_rem(len).unwrap_or_default();
+        match self {
+            Self::Overwrite(at, with) => {
+                bytes.iter_mut().skip(place(at)).zip(with).for_each(|(byte, &new)| *byte = new);
+            }
+            Self::Flip(at, bits) => bytes.iter_mut().skip(place(at)).take(1).for_each(|byte| *byte ^= bits),
+            Self::Cut(at) => bytes.truncate(place(at)),
+            Self::Insert(at, with) => drop(bytes.splice(place(at)..place(at), with.iter().copied())),
+            Self::Word(back, value) => {
+                let start = len.checked_sub(4 * (usize::from(back) % 32 + 1));
+                if let Some(word) = start.and_then(|start| bytes.get_mut(start..start + 4)) {
+                    word.copy_from_slice(&value.to_le_bytes());
+                }
+            }
+            Self::Replace(with) => *bytes = with.to_vec(),
+        }
+    }
+}
+
+/// A handle that leads elsewhere.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) enum Elsewhere {
+    /// Anywhere.
+    At(u64, u64),
+    /// The block of this number in the file, or near it.
+    Near(u8, i8, i8),
+}
+
+impl Elsewhere {
+    fn handle(self, blocks: &[BlockHandle]) -> BlockHandle {
+        match self {
+            Self::At(offset, size) => BlockHandle { offset, size },
+            Self::Near(number, offset_by, size_by) => {
+                let near = usize::from(number).checked_rem(blocks.len()).map(|at| blocks[at]);
+                let BlockHandle { offset, size } = near.unwrap_or_default();
+                let offset = offset.saturating_add_signed(offset_by.into());
+                BlockHandle { offset, size: size.saturating_add_signed(size_by.into()) }
+            }
+        }
+    }
+}
+
+/// The one structure that is damaged.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) enum Damage<'a> {
+    /// None.
+    Nothing,
+    /// A data block's entries or restarts; it is stored uncompressed.
+    Contents(u8, Edit<'a>),
+    /// A data block as it is stored, perhaps compressed.
+    Stored(u8, Edit<'a>),
+    /// A data block's compression type.
+    Kind(u8, u8),
+    /// A data block's checksum.
+    Checksum(u8, u32),
+    /// A data block's handle in the index.
+    Handle(u8, Elsewhere),
+    /// The filter block.
+    Filter(Edit<'a>),
+    /// The filter block's compression type.
+    FilterKind(u8),
+    /// The filter block's handle.
+    FilterHandle(Elsewhere),
+    /// The metaindex.
+    Metaindex(Edit<'a>),
+    /// An entry before that of the filters.
+    MetaindexEntry(&'a [u8], &'a [u8]),
+    /// The metaindex's handle.
+    MetaindexHandle(Elsewhere),
+    /// A data block's key in the index.
+    IndexKey(u8, &'a [u8]),
+    /// The index.
+    Index(Edit<'a>),
+    /// The index's compression type.
+    IndexKind(u8),
+    /// The index's handle.
+    IndexHandle(Elsewhere),
+    /// The footer before the magic.
+    Footer(Edit<'a>),
+    /// The file, without putting anything right.
+    File(Edit<'a>),
+}
+
+/// Which answers the damage leaves as they were.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Intact {
+    /// All.
+    All,
+    /// Those about the other data blocks, and no key of this one is denied.
+    AllBut(usize),
+    /// Those about the other data blocks.
+    AllButLost(usize),
+    /// All, unless a filter denies the key.
+    AllButFilters,
+    /// None.
+    Nothing,
+}
+
+impl Damage<'_> {
+    /// The data block that is damaged, of `count`.
+    fn block(self, count: usize) -> Option<usize> {
+        match self {
+            Self::Contents(block, _)
+            | Self::Stored(block, _)
+            | Self::Kind(block, _)
+            | Self::Checksum(block, _)
+            | Self::Handle(block, _)
+            | Self::IndexKey(block, _) => usize::from(block).checked_rem(count),
+            _ => None,
+        }
+    }
+
+    /// What has to be as before, in a table of `count` data blocks.
+    pub(super) fn leaves(self, count: usize) -> Intact {
+        match self {
+            Self::Nothing => Intact::All,
+            Self::Contents(..) | Self::Stored(..) | Self::Kind(..) | Self::Checksum(..) => {
+                self.block(count).map_or(Intact::All, Intact::AllBut)
+            }
+            // The filter asked is that of the place where the handle leads.
+            Self::Handle(..) => self.block(count).map_or(Intact::All, Intact::AllButLost),
+            Self::Filter(_)
+            | Self::FilterKind(_)
+            | Self::FilterHandle(_)
+            | Self::Metaindex(_)
+            | Self::MetaindexEntry(..)
+            | Self::MetaindexHandle(_) => Intact::AllButFilters,
+            Self::IndexKey(..) | Self::Index(_) | Self::IndexKind(_) | Self::IndexHandle(_) => {
+                Intact::Nothing
+            }
+            Self::Footer(_) | Self::File(_) => Intact::Nothing,
+        }
+    }
+}
+
+/// A file being put together.
+#[derive(Default)]
+struct File {
+    bytes: Vec<u8>,
+    blocks: Vec<BlockHandle>,
+}
+
+impl File {
+    fn block(&mut self, stored: &[u8], kind: u8, checksum_xor: u32) -> BlockHandle {
+        let handle = BlockHandle { offset: self.bytes.len() as u64, size: stored.len() as u64 };
+        self.bytes.extend(stored);
+        self.bytes.push(kind);
+        let crc = crc32c::crc32c(&self.bytes[handle.offset as usize..]);
+        let masked = crc.rotate_right(15).wrapping_add(0xa282_ead8);
+        self.bytes.extend((masked ^ checksum_xor).to_le_bytes());
+        self.blocks.push(handle);
+        handle
+    }
+}
+
+/// The contents of a block in which every entry is a restart.
+fn entry_block(entries: &[(&[u8], Vec<u8>)]) -> Vec<u8> {
+    let (mut bytes, mut restarts) = (Vec::new(), Vec::new());
+    for (key, value) in entries {
+        restarts.extend((bytes.len() as u32).to_le_bytes());
+        bytes.push(0);
+        for len in [key.len(), value.len()] {
+            bytes.extend([len as u8 | 0x80, (len >> 7) as u8]);
+        }
+        bytes.extend([key, &value[..]].concat());
+    }
+    bytes.extend(&restarts);
+    bytes.extend((entries.len() as u32).to_le_bytes());
+    bytes
+}
+
+fn encoded(handle: BlockHandle) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    handle.encode(&mut bytes);
+    bytes
+}
+
+/// The file of these parts, with filters of this base_lg, and the damage.
+pub(super) fn assemble(parts: &Parts, base_lg: Option<u8>, damage: Damage<'_>) -> Vec<u8> {
+    let mut file = File::default();
+    let target = damage.block(parts.data.len());
+    let (mut handles, mut filter_keys) = (Vec::new(), Vec::new());
+    for (number, block) in parts.data.iter().enumerate() {
+        let (mut stored, mut kind, mut checksum_xor) = (block.stored.clone(), block.kind, 0);
+        match damage {
+            _ if target != Some(number) => {}
+            Damage::Contents(_, edit) => {
+                (stored, kind) = (block.contents.clone(), 0);
+                edit.apply(&mut stored);
+            }
+            Damage::Stored(_, edit) => edit.apply(&mut stored),
+            Damage::Kind(_, other) => kind = other,
+            Damage::Checksum(_, xor) => checksum_xor = xor,
+            _ => {}
+        }
+        let handle = file.block(&stored, kind, checksum_xor);
+        handles.push(handle);
+        let keys = block.entries.iter().map(|(key, _)| (handle.offset, parts.filter_key(key)));
+        filter_keys.extend(keys);
+    }
+
+    let mut meta: Vec<(&[u8], Vec<u8>)> = Vec::new();
+    if let Damage::MetaindexEntry(key, value) = damage {
+        meta.push((key, value.to_vec()));
+    }
+    if let Some(base_lg) = base_lg {
+        let last = handles.last().and_then(BlockHandle::end).unwrap_or_default();
+        let mut filter = model::filter_block(&filter_keys, last, base_lg, 10);
+        if let Damage::Filter(edit) = damage {
+            edit.apply(&mut filter);
+        }
+        let kind = if let Damage::FilterKind(kind) = damage { kind } else { 0 };
+        let mut handle = file.block(&filter, kind, 0);
+        if let Damage::FilterHandle(elsewhere) = damage {
+            handle = elsewhere.handle(&file.blocks);
+        }
+        meta.push((b"filter.leveldb.BuiltinBloomFilter2", encoded(handle)));
+    }
+    let mut metaindex = entry_block(&meta);
+    if let Damage::Metaindex(edit) = damage {
+        edit.apply(&mut metaindex);
+    }
+    let mut metaindex = file.block(&metaindex, 0, 0);
+    if let Damage::MetaindexHandle(elsewhere) = damage {
+        metaindex = elsewhere.handle(&file.blocks);
+    }
+
+    let index = parts.data.iter().zip(handles).enumerate().map(|(number, (block, handle))| match damage {
+        Damage::IndexKey(_, key) if target == Some(number) => (key, encoded(handle)),
+        Damage::Handle(_, elsewhere) if target == Some(number) => {
+            (&block.index_key[..], encoded(elsewhere.handle(&file.blocks)))
+        }
+        _ => (&block.index_key[..], encoded(handle)),
+    });
+    let mut index = entry_block(&index.collect::<Vec<_>>());
+    if let Damage::Index(edit) = damage {
+        edit.apply(&mut index);
+    }
+    let kind = if let Damage::IndexKind(kind) = damage { kind } else { 0 };
+    let mut index = file.block(&index, kind, 0);
+    if let Damage::IndexHandle(elsewhere) = damage {
+        index = elsewhere.handle(&file.blocks);
+    }
+
+    let mut footer = [encoded(metaindex), encoded(index)].concat();
+    if let Damage::Footer(edit) = damage {
+        edit.apply(&mut footer);
+    }
+    footer.resize(40, 0);
+    let mut bytes = [file.bytes, footer, 0xdb47_7524_8b80_fb57_u64.to_le_bytes().to_vec()].concat();
+    if let Damage::File(edit) = damage {
+        edit.apply(&mut bytes);
+    }
+    bytes
+}

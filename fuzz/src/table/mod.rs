@@ -1,0 +1,190 @@
+//! Sound tables with one structure damaged and the checksums put right: no panic, no endless walk, and no wrong answer about what
+//! the damage leaves intact.
+
+mod damage;
+mod parts;
+
+use arbitrary::{Arbitrary, Unstructured};
+use bytes::Bytes;
+use filterblock::Error;
+use filterblock::table::{Lookup, ReadOptions, Table};
+
+use damage::{Damage, Intact, assemble};
+use parts::{Entry, Parts, samples};
+
+/// More than a walk through any sound sample decodes.
+const MAX_OUTPUT: u64 = 64 << 10;
+
+/// How many blocks and filters of a damaged table are looked at.
+const MAX_LOOKED_AT: usize = 40;
+
+#[derive(Arbitrary, Debug)]
+struct Plan<'a> {
+    sample: u8,
+    filtered: bool,
+    base_lg: u8,
+    verify_checksums: bool,
+    whole_tail: bool,
+    damage: Damage<'a>,
+}
+
+impl Plan<'_> {
+    fn parts(&self) -> &'static Parts {
+        &samples()[usize::from(self.sample) % samples().len()]
+    }
+
+    fn file(&self) -> Bytes {
+        let base_lg = self.filtered.then_some(self.base_lg % 64);
+        assemble(self.parts(), base_lg, self.damage).into()
+    }
+}
+
+/// A table that may be damaged.
+#[derive(Debug)]
+pub struct Made {
+    /// The table.
+    pub file: Bytes,
+    /// Whether nothing is damaged.
+    pub sound: bool,
+}
+
+/// The table that `data` describes.
+pub fn make(data: &[u8]) -> Option<Made> {
+    let plan = Plan::arbitrary_take_rest(Unstructured::new(data)).ok()?;
+    Some(Made { file: plan.file(), sound: matches!(plan.damage, Damage::Nothing) })
+}
+
+/// Which table, how it is read, and the damage.
+pub fn run(data: &[u8]) {
+    let Ok(plan) = Plan::arbitrary_take_rest(Unstructured::new(data)) else { return };
+    let parts = plan.parts();
+    let options = ReadOptions::default()
+        .internal_keys(parts.internal)
+        .verify_checksums(plan.verify_checksums)
+        .tail_size(if plan.whole_tail { 64 << 10 } else { 48 })
+        .max_block_size(64 << 10)
+        .max_output(MAX_OUTPUT);
+    let intact = plan.damage.leaves(parts.data.len());
+    let table = match Table::open(plan.file(), &options) {
+        Ok(table) => table,
+        Err(error) => {
+            assert_is_of_the_file(&error);
+            assert_eq!(intact, Intact::Nothing, "{error}");
+            return;
+        }
+    };
+    if matches!(intact, Intact::All | Intact::AllBut(_) | Intact::AllButLost(_)) {
+        assert_eq!(table.filter().is_some(), plan.filtered);
+        assert!(table.filter_error().is_none());
+    }
+    for (number, block) in parts.data.iter().enumerate() {
+        for entry in &block.entries {
+            ask(&table, entry, number, intact, parts.internal);
+        }
+    }
+    if let (Damage::Checksum(_, 1..), Intact::AllBut(number), true) =
+        (plan.damage, intact, plan.verify_checksums)
+    {
+        for (key, _) in &parts.data[number].entries {
+            assert!(table.get(key).is_err(), "a wrong checksum goes unnoticed");
+        }
+    }
+    let walked = walk(&table);
+    if matches!(intact, Intact::All | Intact::AllButFilters) {
+        let entries = parts.data.iter().flat_map(|block| &block.entries);
+        assert!(walked.iter().eq(entries), "a walk does not ask filters");
+    }
+    look_around(&table);
+}
+
+/// Only what is wrong with the file can be wrong.
+fn assert_is_of_the_file(error: &Error) {
+    assert!(
+        matches!(error, Error::Corrupt { .. } | Error::Unsupported { .. } | Error::Limit { .. }),
+        "{error:?}"
+    );
+}
+
+/// What a call returned, if it is no error; an error has to be about the file.
+fn checked<T>(result: Result<T, Error>) -> Option<T> {
+    result.inspect_err(assert_is_of_the_file).ok()
+}
+
+/// Everything about one stored key.
+fn ask(table: &Table<Bytes>, (key, value): &Entry, number: usize, intact: Intact, internal: bool) {
+    let may_contain = checked(table.may_contain(key));
+    let value_found = checked(table.get(key));
+    let sought = checked(table.seek(key));
+    let mut cursor = table.cursor();
+    let cursor_found = checked(cursor.seek(key)).map(|found| found.then(|| cursor.key().to_vec()));
+    let lookup = internal.then(|| {
+        let (user_key, tag) = key.split_at(key.len() - 8);
+        let tag = u64::from_le_bytes(tag.try_into().expect("eight bytes"));
+        let expected = if tag & 1 == 1 { Lookup::Value(value.clone().into()) } else { Lookup::Deleted };
+        (checked(table.get_at(user_key, tag >> 8)), expected)
+    });
+    match intact {
+        Intact::Nothing => return,
+        Intact::AllBut(damaged) if damaged == number => {
+            assert_eq!(may_contain, Some(true), "a stored key is denied");
+            return;
+        }
+        Intact::AllButLost(lost) if lost == number => return,
+        Intact::AllButFilters if may_contain == Some(false) => {
+            assert!(table.filter().is_some_and(|_| table.filter_error().is_none()));
+            assert_eq!(value_found, Some(None));
+        }
+        _ => {
+            assert_eq!(may_contain, Some(true), "a stored key is denied");
+            assert_eq!(value_found.flatten().as_deref(), Some(&value[..]));
+            let sought = sought.flatten().expect("a stored key is found");
+            assert_eq!((&sought.0[..], &sought.1[..]), (&key[..], &value[..]));
+            if let Some((found, expected)) = lookup {
+                assert_eq!(found, Some(expected));
+            }
+        }
+    }
+    assert_eq!(cursor_found, Some(Some(key.clone())), "a cursor does not ask filters");
+}
+
+/// Goes through all entries, from a cursor and an iterator.
+fn walk(table: &Table<Bytes>) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut cursor = table.cursor();
+    while let Some(true) = checked(cursor.next()) {
+        entries.push((cursor.key().to_vec(), cursor.value().to_vec()));
+        // Each takes three bytes at least of what is decoded.
+        assert!(entries.len() as u64 <= MAX_OUTPUT / 3, "the walk does not end");
+    }
+    let mut copied = 0;
+    for entry in table.iter() {
+        copied += u64::from(checked(entry).is_some());
+        assert!(copied <= MAX_OUTPUT / 3, "the iterator does not end");
+    }
+    assert!(copied <= entries.len() as u64);
+    entries
+}
+
+/// What those ask who look into a table.
+fn look_around(table: &Table<Bytes>) {
+    for block in table.data_blocks().take(MAX_LOOKED_AT).filter_map(checked) {
+        checked(table.compression_of(block));
+        if let Some(mut block) = checked(table.block_cursor(block)) {
+            let size = block.size();
+            let entries = std::iter::from_fn(|| checked(block.next()).filter(|&found| found)).count();
+            assert!(entries <= size / 3);
+        }
+    }
+    if let Some(mut metaindex) = table.metaindex() {
+        while let Some(true) = checked(metaindex.next()) {
+            checked(metaindex.handle());
+        }
+    }
+    if let Some(filter) = table.filter() {
+        checked(filter.check());
+        for (_, filter) in filter.iter().take(MAX_LOOKED_AT) {
+            checked(filter);
+        }
+    }
+    assert!(table.file_size() >= 48 && !format!("{table:?}").is_empty());
+}

@@ -1,0 +1,24 @@
+//! Tables against LevelDB's, at the smaller count; `compare-table` takes larger ones.
+
+use filterblock_interop::compare::{large, table};
+
+#[test]
+fn both_write_the_same_tables_and_read_each_others() {
+    let report = table::run(400, 31).unwrap();
+    assert_eq!((report.tables, report.compressed), (400, 400));
+    // The cases reach what they are meant to.
+    assert!(report.internal > 0 && report.unfiltered > 0 && report.empty > 0);
+    assert!(report.denied > 1000 && report.asked - report.denied > 1000);
+}
+
+#[test]
+fn a_table_of_many_entries_goes_both_ways() {
+    let report = large::run(100_000, 100).unwrap();
+    assert!(report.denied > 900, "{report}");
+}
+
+#[test]
+fn a_table_of_large_values_goes_both_ways() {
+    let report = large::run(300, 1 << 18).unwrap();
+    assert!(report.last_block > 64 << 20, "{report}");
+}

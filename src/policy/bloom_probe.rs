@@ -1,0 +1,156 @@
+//! Asking LevelDB's Bloom filter: one key, or many at once.
+
+use std::hint::black_box;
+
+use super::bloom::MAX_PROBES;
+use super::modulus::Modulus;
+use crate::hash::{BLOOM_SEED, hash, hash4};
+
+/// So many filters are fetched from memory before the first is asked.
+pub(crate) const BATCH: usize = 128;
+
+/// So many keys are asked side by side.
+const GROUP: usize = 32;
+
+/// Positions are 32-bit hashes modulo the number of bits, so of longer arrays only this much is used.
+const MAX_LEN: usize = 1 << 29;
+
+/// The bits of a filter that a key has to have.
+///
+/// `bits` is eight times the number of bytes, so `h % bits` is in byte `(h >> 3) % bytes` and is its bit `h & 7`.
+#[derive(Clone, Copy)]
+struct Bits<'a> {
+    array: &'a [u8],
+    modulus: Modulus,
+}
+
+impl<'a> Bits<'a> {
+    /// Of an array of at least one byte.
+    #[inline(always)]
+    fn new(array: &'a [u8]) -> Self {
+        Self { array, modulus: Modulus::new(array.len().min(MAX_LEN) as u64) }
+    }
+
+    /// Whether the bit of `h` is set, in the lowest bit of the answer.
+    #[inline(always)]
+    fn one(self, h: u32) -> u8 {
+        self.array[self.modulus.of(h >> 3)] >> (h & 7)
+    }
+
+    /// Whether three bits are set.
+    ///
+    /// Each is with a probability of about a half. To branch on each would be to guess wrong often, which costs more than to look.
+    #[inline(always)]
+    fn three(self, h: u32, delta: u32) -> bool {
+        let [second, third] = [h.wrapping_add(delta), h.wrapping_add(delta.wrapping_mul(2))];
+        self.one(h) & self.one(second) & self.one(third) & 1 != 0
+    }
+
+    /// Whether `count` bits are set.
+    #[inline(always)]
+    fn all(self, mut h: u32, delta: u32, count: u8) -> bool {
+        for _ in 0..count / 3 {
+            if !self.three(h, delta) {
+                return false;
+            }
+            h = h.wrapping_add(delta.wrapping_mul(3));
+        }
+        (0..u32::from(count % 3)).all(|i| self.one(h.wrapping_add(delta.wrapping_mul(i))) & 1 != 0)
+    }
+}
+
+/// Whether `filter` has all bits of a key with the hash `h`.
+#[inline]
+pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
+    let Some((&probes, array)) = filter.split_last() else { return false };
+    if array.is_empty() {
+        return false;
+    }
+    if probes > MAX_PROBES {
+        return true;
+    }
+    let bits = Bits::new(array);
+    let delta = h.rotate_right(17);
+    // Ten bits a key, as nearly everyone has it, without counting.
+    if probes == 6 { bits.all(h, delta, 6) } else { bits.all(h, delta, probes) }
+}
+
+/// Answers `probes` of (key, filter) by LevelDB's hash.
+pub(super) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+    let len = probes.len().min(answers.len());
+    for (probes, answers) in probes[..len].chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+        fetch(probes);
+        for (probes, answers) in probes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
+            matches_group(probes, answers);
+        }
+    }
+}
+
+/// Has the memory bring the first and the last byte of each filter, all at once.
+fn fetch(probes: &[(&[u8], &[u8])]) {
+    let touch = |filter: &[u8]| filter.first().zip(filter.last()).map_or(0, |(first, last)| first ^ last);
+    black_box(probes.iter().fold(0, |sum, (_, filter)| sum ^ touch(filter)));
+}
+
+/// First three bits of every key without a branch, then the rest for those that have them.
+fn matches_group(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+    let mut hashes = [0; GROUP];
+    hash_group(probes, &mut hashes);
+    let mut open = [0; GROUP];
+    let mut opened = 0;
+    let mut modulus = LastModulus::default();
+    for (index, ((&(_, filter), answer), &h)) in probes.iter().zip(&mut *answers).zip(&hashes).enumerate() {
+        match filter.split_last() {
+            Some((3..=MAX_PROBES, array)) if !array.is_empty() => {
+                *answer = modulus.bits(array).three(h, h.rotate_right(17));
+                open[opened] = index as u8;
+                opened += usize::from(*answer);
+            }
+            _ => *answer = matches(h, filter),
+        }
+    }
+    for &index in &open[..opened] {
+        let index = usize::from(index);
+        if let Some((&k, array)) = probes[index].1.split_last() {
+            let delta = hashes[index].rotate_right(17);
+            let h = hashes[index].wrapping_add(delta.wrapping_mul(3));
+            let bits = modulus.bits(array);
+            answers[index] = if k == 6 { bits.three(h, delta) } else { bits.all(h, delta, k - 3) };
+        }
+    }
+}
+
+/// Filters of one block are often equally long: one division for all of them.
+#[derive(Default)]
+struct LastModulus(Option<(usize, Modulus)>);
+
+impl LastModulus {
+    /// The bits of an array of at least one byte.
+    #[inline(always)]
+    fn bits<'a>(&mut self, array: &'a [u8]) -> Bits<'a> {
+        if let Some((len, modulus)) = self.0
+            && len == array.len()
+        {
+            return Bits { array, modulus };
+        }
+        let bits = Bits::new(array);
+        self.0 = Some((array.len(), bits.modulus));
+        bits
+    }
+}
+
+#[inline]
+fn hash_group(probes: &[(&[u8], &[u8])], hashes: &mut [u32; GROUP]) {
+    let (fours, rest) = probes.as_chunks::<4>();
+    let (hash_fours, _) = hashes.as_chunks_mut::<4>();
+    for (&[(a, _), (b, _), (c, _), (d, _)], hashes) in fours.iter().zip(hash_fours) {
+        *hashes = if a.len() == b.len() && a.len() == c.len() && a.len() == d.len() {
+            hash4([a, b, c, d], BLOOM_SEED)
+        } else {
+            [a, b, c, d].map(|key| hash(key, BLOOM_SEED))
+        };
+    }
+    for ((key, _), h) in rest.iter().zip(&mut hashes[fours.len() * 4..]) {
+        *h = hash(key, BLOOM_SEED);
+    }
+}

@@ -1,0 +1,56 @@
+//! The internal keys of Basho's LevelDB (`db/dbformat.h` there).
+//!
+//! ```text
+//! [user key][sequence << 8 | type: fixed64]                     type 0: deletion, 1: value
+//! [user key][time: fixed64][sequence << 8 | type: fixed64]      type 2: value and when it was written; 3: and when it expires
+//! ```
+
+use std::cmp::Ordering;
+
+use super::comparator::{Comparator, SharedComparator};
+use super::internal_key::split;
+
+/// How long the time is.
+const TIME_LEN: usize = 8;
+
+/// The type of values with the time at which they were written.
+pub(super) const TIMED: u8 = 2;
+
+/// The type of values with the time at which they expire: the greatest.
+pub(super) const EXPIRING: u8 = 3;
+
+/// An internal key as user key and tag, or `None` if it is too short for what its type asks for.
+#[inline]
+pub(super) fn split_basho(key: &[u8]) -> Option<(&[u8], u64)> {
+    let (rest, tag) = split(key)?;
+    let is_timed = [TIMED, EXPIRING].contains(&((tag & 0xff) as u8));
+    let len = if is_timed { rest.len().checked_sub(TIME_LEN)? } else { rest.len() };
+    Some((rest.get(..len)?, tag))
+}
+
+/// Basho's internal keys: by user key, then the newest first. What is no internal key comes before all others.
+pub(super) struct BashoKeyComparator {
+    user: SharedComparator,
+}
+
+impl BashoKeyComparator {
+    pub(super) fn new(user: SharedComparator) -> Self {
+        Self { user }
+    }
+}
+
+impl Comparator for BashoKeyComparator {
+    fn name(&self) -> &str {
+        "leveldb.InternalKeyComparator"
+    }
+
+    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        match (split_basho(a), split_basho(b)) {
+            (Some((a_user, a_tag)), Some((b_user, b_tag))) => {
+                self.user.compare(a_user, b_user).then_with(|| b_tag.cmp(&a_tag))
+            }
+            (None, None) => a.cmp(b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        }
+    }
+}

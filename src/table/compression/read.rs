@@ -1,0 +1,171 @@
+//! From a block's stored bytes to its contents, by whichever codec they are in.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::{Codec, snappy};
+use crate::{Error, Result, Structure};
+
+/// The contents of a block whose stored contents, of compression type `id`, are at `offset` in the file, and their codec.
+///
+/// Uncompressed contents are returned as they are. Others take at most `max_len` bytes, and no more than the stored bytes can
+/// really hold.
+///
+/// Where a type has several meanings, each codec whose mark the data bear is tried, then those without a mark, until one
+/// takes the data from the first byte to the last.
+pub(crate) fn decompress(id: u8, stored: Bytes, offset: u64, max_len: u64) -> Result<(Bytes, Codec)> {
+    let mut failed = Failed::default();
+    for &codec in Codec::of_type(id) {
+        if !codec.may_begin(&stored) {
+            continue;
+        }
+        match decode(codec, &stored, offset, max_len) {
+            None => failed.unbuilt.push(codec),
+            Some(Ok(contents)) => return Ok((contents, codec)),
+            Some(Err(error)) if codec.is_marked() && matches!(error, Error::Limit { .. }) => {
+                return Err(error);
+            }
+            Some(Err(error)) => failed.note(error),
+        }
+    }
+    Err(failed.error(id, &stored, offset))
+}
+
+/// What `stored` holds by this codec, or `None` if this build does not have it.
+fn decode(codec: Codec, stored: &Bytes, offset: u64, max_len: u64) -> Option<Result<Bytes>> {
+    let decoded = match codec {
+        Codec::None => return Some(Ok(stored.clone())),
+        Codec::Snappy => snappy::decode(stored, offset, max_len),
+        #[cfg(feature = "zstd")]
+        Codec::Zstd => super::zstd::decode(stored, offset, max_len),
+        #[cfg(feature = "zlib")]
+        Codec::Zlib | Codec::Deflate => super::deflate::decode(codec, stored, offset, max_len),
+        #[cfg(feature = "lz4")]
+        Codec::Lz4 => super::lz4::decode(stored, offset, max_len),
+        #[cfg(not(feature = "zstd"))]
+        Codec::Zstd => return None,
+        #[cfg(not(feature = "zlib"))]
+        Codec::Zlib | Codec::Deflate => return None,
+        #[cfg(not(feature = "lz4"))]
+        Codec::Lz4 => return None,
+    };
+    Some(decoded.map(Bytes::from))
+}
+
+/// Why the codecs tried so far do not give the contents.
+#[derive(Default)]
+struct Failed {
+    /// What the first found wrong.
+    error: Option<Error>,
+    tried: usize,
+    /// What the contents would need by the first that goes beyond the limit.
+    over_limit: Option<Error>,
+    /// Those that this build does not have.
+    unbuilt: Vec<Codec>,
+}
+
+impl Failed {
+    fn note(&mut self, error: Error) {
+        self.tried += 1;
+        match error {
+            Error::Limit { .. } => self.over_limit.get_or_insert(error),
+            error => self.error.get_or_insert(error),
+        };
+    }
+
+    /// What keeps the data from being read, if they may be sound; else what is wrong with them.
+    fn error(self, id: u8, stored: &[u8], offset: u64) -> Error {
+        let unsupported = |meaning: &str| unsupported(id, offset, stored.len(), meaning);
+        let known = Codec::of_type(id);
+        if known.is_empty() {
+            return unsupported(Codec::foreign_use(id).unwrap_or("of unknown meaning"));
+        }
+        if let Some(error) = self.over_limit {
+            return error;
+        }
+        // Data that bear a codec's mark are that codec's, or damaged.
+        let marked = known.iter().find(|codec| codec.is_marked() && codec.may_begin(stored));
+        let mut missing = self.unbuilt;
+        missing.retain(|codec| marked.is_none_or(|marked| marked == codec));
+        if !missing.is_empty() {
+            return unsupported(&needed(&missing));
+        }
+        match self.error {
+            Some(error) if self.tried == 1 || marked.is_some() => error,
+            // RocksDB's, under LevelDB's magic: nothing is known to be wrong with it.
+            None if stored.starts_with(b"BZh") => unsupported("bzip2"),
+            _ => {
+                let names: Vec<_> = known.iter().map(|codec| codec.name()).collect();
+                let expected = format!("data of type {id}: {}", names.join(", "));
+                Error::corrupt(Structure::Compressed, offset, expected, "something else")
+            }
+        }
+    }
+}
+
+/// Codecs with the features that bring them, for messages.
+fn needed(codecs: &[Codec]) -> String {
+    let needed = codecs.iter().map(|codec| {
+        let feature = codec.feature().unwrap_or_default();
+        format!("{}, which needs the feature `{feature}`", codec.name())
+    });
+    needed.collect::<Vec<_>>().join("; or ")
+}
+
+fn unsupported(id: u8, offset: u64, stored_len: usize, meaning: &str) -> Error {
+    Error::Unsupported {
+        what: Structure::CompressionType,
+        offset: offset.saturating_add(stored_len as u64),
+        expected: supported().into(),
+        found: format!("{id} ({meaning})").into(),
+    }
+}
+
+/// The types that this build reads, for messages.
+fn supported() -> String {
+    let features = [
+        (cfg!(feature = "zstd"), ", 2 or 3 (zstd)"),
+        (cfg!(feature = "zlib"), ", 2 (zlib), 2 or 4 (deflate)"),
+        (cfg!(feature = "lz4"), ", 2 (lz4)"),
+    ];
+    let built = features.iter().filter(|(is_built, _)| *is_built).map(|(_, codecs)| *codecs);
+    std::iter::once("0 (none), 1 (snappy)").chain(built).collect()
+}
+
+/// Stored bytes are not what `codec` makes.
+pub(super) fn not_data(codec: Codec, offset: u64, found: impl Into<Cow<'static, str>>) -> Error {
+    Error::corrupt(Structure::Compressed, offset, codec.data(), found)
+}
+
+/// Contents are longer than is allowed.
+pub(super) fn too_long(offset: u64, limit: u64, found: u64) -> Error {
+    Error::Limit { what: "decompressed block", offset, limit, found }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(id: u8, stored: &[u8]) -> String {
+        decompress(id, Bytes::copy_from_slice(stored), 100, 1 << 20).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn uncompressed_contents_are_not_copied() {
+        let stored = Bytes::from(vec![7; 100]);
+        let (contents, codec) = decompress(0, stored.clone(), 0, 0).unwrap();
+        assert_eq!((contents.as_ptr(), codec), (stored.as_ptr(), Codec::None));
+    }
+
+    #[test]
+    fn types_that_nobody_reads_are_named() {
+        for (id, meaning) in
+            [(5, "LZ4HC in RocksDB"), (7, "Zstandard in RocksDB"), (255, "of unknown meaning")]
+        {
+            let error = error(id, b"abc");
+            assert!(error.starts_with("compression type at offset 103: expected 0 (none)"), "{error}");
+            assert!(error.ends_with(&format!("found {id} ({meaning}), which is not supported")), "{error}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! An allocator that counts: how often, and how much is held at the peak. Each thread for itself.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+fn hold(bytes: isize) {
+    HELD.with(|held| {
+        held.set(held.get() + bytes);
+        PEAK.with(|peak| peak.set(peak.get().max(held.get())));
+    });
+}
+
+// SAFETY: every call goes to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        hold(layout.size() as isize);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        hold(-(layout.size() as isize));
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        hold(size as isize - layout.size() as isize);
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How many allocations `work` makes.
+pub(crate) fn allocations<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    let before = ALLOCATIONS.with(Cell::get);
+    let result = work();
+    (ALLOCATIONS.with(Cell::get) - before, result)
+}
+
+/// How many bytes this thread holds that it has allocated itself.
+pub(crate) fn held() -> isize {
+    HELD.with(Cell::get)
+}
+
+/// How many bytes more than before `work` holds at its peak. A buffer that grows counts once: large
+/// ones are moved by their pages.
+pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    let before = HELD.with(Cell::get);
+    PEAK.with(|peak| peak.set(before));
+    let result = work();
+    (usize::try_from(PEAK.with(Cell::get) - before).unwrap(), result)
+}
