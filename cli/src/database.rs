@@ -47,6 +47,15 @@ impl Database {
         (taken == name).then(|| self.manifest.as_ref().ok()?.tables().get(at)).flatten()
     }
 
+    /// Whether what is in the log at `path` may be in no table yet.
+    pub(crate) fn is_log_live(&self, path: &Path) -> bool {
+        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+        match (&self.manifest, number) {
+            (Ok(manifest), Some(number)) => manifest.is_log_live(number),
+            _ => true,
+        }
+    }
+
     /// The live tables that are not there.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &LiveTable> {
         let tables = self.manifest.as_ref().map_or(&[][..], Manifest::tables);

@@ -2,6 +2,7 @@
 
 mod block;
 mod card;
+mod database;
 mod facts;
 mod filters;
 mod presenter;
@@ -16,10 +17,11 @@ use filterblock::table::ReadOptions;
 
 use crate::TROUBLE;
 use crate::console::{Console, Ending};
+use crate::database::Database;
 use crate::input::{self, Source};
 use crate::paths::Paths;
 use crate::survey::{self, Census, Survey};
-use facts::{Facts, Totals};
+use facts::{Facts, Place, Totals};
 use presenter::Presenter;
 
 const DAMAGE: u8 = 1;
@@ -95,32 +97,46 @@ impl Inspection<'_> {
 
     /// `recursive`: folders that hold nothing of interest are passed over.
     fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
-        let folder = match input::resolve(path) {
+        let mut folder = match input::resolve(path) {
             Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
-            Ok(Source::File) => return self.table(path, false, console),
+            Ok(Source::File) => {
+                return self.table(path, false, Database::around(path).as_ref(), console);
+            }
             Err(message) => return self.show(&Facts::unreadable(path, message), console),
         };
         for (path, message) in &folder.skipped {
             self.unreadable = true;
             console.complain(path, message);
         }
+        let database = Database::find(path);
+        if let Some(database) = &database {
+            self.damage |= database::complain(database, console);
+            folder.logs.retain(|log| database.is_log_live(log));
+        }
         self.totals = Totals::default();
-        self.presenter.begin_folder(path, &folder, console)?;
+        self.presenter.begin_folder(path, &folder, database.as_ref(), console)?;
         for table in &folder.tables {
-            self.table(table, true, console)?;
+            self.table(table, true, database.as_ref(), console)?;
         }
         self.presenter.end_folder(&self.totals, console)
     }
 
-    fn table(&mut self, path: &Path, listed: bool, console: &mut Console) -> io::Result<()> {
+    fn table(
+        &mut self,
+        path: &Path,
+        listed: bool,
+        database: Option<&Database>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let place = database.and_then(|database| Place::of(path, database));
         let table = match input::open(path, listed, &self.options) {
             Ok(table) => table,
-            Err(unopened) => return self.show(&Facts::unopened(path, unopened), console),
+            Err(unopened) => return self.show(&Facts::unopened(path, unopened).placed(place), console),
         };
         let census = table.filter().map(Census::new);
         let survey = Survey::new(&table, census.as_ref());
-        self.show(&Facts::of_table(path, &table, &survey, census.as_ref()), console)
+        self.show(&Facts::of_table(path, &table, &survey, census.as_ref()).placed(place), console)
     }
 
     fn bare_block(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {

@@ -7,8 +7,9 @@ use super::Arguments;
 use super::facts::{Facts, Totals};
 use super::report::Report;
 use super::rows::Rows;
-use super::{card, rows};
+use super::{card, database, rows};
 use crate::console::{Console, Tone};
+use crate::database::Database;
 use crate::input::Folder;
 use crate::json;
 use crate::show::{counted, path_text};
@@ -49,6 +50,7 @@ impl<'a> Presenter<'a> {
         &mut self,
         path: &Path,
         folder: &Folder,
+        manifest: Option<&Database>,
         console: &mut Console,
     ) -> io::Result<()> {
         self.end(console)?;
@@ -59,6 +61,9 @@ impl<'a> Presenter<'a> {
         self.begin_part(console)?;
         let title = console.tone(Tone::Title, path_text(path));
         writeln!(console, "{title}")?;
+        if let Some(manifest) = manifest {
+            database::write(manifest, console)?;
+        }
         if folder.tables.is_empty() {
             writeln!(console, "no tables (.ldb, .sst)")?;
         }

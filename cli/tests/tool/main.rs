@@ -8,6 +8,7 @@ mod damage;
 mod extract;
 mod files;
 mod inspect;
+mod inspect_database;
 mod output;
 mod query;
 mod shell;
