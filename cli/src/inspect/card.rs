@@ -129,8 +129,8 @@ fn dialect(facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
         };
         line(console, "hash of tails", text)?;
     }
-    let Some(larger) = facts.larger_ranges() else { return Ok(()) };
     let empty = facts.filter.as_ref().map_or(0, |filter| filter.summary.empty.saturating_mul(ENTRY));
+    let Some(larger) = facts.larger_ranges().filter(|_| empty > 0) else { return Ok(()) };
     let (empty, saves) = (size(empty), size(larger.saves));
     let text = format!("empty filters take {empty}; base_lg {} would save about {saves}", larger.base_lg);
     line(console, "larger ranges", text)

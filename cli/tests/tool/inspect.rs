@@ -61,9 +61,10 @@ fn json_has_all_fields_in_order() {
     let expected = [
         &format!(r#"{{"path":{path},"status":"ok","error":null,"file_size":23250,"data_blocks":39,"#),
         r#""compression":["none"],"metaindex":["filter.leveldb.BuiltinBloomFilter2"],"#,
-        r#""key_format":"internal","filter_error":null,"filter":{"#,
+        r#""key_format":"internal","origin":null,"dialect":null,"filter_error":null,"filter":{"#,
         r#""policy":"leveldb.BuiltinBloomFilter2","offset":20715,"size":969,"base_lg":11,"#,
-        r#""filters":10,"empty_filters":0,"offset_array_bytes":40,"bits":7312,"bits_set":1628,"#,
+        r#""filters":10,"empty_filters":0,"offset_array_bytes":40,"empty_filter_bytes":0,"#,
+        r#""larger_ranges":{"base_lg":15,"saves":45},"bits":7312,"bits_set":1628,"#,
         &format!(
             r#""probes":6,"estimated_fpr":{fpr},"malformed":null,"unsound":null}},"filter_cost":null}}"#
         ),
@@ -290,7 +291,7 @@ fn names_and_types_that_are_not_known() {
     let folder = folder();
     let path = file(&folder, "odd.ldb", contents);
     let report = run(&args!["inspect", "--json", path]).expect(0).quiet().one();
-    assert_eq!(report["compression"], json!(["none", "type 7"]));
+    assert_eq!(report["compression"], json!(["none", "type 7 (Zstandard in RocksDB)"]));
     assert_eq!(report["metaindex"], json!(["filter.example.\u{1b}[31mOdd", "stats"]));
     assert_eq!(report["filter"], Value::Null);
     assert_eq!(report["filter_error"], Value::Null);

@@ -5,6 +5,7 @@ mod tables;
 
 mod build;
 mod damage;
+mod dialects;
 mod extract;
 mod files;
 mod inspect;
