@@ -39,6 +39,10 @@ fn one_table_in_detail() {
 fn a_folder_as_a_listing_with_totals() {
     let out = run(&args!["inspect", database("levels")]).expect(0).quiet().out;
     let expected = "\
+keys by leveldb.BytewiseComparator
+level 0: 1 table, 4.9 KiB
+level 1: 1 table, 6.4 KiB
+level 2: 1 table, 12.1 KiB
 1 log with the newest writes, which no filter covers: 000010.log
 table             size  blocks  compression  filter size  filters    empty    range  base_lg    offsets        bits     set   k     rate  keys      policy                       metaindex
 000005.ldb    12.1 KiB      21  snappy             601 B        6        0    2 KiB       11       24 B       4,528  45.0 %   6   0.84 %  internal  leveldb.BuiltinBloomFilter2  filter.leveldb.BuiltinBloomFilter2
@@ -129,7 +133,7 @@ fn rate(filter: Option<&[u8]>) -> f64 {
 fn a_folder_gives_a_line_a_table_by_number() {
     let folder = folder();
     let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
-    for name in ["000010.ldb", "9.sst", "000011.sst", "other.ldb", "000008.log", "CURRENT", "12.txt"] {
+    for name in ["000010.ldb", "9.sst", "000011.sst", "other.ldb", "000008.log", "LOG", "12.txt"] {
         file(&folder, name, if name.ends_with("log") { &[][..] } else { &contents });
     }
     let reports = run(&args!["inspect", "--json", folder.path()]).expect(0).quiet().json();

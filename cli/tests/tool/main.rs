@@ -9,8 +9,12 @@ mod dialects;
 mod extract;
 mod files;
 mod inspect;
+mod inspect_database;
 mod output;
 mod query;
+mod shell;
+mod verify;
+mod verify_database;
 
 use std::ffi::OsStr;
 use std::io::Write as _;
@@ -137,7 +141,7 @@ pub(crate) use args;
 
 #[test]
 fn help_and_version() {
-    for command in ["inspect", "query", "extract"] {
+    for command in ["inspect", "query", "verify", "extract"] {
         let help = run(&[command, "--help"]).expect(0).quiet().out;
         assert!(help.contains("Examples:\n  filterblock "), "{help}");
         assert!(help.contains("Exit status: 0 "), "{help}");
@@ -155,6 +159,9 @@ fn wrong_usage_is_status_2_and_prints_no_results() {
         &["inspect"],
         &["inspect", "--frobnicate", "x"],
         &["query"],
+        &["verify"],
+        &["verify", "-0", "x"],
+        &["verify", "--jobs", "0", "x"],
         &["query", "x"],
         &["query", "x", "key", "--comparator", "frobnicate"],
         &["extract"],
