@@ -88,6 +88,17 @@ impl<'t> Routes<'t> {
         Self { error: blocks.damage.text().or(error), blocks, census, index, no_index, chance }
     }
 
+    /// What there is to say of a key outside of the table's range of keys.
+    pub(super) fn none(&self) -> Found {
+        Found {
+            blocks: Vec::new(),
+            of: self.blocks.offsets.len(),
+            by_index: true,
+            filtered: self.census.is_some(),
+            chance: 0.0,
+        }
+    }
+
     /// The data blocks that may hold key `at` of those given.
     pub(super) fn find(&self, keys: &Keys, at: usize) -> Found {
         let key = keys.given.get(at).map_or(&[][..], Vec::as_slice);

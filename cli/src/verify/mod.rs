@@ -77,8 +77,7 @@ Examples:
   find / -name '*.ldb' -print0 | filterblock verify --files-from - -0
   filterblock verify --recursive ~/databases  every database below a folder
 
-What each finding means, and what to do about it: docs/findings.md, at
-  https://docs.rs/crate/filterblock-cli/latest/source/docs/findings.md
+What each finding means, and what to do about it: docs/findings.md, in the source of this program
 
 Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong usage.";
 

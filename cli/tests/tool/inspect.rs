@@ -61,7 +61,9 @@ fn json_has_all_fields_in_order() {
     let expected = [
         &format!(r#"{{"path":{path},"status":"ok","error":null,"file_size":23250,"data_blocks":39,"#),
         r#""compression":["none"],"metaindex":["filter.leveldb.BuiltinBloomFilter2"],"#,
-        r#""key_format":"internal","origin":null,"dialect":null,"filter_error":null,"filter":{"#,
+        r#""key_format":"internal","origin":null,"dialect":null,"#,
+        r#""comparator":null,"level":null,"live":null,"recorded_size":null,"#,
+        r#""filter_error":null,"filter":{"#,
         r#""policy":"leveldb.BuiltinBloomFilter2","offset":20715,"size":969,"base_lg":11,"#,
         r#""filters":10,"empty_filters":0,"offset_array_bytes":40,"empty_filter_bytes":0,"#,
         r#""larger_ranges":{"base_lg":15,"saves":45},"bits":7312,"bits_set":1628,"#,

@@ -12,6 +12,7 @@ mod inspect;
 mod inspect_database;
 mod output;
 mod query;
+mod query_database;
 mod shell;
 mod verify;
 mod verify_database;

@@ -27,18 +27,22 @@ fn codes(report: &Value) -> Vec<&str> {
     report["findings"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect()
 }
 
-/// The keys of data block `block` of [`three_blocks`], in order.
+/// The keys of data block `block` of [`Parts`], in order.
 fn keys(block: usize) -> Vec<Vec<u8>> {
     (0..40).map(|key| format!("{}{key:02}", char::from(b'a' + block as u8)).into_bytes()).collect()
 }
 
-/// What [`three_blocks`] is made of.
+/// Makes the index's entries from the places of the data blocks.
+type MakeIndex = fn(&[Place]) -> Vec<(&'static [u8], Place)>;
+/// Changes the filter block.
+type ChangeFilter = Box<dyn Fn(&mut Vec<u8>)>;
+
+/// What a table of three data blocks is made of.
 struct Parts {
     /// The contents of the data blocks.
     blocks: Vec<Vec<u8>>,
-    /// Gets the places of the data blocks and makes the index's entries.
-    index: fn(&[Place]) -> Vec<(&'static [u8], Place)>,
-    filter: Box<dyn Fn(&mut Vec<u8>)>,
+    index: MakeIndex,
+    filter: ChangeFilter,
 }
 
 impl Default for Parts {
