@@ -22,12 +22,9 @@ fn types(codec: Codec) -> &'static [u8] {
 }
 
 fn is_built(codec: Codec) -> bool {
-    match codec {
-        Codec::Zstd => cfg!(feature = "zstd"),
-        Codec::Lz4 => cfg!(feature = "lz4"),
-        Codec::Zlib | Codec::Deflate => cfg!(feature = "zlib"),
-        _ => true,
-    }
+    let features =
+        [("zstd", cfg!(feature = "zstd")), ("zlib", cfg!(feature = "zlib")), ("lz4", cfg!(feature = "lz4"))];
+    codec.feature().is_none_or(|feature| features.contains(&(feature, true)))
 }
 
 fn encode(codec: Codec, contents: &[u8]) -> Vec<u8> {
@@ -204,25 +201,18 @@ fn damage_is_an_error() {
     }
 }
 
-#[cfg(feature = "lz4")]
+/// Without deflate, the type's last meaning, a reader could not tell what is wrong.
+#[cfg(all(feature = "lz4", feature = "zlib"))]
 #[test]
 fn declared_lengths_have_to_be_true() {
     let plain = contents(1000);
     let sound = encode(Codec::Lz4, &plain);
-    for (declared, expected) in [
-        (plain.len() - 1, "LZ4"),
-        (plain.len() + 1, "LZ4"),
-        (255 * (sound.len() - 4) + 1, "LZ4"),
-        (u32::MAX as usize, "LZ4"),
-    ] {
+    assert!(read(&sound, 2, 1 << 20).is_ok());
+    for declared in [plain.len() - 1, plain.len() + 1, 255 * (sound.len() - 4) + 1, u32::MAX as usize] {
         let mut stored = sound.clone();
         stored[..4].copy_from_slice(&(declared as u32).to_le_bytes());
-        let error = read(&stored, 2, 1 << 30).unwrap_err();
-        let Error::Corrupt { expected: said, .. } = &error else {
-            assert!(!cfg!(feature = "zlib"), "{error}");
-            continue;
-        };
-        assert!(said.contains("lz4") || said.contains(expected), "{error}");
+        let error = read(&stored, 2, 1 << 20).unwrap_err();
+        assert!(matches!(error, Error::Corrupt { .. }), "{declared}: {error}");
     }
 }
 

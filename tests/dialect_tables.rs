@@ -7,11 +7,10 @@ use std::fs;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::policy::known;
-use filterblock::table::{Lookup, Origin, ReadOptions, Table, TableBuilder, WriteOptions};
+use filterblock::table::{Origin, ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{
-    BashoBloom2Policy, BashoInternalFilterPolicy, BloomFilterPolicy, CassandraBloomPolicy, Error,
-    FilterPolicy, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, OpaquePolicy, SharedPolicy,
+    BloomFilterPolicy, CassandraBloomPolicy, Error, FilterPolicy, LegacyBloomPolicy, LegacyHash,
+    Murmur3BloomPolicy, OpaquePolicy, SharedPolicy,
 };
 use tables::{Crafted, entry_block, testdata};
 
@@ -97,6 +96,10 @@ fn goleveldbs_tables_are_filtered_by_default() {
 
 #[cfg(feature = "lz4")]
 mod basho {
+    use filterblock::policy::known;
+    use filterblock::table::Lookup;
+    use filterblock::{BashoBloom2Policy, BashoInternalFilterPolicy};
+
     use super::*;
 
     const TAG: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
@@ -249,6 +252,7 @@ fn every_known_policy_is_read_unasked() {
 fn the_first_policy_given_wins_wherever_it_stands() {
     let new: SharedPolicy = Arc::new(BloomFilterPolicy::new(10));
     let old: SharedPolicy = Arc::new(LegacyBloomPolicy::new(10));
+    assert_eq!((new.name(), old.name()), (NEW_NAME, OLD_NAME));
     let file = written(vec![Arc::clone(&new), Arc::clone(&old)]);
     for policies in [[&new, &old], [&old, &new]] {
         let first = policies[0].name();

@@ -38,6 +38,11 @@ pub(crate) fn resolve(path: &Path) -> Result<Source, String> {
 }
 
 impl Folder {
+    /// Whether there is nothing of a database's in it.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.tables.is_empty() && self.logs.is_empty() && self.skipped.is_empty()
+    }
+
     fn list(path: &Path) -> io::Result<Self> {
         let mut folder = Self::default();
         for entry in fs::read_dir(path)? {
@@ -128,6 +133,16 @@ pub(crate) fn open(path: &Path, listed: bool, options: &ReadOptions) -> Result<T
             file_size: file_size.map(|metadata| metadata.len()),
         }
     })
+}
+
+/// Opens a regular file as it is. `listed`: its name was found in a folder a moment ago.
+pub(crate) fn open_file(path: &Path, listed: bool) -> Result<File, String> {
+    // Asked before opening, which would wait for a pipe's other end.
+    let metadata = fs::metadata(path).map_err(|error| failure(&error, listed))?;
+    if !metadata.is_file() {
+        return Err(format!("expected a regular file, found {}", kind(metadata.file_type())));
+    }
+    File::open(path).map_err(|error| failure(&error, listed))
 }
 
 /// What an error says, without the file's name.

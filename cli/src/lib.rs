@@ -5,14 +5,18 @@
 
 mod build;
 mod console;
+mod database;
 mod extract;
 mod input;
 mod inspect;
 mod json;
 mod layout;
+mod paths;
 mod query;
+mod shell;
 mod show;
 mod survey;
+mod verify;
 mod whole_file;
 
 use std::ffi::OsString;
@@ -46,6 +50,7 @@ Examples:
   filterblock inspect ~/db               the filters of all tables of a database
   filterblock inspect --json 000005.ldb  one table, for a program
   filterblock query 000005.ldb hello     may the key \"hello\" be in this table?
+  filterblock verify ~/db                is everything in order, and does no filter deny a key?
   filterblock extract 000005.ldb >block  the bare filter block
   filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value";
 
@@ -53,8 +58,11 @@ Examples:
 enum Command {
     Inspect(inspect::Arguments),
     Query(query::Arguments),
+    Verify(verify::Arguments),
     Extract(extract::Arguments),
     Build(build::Arguments),
+    Completions(shell::Completions),
+    Man(shell::Man),
 }
 
 /// Runs the program on the arguments and the terminal of this process.
@@ -90,8 +98,11 @@ impl Command {
         match self {
             Self::Inspect(arguments) => inspect::run(&arguments, console),
             Self::Query(arguments) => query::run(arguments, console),
+            Self::Verify(arguments) => verify::run(&arguments, console),
             Self::Extract(arguments) => extract::run(&arguments, console),
             Self::Build(arguments) => build::run(&arguments, console),
+            Self::Completions(arguments) => shell::completions(&arguments, console),
+            Self::Man(_) => shell::man(console),
         }
     }
 }

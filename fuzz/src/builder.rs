@@ -14,8 +14,24 @@ use crate::model;
 struct Plan<'a> {
     base_lg: u8,
     bits_per_key: u8,
-    max_size: u16,
+    max_size: MaxSize,
     calls: Vec<Call<'a>>,
+}
+
+/// Small ones, so that blocks often are just as large.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum MaxSize {
+    Few(u8),
+    Many(u16),
+}
+
+impl MaxSize {
+    fn bytes(self) -> u64 {
+        match self {
+            Self::Few(bytes) => u64::from(bytes % 32),
+            Self::Many(bytes) => bytes.into(),
+        }
+    }
 }
 
 #[derive(Arbitrary, Debug)]
@@ -170,14 +186,14 @@ fn follow(plan: &Plan<'_>) {
     let policy = Moody { policy: BloomFilterPolicy::new(bits_per_key), mood: Cell::new(Mood::Good) };
     let builder = FilterBlockBuilder::with_base_lg(&policy, plan.base_lg);
     let mut builder = match builder {
-        Ok(builder) => builder.with_max_size(plan.max_size.into()),
+        Ok(builder) => builder.with_max_size(plan.max_size.bytes()),
         Err(error) => {
             assert!(plan.base_lg > 63 && matches!(error, Error::InvalidOption { .. }));
             return;
         }
     };
     assert!(plan.base_lg <= 63);
-    let max_size = plan.max_size.into();
+    let max_size = plan.max_size.bytes();
     let mut told = Told { base_lg: plan.base_lg, bits_per_key, max_size, keys: Vec::new(), last: 0 };
     let mut takes_hashes = false;
     for call in &plan.calls {

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use filterblock::escape;
 use filterblock::table::Origin;
 
-use super::facts::{Facts, FilterFacts};
+use super::facts::{Facts, FilterFacts, Place};
 use super::report::compression_names;
 use super::{filters, rows};
 use crate::console::{Console, Tone};
@@ -21,6 +21,9 @@ pub(super) fn write(facts: &Facts<'_>, list: bool, console: &mut Console) -> io:
     writeln!(console, "{title}")?;
     if let Some(bytes) = facts.file_size {
         line(console, "size", exact_size(bytes))?;
+    }
+    if let Some(place) = facts.place {
+        line(console, "in the database", describe(place))?;
     }
     if let Some(survey) = facts.survey {
         table(survey, console)?;
@@ -46,6 +49,14 @@ pub(super) fn write(facts: &Facts<'_>, list: bool, console: &mut Console) -> io:
 fn line(console: &mut Console, label: &str, text: impl Display) -> io::Result<()> {
     let label = console.tone(Tone::Dim, format!("{label:LABEL_WIDTH$}"));
     writeln!(console, "  {label}  {text}")
+}
+
+fn describe(place: Place<'_>) -> String {
+    let order = place.comparator.map_or_else(|| "no order named".to_owned(), |name| escape(name).to_string());
+    match place.live {
+        Some(live) => format!("live on level {}, keys by {order}", live.level),
+        None => format!("obsolete, keys by {order}"),
+    }
 }
 
 fn exact_size(bytes: u64) -> String {
@@ -118,8 +129,8 @@ fn dialect(facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
         };
         line(console, "hash of tails", text)?;
     }
-    let Some(larger) = facts.larger_ranges() else { return Ok(()) };
     let empty = facts.filter.as_ref().map_or(0, |filter| filter.summary.empty.saturating_mul(ENTRY));
+    let Some(larger) = facts.larger_ranges().filter(|_| empty > 0) else { return Ok(()) };
     let (empty, saves) = (size(empty), size(larger.saves));
     let text = format!("empty filters take {empty}; base_lg {} would save about {saves}", larger.base_lg);
     line(console, "larger ranges", text)

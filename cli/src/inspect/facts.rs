@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use filterblock::FilterPolicy as _;
+use filterblock::database::LiveTable;
 use filterblock::table::{Origin, ReadAt, Table};
 
+use crate::database::Database;
 use crate::input::Unopened;
 use crate::survey::{Larger, Summary, Survey, TableCensus, larger_ranges};
 
@@ -19,6 +21,26 @@ pub(super) struct Facts<'a> {
     /// None if the table could not be opened, and for a bare filter block.
     pub(super) survey: Option<&'a Survey>,
     pub(super) filter: Option<FilterFacts<'a>>,
+    /// What the database around it says; none outside of one.
+    pub(super) place: Option<Place<'a>>,
+    /// How that contradicts the file.
+    misplaced: Option<String>,
+}
+
+/// What a sound MANIFEST says of a table.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) comparator: Option<&'a [u8]>,
+    /// None: the database does not use the table any longer.
+    pub(super) live: Option<&'a LiveTable>,
+}
+
+impl<'a> Place<'a> {
+    /// `None` if the MANIFEST cannot be relied on.
+    pub(super) fn of(path: &Path, database: &'a Database) -> Option<Self> {
+        let manifest = database.manifest.as_ref().ok()?;
+        Some(Self { comparator: manifest.comparator(), live: database.live(path) })
+    }
 }
 
 /// The filter block.
@@ -38,7 +60,16 @@ pub(super) struct FilterFacts<'a> {
 impl<'a> Facts<'a> {
     /// Of what is missing or cannot be read.
     pub(super) fn unreadable(path: &'a Path, message: String) -> Self {
-        Self { path, error: Some(message), unreadable: true, file_size: None, survey: None, filter: None }
+        Self {
+            path,
+            error: Some(message),
+            unreadable: true,
+            file_size: None,
+            survey: None,
+            filter: None,
+            place: None,
+            misplaced: None,
+        }
     }
 
     pub(super) fn unopened(path: &'a Path, unopened: Unopened) -> Self {
@@ -71,6 +102,8 @@ impl<'a> Facts<'a> {
             file_size: Some(survey.file_size),
             survey: Some(survey),
             filter,
+            place: None,
+            misplaced: None,
         }
     }
 
@@ -93,7 +126,21 @@ impl<'a> Facts<'a> {
             file_size: Some(size),
             survey: None,
             filter: Some(filter),
+            place: None,
+            misplaced: None,
         }
+    }
+
+    /// With what the database says of the table.
+    pub(super) fn placed(self, place: Option<Place<'a>>) -> Self {
+        let recorded = place.and_then(|place| Some(place.live?.size));
+        let misplaced = match (recorded, self.file_size) {
+            (Some(recorded), Some(found)) if recorded != found => {
+                Some(format!("expected {recorded} bytes, as the MANIFEST has it, found {found}"))
+            }
+            _ => None,
+        };
+        Self { place, misplaced, ..self }
     }
 
     pub(super) fn filter_error(&self) -> Option<&str> {
@@ -103,6 +150,7 @@ impl<'a> Facts<'a> {
     pub(super) fn is_damaged(&self) -> bool {
         let filter = self.filter.as_ref();
         self.error.is_some()
+            || self.misplaced.is_some()
             || self.survey.is_some_and(|survey| survey.filter_error.is_some() && !survey.filter_unsupported)
             || filter.is_some_and(|filter| filter.malformed.is_some() || filter.unsound.is_some())
     }
@@ -126,6 +174,7 @@ impl<'a> Facts<'a> {
         let filter = self.filter.as_ref();
         let findings = [
             ("error", self.error.as_deref()),
+            ("size", self.misplaced.as_deref()),
             ("filter error", self.filter_error()),
             ("malformed", filter.and_then(|filter| filter.malformed.as_deref())),
             ("unsound", filter.and_then(|filter| filter.unsound.as_deref())),

@@ -2,6 +2,7 @@
 
 mod block;
 mod card;
+mod database;
 mod facts;
 mod filters;
 mod presenter;
@@ -9,16 +10,18 @@ mod report;
 mod rows;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use filterblock::table::ReadOptions;
 
 use crate::TROUBLE;
 use crate::console::{Console, Ending};
+use crate::database::Database;
 use crate::input::{self, Source};
+use crate::paths::Paths;
 use crate::survey::{self, Census, Survey};
-use facts::{Facts, Totals};
+use facts::{Facts, Place, Totals};
 use presenter::Presenter;
 
 const DAMAGE: u8 = 1;
@@ -30,9 +33,8 @@ const DAMAGE: u8 = 1;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Tables, or database folders: their .ldb and .sst files by number
-    #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    paths: Paths,
     /// Write one JSON object a line and table
     #[arg(long)]
     json: bool,
@@ -83,42 +85,58 @@ struct Inspection<'a> {
 
 impl Inspection<'_> {
     fn all(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
-        for path in &arguments.paths {
-            if arguments.block {
-                self.bare_block(path, console)?;
-            } else {
-                self.path(path, console)?;
+        for path in arguments.paths.iter() {
+            match path {
+                Ok(path) if arguments.block => self.bare_block(&path, console)?,
+                Ok(path) => self.path(&path, arguments.paths.is_recursive(), console)?,
+                Err((path, message)) => self.show(&Facts::unreadable(&path, message), console)?,
             }
         }
         self.presenter.end(console)
     }
 
-    fn path(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {
-        let folder = match input::resolve(path) {
+    /// `recursive`: folders that hold nothing of interest are passed over.
+    fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
+        let mut folder = match input::resolve(path) {
+            Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
-            Ok(Source::File) => return self.table(path, false, console),
+            Ok(Source::File) => {
+                return self.table(path, false, Database::around(path).as_ref(), console);
+            }
             Err(message) => return self.show(&Facts::unreadable(path, message), console),
         };
         for (path, message) in &folder.skipped {
             self.unreadable = true;
             console.complain(path, message);
         }
+        let database = Database::find(path);
+        if let Some(database) = &database {
+            self.damage |= database::complain(database, console);
+            folder.logs.retain(|log| database.is_log_live(log));
+        }
         self.totals = Totals::default();
-        self.presenter.begin_folder(path, &folder, console)?;
+        self.presenter.begin_folder(path, &folder, database.as_ref(), console)?;
         for table in &folder.tables {
-            self.table(table, true, console)?;
+            self.table(table, true, database.as_ref(), console)?;
         }
         self.presenter.end_folder(&self.totals, console)
     }
 
-    fn table(&mut self, path: &Path, listed: bool, console: &mut Console) -> io::Result<()> {
+    fn table(
+        &mut self,
+        path: &Path,
+        listed: bool,
+        database: Option<&Database>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let place = database.and_then(|database| Place::of(path, database));
         let table = match input::open(path, listed, &self.options) {
             Ok(table) => table,
-            Err(unopened) => return self.show(&Facts::unopened(path, unopened), console),
+            Err(unopened) => return self.show(&Facts::unopened(path, unopened).placed(place), console),
         };
         let census = table.filter().map(Census::new);
         let survey = Survey::new(&table, census.as_ref());
-        self.show(&Facts::of_table(path, &table, &survey, census.as_ref()), console)
+        self.show(&Facts::of_table(path, &table, &survey, census.as_ref()).placed(place), console)
     }
 
     fn bare_block(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {

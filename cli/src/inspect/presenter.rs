@@ -7,8 +7,9 @@ use super::Arguments;
 use super::facts::{Facts, Totals};
 use super::report::Report;
 use super::rows::Rows;
-use super::{card, rows};
+use super::{card, database, rows};
 use crate::console::{Console, Tone};
+use crate::database::Database;
 use crate::input::Folder;
 use crate::json;
 use crate::show::{counted, path_text};
@@ -49,6 +50,7 @@ impl<'a> Presenter<'a> {
         &mut self,
         path: &Path,
         folder: &Folder,
+        manifest: Option<&Database>,
         console: &mut Console,
     ) -> io::Result<()> {
         self.end(console)?;
@@ -59,6 +61,9 @@ impl<'a> Presenter<'a> {
         self.begin_part(console)?;
         let title = console.tone(Tone::Title, path_text(path));
         writeln!(console, "{title}")?;
+        if let Some(manifest) = manifest {
+            database::write(manifest, console)?;
+        }
         if folder.tables.is_empty() {
             writeln!(console, "no tables (.ldb, .sst)")?;
         }
@@ -92,13 +97,14 @@ impl<'a> Presenter<'a> {
 
     /// Each table gets a card where it has to hold a list of filters, or there is one table only.
     fn shows_cards(&self) -> bool {
-        self.arguments.filters || (self.arguments.paths.len() == 1 && !self.in_folder)
+        self.arguments.filters || (self.arguments.paths.single().is_some() && !self.in_folder)
     }
 
     fn row(&mut self, facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
         if self.rows.is_none() {
             self.begin_part(console)?;
-            let width = self.arguments.paths.iter().map(|path| rows::name(path, false).len()).max();
+            let width =
+                self.arguments.paths.arguments().iter().map(|path| rows::name(path, false).len()).max();
             self.rows = Some(Rows::begin(width.unwrap_or_default(), false, console)?);
         }
         self.rows.as_mut().map_or(Ok(()), |rows| rows.write(facts, console))

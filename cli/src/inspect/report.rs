@@ -23,6 +23,12 @@ pub(super) struct Report<'a> {
     origin: Option<&'static str>,
     /// Under LevelDB's old name, the hash that fits the stored keys: "signed", "unsigned", or "either" if all fit both. Else as `origin`.
     dialect: Option<&'static str>,
+    /// What the database's MANIFEST says; all of this is null outside of a database, or if the MANIFEST cannot be relied on.
+    comparator: Option<Cow<'a, str>>,
+    /// Null also for a table that the database does not use.
+    level: Option<u8>,
+    live: Option<bool>,
+    recorded_size: Option<u64>,
     filter_error: Option<&'a str>,
     filter: Option<FilterReport<'a>>,
     /// What a filter would cost, where there is none.
@@ -88,7 +94,12 @@ impl<'a> Report<'a> {
     /// `list`: each filter too.
     pub(super) fn new(facts: &'a Facts<'a>, list: bool) -> Self {
         let survey = facts.survey;
+        let live = facts.place.and_then(|place| place.live);
         Self {
+            comparator: facts.place.and_then(|place| place.comparator).map(json_text),
+            level: live.map(|live| live.level),
+            live: facts.place.map(|place| place.live.is_some()),
+            recorded_size: live.map(|live| live.size),
             path: json_path(facts.path),
             status: if facts.error.is_some() { "error" } else { "ok" },
             error: facts.error.as_deref(),

@@ -9,11 +9,15 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use filterblock::database::LiveTable;
+use filterblock::escape;
 use filterblock::table::ReadOptions;
 
 use crate::TROUBLE;
 use crate::console::{Console, Ending};
+use crate::database::Database;
 use crate::input::{self, Source};
+use crate::show::counted;
 use crate::survey;
 use answer::Answer;
 use routes::{Keys, Routes};
@@ -24,8 +28,9 @@ const NONE_MAY: u8 = 1;
 ///
 /// A table without a filter, or whose filter cannot be read, may hold every key.
 ///
-/// Tables do not record the order of their keys. Unless --comparator tells it, the filters of all data blocks
-/// are asked, and the more filters there are the likelier it is that one errs: the output says how likely.
+/// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names leveldb.BytewiseComparator, or
+/// --comparator tells the order, the filters of all data blocks are asked, and the more filters there are the likelier it is
+/// that one errs: the output says how likely.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -82,6 +87,7 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         options: survey::read_options(),
         may_match: false,
         sound: true,
+        reads: None,
     };
     let result = query.path(&arguments.path, console);
     match console.end(result) {
@@ -102,32 +108,75 @@ struct Query {
     may_match: bool,
     /// Whether all tables were.
     sound: bool,
+    /// For each key, the data blocks that a lookup in a whole database may read, if the order of its keys is known.
+    reads: Option<Vec<u64>>,
 }
 
 impl Query {
     fn path(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {
-        let folder = match input::resolve(path) {
+        let mut folder = match input::resolve(path) {
             Ok(Source::Folder(folder)) => folder,
-            Ok(Source::File) => return self.table(path, false, console),
+            Ok(Source::File) => {
+                return self.table(path, false, Database::around(path).as_ref(), console);
+            }
             Err(message) => return self.unread(path, &message, console),
         };
         for (path, message) in &folder.skipped {
             self.sound = false;
             console.complain(path, message);
         }
+        let database = Database::find(path);
+        if let Some(Err(error)) = database.as_ref().map(|database| &database.manifest) {
+            let path = error.path().unwrap_or(path);
+            console.complain(path, format_args!("{}; all tables are asked", error.without_path()));
+        }
+        for table in
+            database.iter().flat_map(|database| database.missing().map(|table| database.path_of(table)))
+        {
+            self.unread(&table, "expected a table, as the MANIFEST has it, found no file", console)?;
+        }
+        folder.logs.retain(|log| database.as_ref().is_none_or(|database| database.is_log_live(log)));
         for log in &folder.logs {
             self.sound = false;
             console.complain(log, "the newest writes are in this log, which no filter covers");
         }
-        folder.tables.iter().try_for_each(|table| self.table(table, true, console))
+        self.reads =
+            database.as_ref().is_some_and(Database::is_bytewise).then(|| vec![0; self.keys.given.len()]);
+        for table in &folder.tables {
+            self.table(table, true, database.as_ref(), console)?;
+        }
+        self.write_reads(console)
     }
 
-    fn table(&mut self, path: &Path, listed: bool, console: &mut Console) -> io::Result<()> {
+    /// Says what a lookup costs, where the index was of use in all tables.
+    fn write_reads(&self, console: &mut Console) -> io::Result<()> {
+        let Some(reads) = self.reads.as_ref().filter(|_| !self.json) else { return Ok(()) };
+        for (key, &blocks) in self.keys.given.iter().zip(reads) {
+            let blocks = counted(blocks, "data block");
+            writeln!(console, "\"{}\": a lookup reads at most {blocks}", escape(key))?;
+        }
+        Ok(())
+    }
+
+    fn table(
+        &mut self,
+        path: &Path,
+        listed: bool,
+        database: Option<&Database>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let live = database.and_then(|database| database.live(path));
+        let is_bytewise = database.is_some_and(Database::is_bytewise);
+        let is_obsolete = live.is_none() && database.is_some_and(|database| database.manifest.is_ok());
+        let order = self.order.or(is_bytewise.then_some(Order::Bytewise));
+        // A range that ends before it begins says nothing.
+        let range = live.filter(|_| is_bytewise).and_then(LiveTable::user_keys);
+        let range = range.filter(|(smallest, largest)| smallest <= largest);
         let table = match input::open(path, listed, &self.options) {
             Ok(table) => table,
             Err(unopened) => return self.unread(path, &unopened.message, console),
         };
-        let routes = Routes::new(&table, &self.keys, self.order);
+        let routes = Routes::new(&table, &self.keys, order);
         let error = routes.error.as_deref();
         if let Some(error) = error {
             self.sound = false;
@@ -136,7 +185,17 @@ impl Query {
             console.complain(path, format_args!("{reason}: the filters of all data blocks are asked"));
         }
         for (at, key) in self.keys.given.iter().enumerate() {
-            let found = routes.find(&self.keys, at);
+            let found = match range {
+                Some((smallest, largest)) if error.is_none() && !(smallest..=largest).contains(&&**key) => {
+                    routes.none()
+                }
+                _ => routes.find(&self.keys, at),
+            };
+            if let Some(reads) = self.reads.as_mut().and_then(|reads| reads.get_mut(at))
+                && !is_obsolete
+            {
+                *reads += found.blocks.len() as u64;
+            }
             self.may_match |= error.is_none() && !found.blocks.is_empty();
             Answer { path, key, found: Some(&found), error }.write(self.json, console)?;
         }

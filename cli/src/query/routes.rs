@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::fs::File;
 
-use filterblock::table::{BlockHandle, Table};
-use filterblock::{Error, FilterPolicy as _, Result, Structure};
+use filterblock::table::Table;
+use filterblock::{FilterPolicy as _, Result};
 
 use super::Order;
-use crate::survey::{Blocks, Census, KeyFormat, Sample, TableCensus};
+use crate::survey::{Blocks, Census, KeyFormat, Sample, TableCensus, within};
 
 /// An index whose keys are longer than this altogether is not walked: prefix compression lets a small file hold terabytes.
 const MAX_INDEX_KEYS: u64 = 256 << 20;
@@ -88,6 +88,17 @@ impl<'t> Routes<'t> {
         Self { error: blocks.damage.text().or(error), blocks, census, index, no_index, chance }
     }
 
+    /// What there is to say of a key outside of the table's range of keys.
+    pub(super) fn none(&self) -> Found {
+        Found {
+            blocks: Vec::new(),
+            of: self.blocks.offsets.len(),
+            by_index: true,
+            filtered: self.census.is_some(),
+            chance: 0.0,
+        }
+    }
+
     /// The data blocks that may hold key `at` of those given.
     pub(super) fn find(&self, keys: &Keys, at: usize) -> Found {
         let key = keys.given.get(at).map_or(&[][..], Vec::as_slice);
@@ -122,20 +133,6 @@ impl<'t> Routes<'t> {
 
 fn any_errs(rates: impl Iterator<Item = f64>) -> f64 {
     1.0 - rates.map(|rate| 1.0 - rate).product::<f64>()
-}
-
-/// Whether a block lies in the file. Its bytes are not looked at.
-fn within(table: &Table<File>, handle: BlockHandle) -> Result<()> {
-    let size = table.file_size();
-    if handle.end().is_some_and(|end| end <= size) {
-        return Ok(());
-    }
-    Err(Error::Corrupt {
-        what: Structure::BlockHandle,
-        offset: table.index_handle().offset,
-        expected: format!("a block that ends by {size}").into(),
-        found: format!("offset {} and size {}", handle.offset, handle.size).into(),
-    })
 }
 
 /// What the index says of each key, under each reading that is possible.

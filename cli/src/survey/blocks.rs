@@ -1,7 +1,7 @@
 //! The data blocks that the index names.
 
-use filterblock::Error;
 use filterblock::table::{BlockHandle, Table};
+use filterblock::{Error, Structure};
 
 use super::Offsets;
 use crate::input::is_unreadable;
@@ -42,6 +42,20 @@ impl Blocks {
             }
         }
     }
+}
+
+/// Whether a block lies in the file. Its bytes are not looked at.
+pub(crate) fn within<R>(table: &Table<R>, handle: BlockHandle) -> Result<(), Error> {
+    let size = table.file_size();
+    if handle.end().is_some_and(|end| end <= size) {
+        return Ok(());
+    }
+    Err(Error::Corrupt {
+        what: Structure::BlockHandle,
+        offset: table.index_handle().offset,
+        expected: format!("a block that ends by {size}").into(),
+        found: format!("offset {} and size {}", handle.offset, handle.size).into(),
+    })
 }
 
 /// What is wrong with a table besides its filters.

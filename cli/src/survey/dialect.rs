@@ -5,6 +5,9 @@ use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolic
 /// LevelDB up to 1.17, and goleveldb, which still writes it.
 const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
 
+/// An internal key is not shorter: sequence number and type alone.
+const SUFFIX: usize = 8;
+
 type Reader<'a, P> = FilterBlockReader<P, &'a [u8]>;
 
 /// The filters of a table, read by one hash: as filters of whole keys, and of the user part of internal keys.
@@ -37,7 +40,9 @@ impl<'a> Reading<'a> {
     }
 
     fn matches(&self, offset: u64, key: &[u8]) -> [u64; 2] {
-        [self.whole.key_may_match(offset, key), self.user_part.key_may_match(offset, key)].map(u64::from)
+        // What is too short for an internal key is none.
+        let user_part = key.len() >= SUFFIX && self.user_part.key_may_match(offset, key);
+        [self.whole.key_may_match(offset, key), user_part].map(u64::from)
     }
 }
 

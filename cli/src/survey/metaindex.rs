@@ -13,7 +13,7 @@ pub(crate) struct Metaindex {
     names: Vec<Vec<u8>>,
     more: u64,
     /// Where it is damaged. That it cannot be read at all is the table's filter error.
-    pub(super) error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 impl Metaindex {

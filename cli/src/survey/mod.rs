@@ -16,7 +16,7 @@ use filterblock::policy::known;
 use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
 use filterblock::{Error, SharedPolicy};
 
-pub(crate) use blocks::Blocks;
+pub(crate) use blocks::{Blocks, within};
 pub(crate) use filters::{Census, State, Summary};
 pub(crate) use metaindex::Metaindex;
 pub(crate) use offsets::Offsets;

@@ -59,14 +59,13 @@ mod tests {
         let blocks = offsets(64 << 10, 100);
         let filters = 99 * 32 + 1;
         let now = 4 * filters + 100;
-        // Ranges of 512 KiB, 13 filters; of 256 KiB it would be 25, and of 64 KiB, 100.
         let larger = larger_ranges(11, filters, filters - 100, &blocks).unwrap();
-        let most = now - 5;
-        let saved = |filters: u64| now - 5 * filters;
-        assert_eq!(larger, Larger { base_lg: 16, saves: saved(100) });
-        assert!(10 * saved(100) >= 9 * most);
-        assert_eq!(cost_with(15, &blocks), 4 * 199 + 100);
-        assert!(10 * (now - cost_with(14, &blocks)) < 9 * most);
+        // Ranges of 32 KiB: every other filter is empty.
+        let (saves, most) = (now - (4 * 199 + 100), now - (4 + 1));
+        assert_eq!(larger, Larger { base_lg: 15, saves });
+        // With ranges of 16 KiB, three of four would be.
+        let less = now - (4 * 397 + 100);
+        assert!(10 * saves >= 9 * most && 10 * less < 9 * most);
     }
 
     #[test]

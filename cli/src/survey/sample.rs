@@ -143,6 +143,11 @@ impl Sample {
         }
     }
 
+    /// Whether more of the keys tried are in the filters by their user part than as they are.
+    pub(crate) const fn looks_internal(&self) -> bool {
+        self.matched_user_part > self.matched_whole
+    }
+
     /// Which hash the filters are by, where the policy's name leaves that open.
     pub(crate) fn dialect(&self) -> Option<&'static str> {
         self.hashes.dialect()

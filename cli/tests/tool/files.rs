@@ -156,3 +156,20 @@ mod unix {
         fs::set_permissions(&hidden, fs::Permissions::from_mode(0o700)).unwrap();
     }
 }
+
+#[test]
+fn a_list_of_paths_gives_a_line_a_table_whatever_happens() {
+    let sound = table("words-256-bloom10.ldb");
+    let folder = folder();
+    let damaged = file(&folder, "000003.ldb", "damaged");
+    let list = format!("{}\0{}\0/missing\0", sound.display(), damaged.display());
+    let run_list =
+        run_with_input(&["inspect", "--json", "--files-from", "-", "-0"], list.as_bytes()).expect(2);
+    let statuses: Vec<_> = run_list.json().iter().map(|report| report["status"].to_string()).collect();
+    assert_eq!(statuses, ["\"ok\"", "\"error\"", "\"error\""]);
+    let below =
+        run(&args!["inspect", "--json", "--recursive", tables::testdata().join("databases")]).expect(0);
+    assert_eq!(below.json().len(), 3 + 2 + 2);
+    let below = run(&args!["inspect", "--recursive", tables::testdata().join("databases")]).expect(0).quiet();
+    assert!(!below.out.contains("no tables"), "{below:?}");
+}

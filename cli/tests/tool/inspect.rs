@@ -39,6 +39,10 @@ fn one_table_in_detail() {
 fn a_folder_as_a_listing_with_totals() {
     let out = run(&args!["inspect", database("levels")]).expect(0).quiet().out;
     let expected = "\
+keys by leveldb.BytewiseComparator
+level 0: 1 table, 4.9 KiB
+level 1: 1 table, 6.4 KiB
+level 2: 1 table, 12.1 KiB
 1 log with the newest writes, which no filter covers: 000010.log
 table             size  blocks  compression  filter size  filters    empty    range  base_lg    offsets        bits     set   k     rate  keys      policy                       metaindex
 000005.ldb    12.1 KiB      21  snappy             601 B        6        0    2 KiB       11       24 B       4,528  45.0 %   6   0.84 %  internal  leveldb.BuiltinBloomFilter2  filter.leveldb.BuiltinBloomFilter2
@@ -57,9 +61,12 @@ fn json_has_all_fields_in_order() {
     let expected = [
         &format!(r#"{{"path":{path},"status":"ok","error":null,"file_size":23250,"data_blocks":39,"#),
         r#""compression":["none"],"metaindex":["filter.leveldb.BuiltinBloomFilter2"],"#,
-        r#""key_format":"internal","filter_error":null,"filter":{"#,
+        r#""key_format":"internal","origin":null,"dialect":null,"#,
+        r#""comparator":null,"level":null,"live":null,"recorded_size":null,"#,
+        r#""filter_error":null,"filter":{"#,
         r#""policy":"leveldb.BuiltinBloomFilter2","offset":20715,"size":969,"base_lg":11,"#,
-        r#""filters":10,"empty_filters":0,"offset_array_bytes":40,"bits":7312,"bits_set":1628,"#,
+        r#""filters":10,"empty_filters":0,"offset_array_bytes":40,"empty_filter_bytes":0,"#,
+        r#""larger_ranges":{"base_lg":15,"saves":45},"bits":7312,"bits_set":1628,"#,
         &format!(
             r#""probes":6,"estimated_fpr":{fpr},"malformed":null,"unsound":null}},"filter_cost":null}}"#
         ),
@@ -128,7 +135,7 @@ fn rate(filter: Option<&[u8]>) -> f64 {
 fn a_folder_gives_a_line_a_table_by_number() {
     let folder = folder();
     let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
-    for name in ["000010.ldb", "9.sst", "000011.sst", "other.ldb", "000008.log", "CURRENT", "12.txt"] {
+    for name in ["000010.ldb", "9.sst", "000011.sst", "other.ldb", "000008.log", "LOG", "12.txt"] {
         file(&folder, name, if name.ends_with("log") { &[][..] } else { &contents });
     }
     let reports = run(&args!["inspect", "--json", folder.path()]).expect(0).quiet().json();
@@ -286,7 +293,7 @@ fn names_and_types_that_are_not_known() {
     let folder = folder();
     let path = file(&folder, "odd.ldb", contents);
     let report = run(&args!["inspect", "--json", path]).expect(0).quiet().one();
-    assert_eq!(report["compression"], json!(["none", "type 7"]));
+    assert_eq!(report["compression"], json!(["none", "type 7 (Zstandard in RocksDB)"]));
     assert_eq!(report["metaindex"], json!(["filter.example.\u{1b}[31mOdd", "stats"]));
     assert_eq!(report["filter"], Value::Null);
     assert_eq!(report["filter_error"], Value::Null);

@@ -5,11 +5,17 @@ mod tables;
 
 mod build;
 mod damage;
+mod dialects;
 mod extract;
 mod files;
 mod inspect;
+mod inspect_database;
 mod output;
 mod query;
+mod query_database;
+mod shell;
+mod verify;
+mod verify_database;
 
 use std::ffi::OsStr;
 use std::io::Write as _;
@@ -136,7 +142,7 @@ pub(crate) use args;
 
 #[test]
 fn help_and_version() {
-    for command in ["inspect", "query", "extract"] {
+    for command in ["inspect", "query", "verify", "extract"] {
         let help = run(&[command, "--help"]).expect(0).quiet().out;
         assert!(help.contains("Examples:\n  filterblock "), "{help}");
         assert!(help.contains("Exit status: 0 "), "{help}");
@@ -154,6 +160,9 @@ fn wrong_usage_is_status_2_and_prints_no_results() {
         &["inspect"],
         &["inspect", "--frobnicate", "x"],
         &["query"],
+        &["verify"],
+        &["verify", "-0", "x"],
+        &["verify", "--jobs", "0", "x"],
         &["query", "x"],
         &["query", "x", "key", "--comparator", "frobnicate"],
         &["extract"],

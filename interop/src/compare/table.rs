@@ -113,7 +113,10 @@ fn read_both(case: &TableCase, file: &[u8], random: &mut Random, report: &mut Re
     let theirs = leveldb::Table::open(&options, file)?;
     ensure!(theirs.entries()? == case.entries, "LevelDB finds other entries");
 
-    let options = ReadOptions::default().internal_keys(case.options.internal_keys);
+    // LevelDB looks for this one policy; by default we know more.
+    let options = ReadOptions::default()
+        .filter_policy(BloomFilterPolicy::new(10))
+        .internal_keys(case.options.internal_keys);
     let ours = Table::open(file, &options)?;
     let found: Vec<_> = ours.iter().collect::<filterblock::Result<_>>()?;
     ensure!(

@@ -1,5 +1,7 @@
 //! Snappy, in its raw format: `[length of the contents: varint32][literals and copies]`.
 
+use super::Codec;
+use super::read::{not_data, too_long};
 use crate::{Error, Result, Structure};
 
 /// More than any Snappy data expands by: its densest element makes 64 bytes of three.
@@ -7,7 +9,7 @@ const MAX_EXPANSION: u64 = 22;
 
 /// Allocates the contents once, if the declared length is within `max_len` and what the data can hold.
 pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>> {
-    let corrupt = |found: String| Error::corrupt(Structure::Compressed, offset, "Snappy data", found);
+    let corrupt = |found: String| not_data(Codec::Snappy, offset, found);
     if stored.is_empty() {
         return Err(corrupt("no bytes".to_owned()));
     }
@@ -22,7 +24,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>
         ));
     }
     if len as u64 > max_len {
-        return Err(super::read::too_long(offset, max_len, len as u64));
+        return Err(too_long(offset, max_len, len as u64));
     }
     let mut contents = vec![0; len];
     snap::raw::Decoder::new()

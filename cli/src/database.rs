@@ -1,0 +1,111 @@
+//! What the MANIFEST of a database folder says of the tables in it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use filterblock::Error;
+use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest};
+
+/// A folder with a MANIFEST, or with something that says there should be one.
+pub(crate) struct Database {
+    pub(crate) folder: PathBuf,
+    files: DatabaseFiles,
+    /// What it says, or why it cannot be relied on.
+    pub(crate) manifest: Result<Manifest, Error>,
+    /// Which of the live tables have a number: places in the MANIFEST's list.
+    by_number: BTreeMap<u64, usize>,
+}
+
+impl Database {
+    /// The database in `folder`; `None` if it is a folder like any other.
+    pub(crate) fn find(folder: &Path) -> Option<Self> {
+        let files = DatabaseFiles::list(folder).ok()?;
+        let is_one = |kind| files.of_kind(kind).next().is_some();
+        if !is_one(FileKind::Current) && !is_one(FileKind::Manifest) {
+            return None;
+        }
+        let manifest = Manifest::read(folder);
+        let mut by_number = BTreeMap::new();
+        for (at, table) in manifest.iter().flat_map(|manifest| manifest.tables().iter().enumerate()) {
+            by_number.entry(table.number).or_insert(at);
+        }
+        Some(Self { folder: folder.to_owned(), files, manifest, by_number })
+    }
+
+    /// The database that the file at `path` lies in.
+    pub(crate) fn around(path: &Path) -> Option<Self> {
+        Self::find(folder_of(path))
+    }
+
+    /// What the MANIFEST records about the table at `path`; `None` if it is not one of the live ones.
+    pub(crate) fn live(&self, path: &Path) -> Option<&LiveTable> {
+        let name = path.file_name()?;
+        let number = path.file_stem()?.to_str()?.parse().ok()?;
+        let at = *self.by_number.get(&number)?;
+        // Of several files with one number, LevelDB takes one.
+        let taken = self.files.table(number)?.path.file_name()?;
+        (taken == name).then(|| self.manifest.as_ref().ok()?.tables().get(at)).flatten()
+    }
+
+    /// Whether what is in the log at `path` may be in no table yet.
+    pub(crate) fn is_log_live(&self, path: &Path) -> bool {
+        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+        match (&self.manifest, number) {
+            (Ok(manifest), Some(number)) => manifest.is_log_live(number),
+            _ => true,
+        }
+    }
+
+    /// The live tables that are not there.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &LiveTable> {
+        let tables = self.manifest.as_ref().map_or(&[][..], Manifest::tables);
+        tables.iter().filter(|table| self.files.table(table.number).is_none())
+    }
+
+    /// Where a live table that is not there would be.
+    pub(crate) fn path_of(&self, table: &LiveTable) -> PathBuf {
+        self.folder.join(format!("{:06}.ldb", table.number))
+    }
+
+    /// The name of the order of user keys; `None` if the MANIFEST cannot be relied on.
+    pub(crate) fn comparator(&self) -> Option<&[u8]> {
+        self.manifest.as_ref().ok()?.comparator()
+    }
+
+    pub(crate) fn is_bytewise(&self) -> bool {
+        self.manifest.as_ref().is_ok_and(Manifest::is_bytewise)
+    }
+}
+
+/// The folder that the file at `path` lies in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_without_a_manifest_is_no_database() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("000005.ldb"), "").unwrap();
+        assert!(Database::find(folder.path()).is_none());
+        assert!(Database::find(&folder.path().join("missing")).is_none());
+        fs::write(folder.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
+        let database = Database::find(folder.path()).unwrap();
+        assert!(database.manifest.is_err());
+        assert_eq!((database.missing().count(), database.comparator()), (0, None));
+        assert!(database.live(&folder.path().join("000005.ldb")).is_none());
+        assert!(Database::around(&folder.path().join("000005.ldb")).is_some());
+    }
+
+    #[test]
+    fn a_name_alone_lies_in_the_current_folder() {
+        assert_eq!(folder_of(Path::new("000005.ldb")), Path::new("."));
+        assert_eq!(folder_of(Path::new("db/000005.ldb")), Path::new("db"));
+        assert_eq!(folder_of(Path::new("/000005.ldb")), Path::new("/"));
+    }
+}

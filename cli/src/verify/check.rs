@@ -1,0 +1,213 @@
+//! Everything that can be checked of one table.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use filterblock::table::{ReadOptions, Table};
+use filterblock::{Error, escape};
+
+use super::absent::Absent;
+use super::finding::{Code, Finding, key_text};
+use super::order::{Expectation, Order};
+use super::places::Places;
+use super::read_ahead::ReadAhead;
+use super::reading::Reading;
+use super::stored::Stored;
+use super::verdict::Verdict;
+use super::walk::{Budget, Walk};
+use crate::database::Database;
+use crate::input;
+use crate::survey::{Blocks, Census, KeyFormat, Metaindex, Sample, TableCensus, within};
+
+/// How tables are checked.
+pub(crate) struct Checks {
+    pub(crate) options: ReadOptions,
+    /// Whether it was said that the order of keys is bytewise.
+    pub(crate) bytewise: bool,
+    /// The most bytes of blocks and keys to decode of one file; if none is given, in proportion to the file.
+    pub(crate) max_output: Option<u64>,
+    /// What the absent keys depend on.
+    pub(crate) seed: u64,
+}
+
+impl Checks {
+    /// Checks the table at `path`. `listed`: its name was found in a folder. `progress` is told of bytes that have been gone through.
+    pub(crate) fn table(
+        &self,
+        path: &Path,
+        listed: bool,
+        database: Option<&Database>,
+        progress: &dyn Fn(u64),
+    ) -> Verdict {
+        let mut verdict = Verdict::new(path);
+        let opened = input::open_file(path, listed)
+            .and_then(|file| ReadAhead::new(file).map_err(|error| error.to_string()));
+        let source = match opened {
+            Ok(source) => source,
+            Err(message) => {
+                let expected = "a table that can be read";
+                verdict.findings.push(Finding::new(Code::Unreadable, None, expected, message));
+                return verdict;
+            }
+        };
+        let size = filterblock::table::ReadAt::len(&source).unwrap_or_default();
+        let told = Cell::new(0);
+        match Table::open(source, &self.options) {
+            Ok(table) => {
+                self.opened(&table, database, &mut verdict, &|bytes: u64| {
+                    told.set(told.get() + bytes);
+                    progress(bytes);
+                });
+            }
+            Err(error) => verdict.findings.push_error(&error),
+        }
+        if let Some(database) = database {
+            compare_size(path, size, database, &mut verdict);
+        }
+        // Index and filter, and whatever could not be gone through.
+        progress(size.saturating_sub(told.get()));
+        verdict
+    }
+
+    fn opened(
+        &self,
+        table: &Table<ReadAhead>,
+        database: Option<&Database>,
+        verdict: &mut Verdict,
+        progress: &dyn Fn(u64),
+    ) {
+        let census = table.filter().map(Census::new);
+        // Of damage in the index and the blocks sampled, the walk will find the same.
+        let mut blocks = Blocks::default();
+        blocks.visit(table, |handle| within(table, handle));
+        let readings = readings(table, &mut blocks, census.as_ref(), database);
+        let expectation = self.expectation(database);
+
+        filter_block(table, verdict);
+        table.source().go_ahead();
+        let mut walk = Walk {
+            table,
+            order: Order::new(expectation, &readings),
+            stored: table.filter().map(|filters| Stored::new(filters, &readings)),
+            absent: census.as_ref().map(|census| {
+                let used = census.covering_rates(&blocks.offsets).count() as u64;
+                Absent::new(census.reader(), blocks.offsets.len(), used, self.seed)
+            }),
+            reading: readings.first().copied().unwrap_or(Reading::Whole),
+            is_internal: readings == [Reading::Internal],
+            first_key: None,
+            places: Places::default(),
+            seen: crate::survey::Offsets::default(),
+            budget: Budget::new(self.max_output, table.file_size()),
+            complete: true,
+            verdict,
+        };
+        walk.all(progress);
+        let Walk { order, stored, absent, first_key, places, complete, .. } = walk;
+
+        // Filters that are not asked, for whatever reason, have no rate.
+        if table.filter_error().is_none() {
+            verdict.estimated_fpr = census.as_ref().and_then(|census| census.mean_rate(&blocks.offsets));
+            verdict.measured_fpr = absent.and_then(Absent::finish);
+        }
+        if let Some((denied, findings)) = stored.map(Stored::finish) {
+            verdict.denied = denied;
+            verdict.findings.append(findings);
+        }
+        if complete && let Some(live) = database.and_then(|database| database.live(&verdict.path)) {
+            for (end, recorded, found) in
+                [("first", &live.smallest, first_key.as_deref()), ("last", &live.largest, order.last_key())]
+            {
+                if found != Some(&recorded[..]) {
+                    let expected = format!("{} as the {end} key, as the MANIFEST has it", key_text(recorded));
+                    let found = found.map_or_else(|| "no key".to_owned(), key_text);
+                    verdict.findings.push(Finding::new(Code::TableRange, None, expected, found));
+                }
+            }
+        }
+        match order.finish() {
+            Ok(findings) => verdict.findings.append(findings),
+            Err(reason) => verdict.notes.push(reason),
+        }
+        let unused = places.finish(table.file_size(), &mut verdict.findings);
+        if unused > 0 && complete {
+            verdict.notes.push(format!("{unused} bytes of the file are in none of its blocks"));
+        }
+    }
+
+    fn expectation(&self, database: Option<&Database>) -> Expectation {
+        match database.and_then(Database::comparator) {
+            _ if self.bytewise => Expectation::Bytewise,
+            Some(_) if database.is_some_and(Database::is_bytewise) => Expectation::Bytewise,
+            Some(name) => Expectation::Custom(format!("\"{}\"", escape(name))),
+            None => Expectation::Presumed,
+        }
+    }
+}
+
+/// How the keys may be read: in one way if that is known, or can be told from the filters.
+fn readings(
+    table: &Table<ReadAhead>,
+    blocks: &mut Blocks,
+    census: Option<&TableCensus<'_>>,
+    database: Option<&Database>,
+) -> Vec<Reading> {
+    if database.is_some_and(|database| database.manifest.is_ok()) {
+        return vec![Reading::Internal];
+    }
+    let sample = Sample::take(table, blocks, census);
+    match sample.key_format() {
+        Ok(KeyFormat::Internal) => vec![Reading::Internal],
+        Ok(KeyFormat::User) => vec![Reading::Whole],
+        Err(_) if sample.looks_internal() => vec![Reading::Internal, Reading::Whole],
+        Err(_) => vec![Reading::Whole, Reading::Internal],
+    }
+}
+
+/// What is wrong with the filter block as such, or why it cannot be asked.
+fn filter_block(table: &Table<ReadAhead>, verdict: &mut Verdict) {
+    let metaindex = Metaindex::read(table);
+    if let Some(error) = table.filter_error() {
+        let finding = Finding::of(error);
+        let code = if finding.code.hides() { finding.code } else { Code::FilterUnusable };
+        let found = match error.without_path() {
+            Error::Corrupt { what, .. } => format!("{} ({what})", finding.found),
+            _ => finding.found,
+        };
+        verdict.findings.push(Finding { code, found, ..finding });
+        return;
+    }
+    if let Some(error) = &metaindex.error {
+        let offset = table.metaindex_handle().offset;
+        let expected = "a metaindex that can be read to its end";
+        verdict.findings.push(Finding::new(Code::FilterUnusable, offset, expected, error.clone()));
+    }
+    let Some(filters) = table.filter() else {
+        let names: Vec<_> = metaindex.filter_names().map(|name| escape(name).to_string()).collect();
+        verdict.notes.push(match names.is_empty() {
+            true => "there is no filter".to_owned(),
+            false => format!("the filter is of a policy that is not known here: {}", names.join(", ")),
+        });
+        return;
+    };
+    if let Err(error) = filters.check() {
+        let start = table.filter_handle().unwrap_or_default().offset;
+        let finding = Finding::of(&error);
+        let offset = finding.offset.map(|offset| start.saturating_add(offset));
+        verdict.findings.push(Finding { offset, ..finding });
+    }
+}
+
+/// The size of a live table has to be the one recorded: LevelDB looks for the footer there.
+fn compare_size(path: &Path, size: u64, database: &Database, verdict: &mut Verdict) {
+    let Some(live) = database.live(path) else {
+        if database.manifest.is_ok() {
+            verdict.notes.push("the table is obsolete: the database does not use it".to_owned());
+        }
+        return;
+    };
+    if live.size != size {
+        let expected = format!("{} bytes, as the MANIFEST has it", live.size);
+        verdict.findings.push(Finding::new(Code::TableSize, None, expected, format!("{size} bytes")));
+    }
+}

@@ -1,0 +1,149 @@
+//! From the paths given to the tables to check, one after the other.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use filterblock::Error;
+
+use super::finding::{Code, Finding};
+use super::verdict::Verdict;
+use crate::database::{Database, folder_of};
+use crate::input::{self, Folder, Source};
+use crate::paths::Given;
+
+/// Something to report on.
+pub(super) enum Job {
+    Table(TableJob),
+    /// About something that is no table, or is not there.
+    Done(Verdict),
+    /// A folder in which there is nothing to check.
+    Nothing(PathBuf),
+}
+
+pub(super) struct TableJob {
+    pub(super) path: PathBuf,
+    /// Whether its name was found in a folder.
+    pub(super) listed: bool,
+    pub(super) database: Option<Arc<Database>>,
+}
+
+/// Turns paths into jobs. Keeps the names of one folder at a time.
+pub(super) struct Jobs<I> {
+    paths: I,
+    pending: VecDeque<Job>,
+    /// The folder of the table that was named last, and what it is.
+    around: Option<(PathBuf, Option<Arc<Database>>)>,
+    /// Whether folders without tables go without saying.
+    silent: bool,
+}
+
+impl<I: Iterator<Item = Given>> Jobs<I> {
+    pub(super) fn new(paths: I, silent: bool) -> Self {
+        Self { paths, pending: VecDeque::new(), around: None, silent }
+    }
+
+    fn resolve(&mut self, path: PathBuf) {
+        match input::resolve(&path) {
+            Ok(Source::File) => {
+                let database = self.database_around(&path);
+                self.pending.push_back(Job::Table(TableJob { path, listed: false, database }));
+            }
+            Ok(Source::Folder(folder)) => self.folder(path, folder),
+            Err(message) => self.pending.push_back(unreadable(&path, message)),
+        }
+    }
+
+    fn folder(&mut self, path: PathBuf, folder: Folder) {
+        let before = self.pending.len();
+        let database = Database::find(&path).map(Arc::new);
+        for (path, message) in folder.skipped {
+            self.pending.push_back(unreadable(&path, message));
+        }
+        if let Some(database) = &database {
+            self.pending.extend(manifest(database).map(Job::Done));
+            self.pending.extend(missing(database).map(Job::Done));
+        }
+        self.pending.extend(
+            folder
+                .tables
+                .into_iter()
+                .map(|path| Job::Table(TableJob { path, listed: true, database: database.clone() })),
+        );
+        if self.pending.len() == before && !self.silent {
+            self.pending.push_back(Job::Nothing(path));
+        }
+    }
+
+    fn database_around(&mut self, path: &Path) -> Option<Arc<Database>> {
+        let folder = folder_of(path);
+        if let Some((known, database)) = &self.around
+            && known == folder
+        {
+            return database.clone();
+        }
+        let database = Database::around(path).map(Arc::new);
+        self.around = Some((folder.to_owned(), database.clone()));
+        database
+    }
+}
+
+impl<I: Iterator<Item = Given>> Iterator for Jobs<I> {
+    type Item = Job;
+
+    fn next(&mut self) -> Option<Job> {
+        loop {
+            if let Some(job) = self.pending.pop_front() {
+                return Some(job);
+            }
+            match self.paths.next()? {
+                Ok(path) => self.resolve(path),
+                Err((path, message)) => return Some(unreadable(&path, message)),
+            }
+        }
+    }
+}
+
+fn unreadable(path: &Path, message: String) -> Job {
+    let finding = Finding::new(Code::Unreadable, None, "a table or a database folder", message);
+    Job::Done(Verdict::of_finding(path, finding))
+}
+
+/// What is wrong with the MANIFEST, if anything.
+fn manifest(database: &Database) -> Option<Verdict> {
+    let (path, finding) = match &database.manifest {
+        Ok(manifest) => {
+            let offset = manifest.incomplete_tail()?;
+            let expected = "a MANIFEST that ends behind a record";
+            let found = "an end within a record, which LevelDB passes over";
+            (database.folder.clone(), Finding::new(Code::Manifest, offset, expected, found))
+        }
+        Err(error) => {
+            let path = error.path().unwrap_or(&database.folder).to_owned();
+            let finding = Finding::of(error);
+            // That it is not there says something of the database; that it may not be read does not.
+            let is_missing = matches!(error.without_path(), Error::Io { source, .. }
+                if source.kind() == io::ErrorKind::NotFound);
+            let code = if is_missing { Code::Manifest } else { finding.code };
+            (path, Finding { code, ..finding })
+        }
+    };
+    Some(Verdict::of_finding(&path, finding))
+}
+
+/// The live tables that are not there.
+fn missing(database: &Database) -> impl Iterator<Item = Verdict> {
+    database.missing().map(|table| {
+        let expected = format!("a table of {} bytes on level {}", table.size, table.level);
+        let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
+        Verdict::of_finding(&database.path_of(table), finding)
+    })
+}
+
+impl TableJob {
+    /// How many bytes there are to go through, as far as is known.
+    pub(super) fn size(&self) -> u64 {
+        fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
+    }
+}

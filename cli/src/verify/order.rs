@@ -1,0 +1,188 @@
+//! The order of keys, and of the index around them.
+
+use std::cmp::Ordering;
+
+use super::finding::{Code, Finding, Findings, key_text};
+use super::reading::Reading;
+
+/// What is known of the order of the keys.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Expectation {
+    /// User keys are in bytewise order.
+    Bytewise,
+    /// Nobody says which order it is. If it is not bytewise, it is another.
+    Presumed,
+    /// An order of this name, which is not known here.
+    Custom(String),
+}
+
+/// Follows a table's keys and index in their order.
+pub(super) struct Order {
+    expectation: Expectation,
+    /// What speaks against each way to read the keys.
+    readings: Vec<(Reading, Findings)>,
+    /// The last key of those that came, if there was one.
+    last_key: Vec<u8>,
+    has_last_key: bool,
+    /// The index's key for the data block before.
+    separator: Vec<u8>,
+    /// Which of the two came last.
+    after: After,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    Nothing,
+    Key,
+    Separator,
+}
+
+impl Order {
+    pub(super) fn new(expectation: Expectation, readings: &[Reading]) -> Self {
+        Self {
+            expectation,
+            readings: readings.iter().map(|&reading| (reading, Findings::default())).collect(),
+            last_key: Vec::new(),
+            has_last_key: false,
+            separator: Vec::new(),
+            after: After::Nothing,
+        }
+    }
+
+    /// The next key, of the data block at `offset`.
+    #[inline]
+    pub(super) fn key(&mut self, key: &[u8], offset: u64) {
+        if !matches!(self.expectation, Expectation::Custom(_)) {
+            self.follow(key, Code::KeyOrder, offset);
+        }
+        self.last_key.clear();
+        self.last_key.extend_from_slice(key);
+        self.has_last_key = true;
+        self.after = After::Key;
+    }
+
+    /// The index's key for the data block whose keys came last.
+    pub(super) fn separator(&mut self, separator: &[u8], index_offset: u64) {
+        if !matches!(self.expectation, Expectation::Custom(_)) {
+            self.follow(separator, Code::IndexOrder, index_offset);
+        }
+        self.separator.clear();
+        self.separator.extend_from_slice(separator);
+        self.after = After::Separator;
+    }
+
+    #[inline]
+    fn follow(&mut self, next: &[u8], code: Code, offset: u64) {
+        let previous = match self.after {
+            After::Nothing => return,
+            After::Key => &self.last_key,
+            After::Separator => &self.separator,
+        };
+        // A separator may be equal to the last key of its block.
+        let may_equal = self.after == After::Key && code == Code::IndexOrder;
+        for (reading, findings) in &mut self.readings {
+            match reading.compare(previous, next) {
+                Ordering::Less => {}
+                Ordering::Equal if may_equal => {}
+                _ => {
+                    let how = if may_equal { "at or after" } else { "after" };
+                    findings.add(code, || {
+                        let expected = format!("a key {how} {}", key_text(previous));
+                        Finding::new(code, offset, expected, key_text(next))
+                    });
+                }
+            }
+        }
+    }
+
+    /// The last key of all.
+    pub(super) fn last_key(&self) -> Option<&[u8]> {
+        self.has_last_key.then_some(&*self.last_key)
+    }
+
+    /// What is wrong with the order, or why it was not checked.
+    pub(super) fn finish(self) -> Result<Findings, String> {
+        if let Expectation::Custom(name) = self.expectation {
+            return Err(format!("the order of the keys is {name}'s, and was not checked"));
+        }
+        // Whichever reading has least against it.
+        let best = self.readings.into_iter().map(|(_, findings)| findings).min_by_key(Findings::total);
+        let findings = best.unwrap_or_default();
+        match findings.first() {
+            Some(first) if self.expectation == Expectation::Presumed => Err(format!(
+                "the order of the keys is not bytewise and was not checked ({first}); if it should be, say so with \
+                 --comparator bytewise"
+            )),
+            _ => Ok(findings),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn follow(expectation: Expectation, keys: &[&[u8]]) -> Result<Vec<Finding>, String> {
+        let mut order = Order::new(expectation, &[Reading::Whole]);
+        // In capitals: the index.
+        for key in keys {
+            match key.first() {
+                Some(b'A'..=b'Z') => order.separator(&key.to_ascii_lowercase(), 1000),
+                _ => order.key(key, 10),
+            }
+        }
+        order.finish().map(Findings::into_list)
+    }
+
+    fn texts(keys: &[&[u8]]) -> Vec<String> {
+        let found = follow(Expectation::Bytewise, keys).unwrap();
+        found.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_is_in_order() {
+        assert_eq!(texts(&[]), [""; 0]);
+        assert_eq!(texts(&[b"a", b"b", b"B", b"c", b"D"]), [""; 0]);
+        assert_eq!(texts(&[b"a", b"C", b"d", b"D"]), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_not() {
+        assert_eq!(texts(&[b"b", b"a"]), [r#"key-order at offset 10: expected a key after "b", found "a""#]);
+        assert_eq!(texts(&[b"a", b"a"]), [r#"key-order at offset 10: expected a key after "a", found "a""#]);
+        assert_eq!(
+            texts(&[b"b", b"A"]),
+            [r#"index-order at offset 1000: expected a key at or after "b", found "a""#]
+        );
+        // The separator of one block is before all keys of the next.
+        assert_eq!(
+            texts(&[b"a", b"B", b"b"]),
+            [r#"key-order at offset 10: expected a key after "b", found "b""#]
+        );
+        assert_eq!(
+            texts(&[b"B", b"B"]),
+            [r#"index-order at offset 1000: expected a key after "b", found "b""#]
+        );
+    }
+
+    #[test]
+    fn an_unknown_order_is_not_held_against_a_table() {
+        assert!(follow(Expectation::Presumed, &[b"a", b"b"]).unwrap().is_empty());
+        let reason = follow(Expectation::Presumed, &[b"b", b"a"]).unwrap_err();
+        assert!(reason.starts_with("the order of the keys is not bytewise and was not checked (key-order"));
+        let reason = follow(Expectation::Custom("\"x\"".into()), &[b"a", b"b"]).unwrap_err();
+        assert_eq!(reason, "the order of the keys is \"x\"'s, and was not checked");
+    }
+
+    #[test]
+    fn the_reading_that_holds_counts() {
+        // Byte by byte the second key comes first; as internal keys they are two versions.
+        let keys = [b"k\x01\x09\0\0\0\0\0\0", b"k\x01\x08\0\0\0\0\0\0"];
+        let mut both = Order::new(Expectation::Bytewise, &[Reading::Whole, Reading::Internal]);
+        keys.iter().for_each(|key| both.key(*key, 0));
+        assert!(both.finish().unwrap().is_empty());
+        let mut whole = Order::new(Expectation::Bytewise, &[Reading::Whole]);
+        keys.iter().for_each(|key| whole.key(*key, 0));
+        assert_eq!(whole.finish().unwrap().total(), 1);
+    }
+}

@@ -1,0 +1,141 @@
+//! Tables of LevelDB's relatives: what `inspect` can tell of them, and what it leaves open.
+
+use std::path::Path;
+
+use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
+use filterblock::{BloomFilterPolicy, LegacyBloomPolicy, LegacyHash};
+use serde_json::{Value, json};
+
+use super::tables::{Crafted, testdata};
+use super::*;
+
+fn report(path: &Path) -> Value {
+    run(&args!["inspect", "--json", path]).expect(0).quiet().one()
+}
+
+fn relative(name: &str) -> Value {
+    report(&testdata().join(name))
+}
+
+#[test]
+fn codecs_are_named_by_what_the_blocks_hold() {
+    for (name, codec) in [
+        ("bedrock/words-1024-bloom10-zlib.ldb", "zlib"),
+        ("bedrock/words-1024-bloom10-deflate.ldb", "deflate"),
+        ("constructed/leveldb-zstd.ldb", "zstd"),
+        ("constructed/bedrock-zstd.ldb", "zstd"),
+        ("constructed/basho-bloom.ldb", "lz4"),
+        ("constructed/rocksdb-full-filter.ldb", "deflate"),
+    ] {
+        assert_eq!(relative(name)["compression"], json!([codec]), "{name}");
+    }
+}
+
+#[test]
+fn a_type_that_no_block_explains_is_shown_as_a_type() {
+    for (id, status, shown) in [
+        (2, 1, "type 2 (zstd, zlib, lz4 or deflate)"),
+        (4, 1, "type 4 (deflate)"),
+        (7, 0, "type 7 (Zstandard in RocksDB)"),
+        (200, 0, "type 200"),
+    ] {
+        let mut crafted = Crafted::default();
+        let data = crafted.block_of_type(&[0xff; 20], id);
+        let folder = folder();
+        let path = file(&folder, "table.ldb", crafted.finish(&[(b"key", data)], &[]));
+        let report = run(&args!["inspect", "--json", path]).expect(status).one();
+        assert_eq!(report["compression"], json!([shown]));
+    }
+}
+
+/// A table under the old name, by this hash.
+fn legacy(hash: LegacyHash, key: impl Fn(u8) -> Vec<u8>) -> Value {
+    let policy = LegacyBloomPolicy::new(10).with_hash(hash);
+    let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().filter_policy(policy));
+    (0..=255).for_each(|i| builder.add(&key(i), b"value").unwrap());
+    let folder = folder();
+    report(&file(&folder, "table.ldb", builder.finish().unwrap().0))
+}
+
+#[test]
+fn the_hash_under_the_old_name_is_found_by_trying() {
+    assert_eq!(relative("constructed/leveldb-1.17-signed.ldb")["dialect"], "signed");
+    let binary = |i: u8| vec![1, 2, 3, 4, i];
+    assert_eq!(legacy(LegacyHash::Signed, binary)["dialect"], "signed");
+    assert_eq!(legacy(LegacyHash::Unsigned, binary)["dialect"], "unsigned");
+    // Without bytes from 0x80 on behind whole words, there is no difference.
+    assert_eq!(legacy(LegacyHash::Signed, |i| vec![i, 0, 0, 0])["dialect"], "either");
+    let goleveldb = relative("goleveldb/base-lg-19/000004.ldb");
+    assert_eq!((&goleveldb["dialect"], &goleveldb["filter"]["base_lg"]), (&"either".into(), &19.into()));
+    assert_eq!(relative("tables/words-4096-bloom1.ldb")["dialect"], Value::Null);
+}
+
+#[test]
+fn bashos_tables_are_named_and_their_filters_left_alone() {
+    let bloom2 = relative("constructed/basho-bloom2.ldb");
+    assert_eq!((&bloom2["origin"], &bloom2["dialect"]), (&"basho".into(), &"basho".into()));
+    assert!(bloom2["filter_error"].as_str().unwrap().contains("Basho's"), "{bloom2}");
+    assert_eq!(
+        (&bloom2["filter"]["base_lg"], &bloom2["filter"]["estimated_fpr"]),
+        (&15.into(), &Value::Null)
+    );
+    let bloom = relative("constructed/basho-bloom.ldb");
+    assert_eq!((&bloom["origin"], &bloom["dialect"]), (&"basho".into(), &"either".into()));
+    assert_eq!((&bloom["filter_error"], &bloom["key_format"]), (&Value::Null, &"internal".into()));
+    let card = run(&args!["inspect", testdata().join("constructed/basho-bloom2.ldb")]).expect(0).out;
+    assert!(card.contains("written by       Basho's LevelDB (Riak)"), "{card}");
+}
+
+#[test]
+fn rocksdbs_tables_are_named_whichever_magic_they_have() {
+    let block = relative("constructed/rocksdb-block-filter.ldb");
+    assert_eq!((&block["origin"], &block["filter"]["estimated_fpr"]), (&"rocksdb".into(), &1.0.into()));
+    let full = relative("constructed/rocksdb-full-filter.ldb");
+    assert_eq!((&full["origin"], &full["filter"]), (&"rocksdb".into(), &Value::Null));
+    assert!(full["filter_error"].as_str().unwrap().contains("fullfilter.rocksdb"), "{full}");
+    let keys = run(&args!["query", testdata().join("constructed/rocksdb-block-filter.ldb"), "absent"]);
+    keys.expect(0);
+    let mut crafted = vec![0; 48];
+    for (magic, whose) in [
+        (0x88e2_41b7_85f4_cff7_u64.to_le_bytes(), "RocksDB"),
+        (*b"\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3", "Pebble"),
+    ] {
+        crafted[40..].copy_from_slice(&magic);
+        let folder = folder();
+        let path = file(&folder, "table.sst", &crafted);
+        let report = run(&args!["inspect", "--json", path]).expect(2).one();
+        assert!(report["error"].as_str().unwrap().contains(whose), "{report}");
+    }
+}
+
+/// The saving that is announced against the one that comes about.
+#[test]
+fn larger_ranges_save_what_is_said() {
+    let path = table("large-65536-bloom10.ldb");
+    let filter = report(&path)["filter"].clone();
+    let (base_lg, saves) = (
+        filter["larger_ranges"]["base_lg"].as_u64().unwrap(),
+        filter["larger_ranges"]["saves"].as_u64().unwrap(),
+    );
+    assert_eq!(filter["empty_filter_bytes"], 4 * filter["empty_filters"].as_u64().unwrap());
+    let source = Table::open_path(&path, &ReadOptions::default()).unwrap();
+    let size = |base_lg: u8| {
+        let options = WriteOptions::default()
+            .block_size(65536)
+            .compression(filterblock::table::Compression::None)
+            .filter_policy(BloomFilterPolicy::new(10))
+            .base_lg(base_lg);
+        let mut builder = TableBuilder::new(Vec::new(), options);
+        for entry in &source {
+            let (key, value) = entry.unwrap();
+            builder.add(&key, &value).unwrap();
+        }
+        let table = Table::open(builder.finish().unwrap().0, &ReadOptions::default()).unwrap();
+        table.filter_handle().unwrap().size
+    };
+    assert_eq!(size(11), filter["size"].as_u64().unwrap());
+    let saved = size(11) - size(base_lg as u8);
+    assert!(saves > 100 && saved.abs_diff(saves) <= 4, "{saves} announced, {saved} saved");
+    let card = run(&args!["inspect", path]).expect(0).out;
+    assert!(card.contains(&format!("base_lg {base_lg} would save about {saves} B")), "{card}");
+}

@@ -1,0 +1,70 @@
+//! `filterblock inspect` on what a MANIFEST says.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn levels() -> tempfile::TempDir {
+    let copy = folder();
+    for entry in fs::read_dir(database("levels")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    copy
+}
+
+fn place(report: &Value) -> [&Value; 4] {
+    ["comparator", "level", "live", "recorded_size"].map(|field| &report[field])
+}
+
+#[test]
+fn tables_have_their_place_in_the_database() {
+    let copy = levels();
+    fs::copy(copy.path().join("000007.ldb"), copy.path().join("000099.ldb")).unwrap();
+    let reports = run(&args!["inspect", "--json", copy.path()]).expect(0).quiet().json();
+    let order = "leveldb.BytewiseComparator";
+    for (report, level) in reports.iter().zip([2, 1, 0]) {
+        assert_eq!(place(report), [&json!(order), &json!(level), &json!(true), &report["file_size"]]);
+    }
+    assert_eq!(place(&reports[3]), [&json!(order), &Value::Null, &json!(false), &Value::Null]);
+    // A table alone lies in its database too; one in another folder does not.
+    let one = run(&args!["inspect", "--json", copy.path().join("000007.ldb")]).expect(0).one();
+    assert_eq!(one, reports[1]);
+    let outside = run(&args!["inspect", "--json", table("words-256-bloom10.ldb")]).expect(0).one();
+    assert_eq!(place(&outside), [&Value::Null; 4]);
+    let card = run(&args!["inspect", copy.path().join("000099.ldb")]).expect(0).out;
+    assert!(card.contains("in the database  obsolete, keys by leveldb.BytewiseComparator"), "{card}");
+}
+
+#[test]
+fn a_table_of_another_size_and_one_that_is_missing() {
+    let copy = levels();
+    let path = copy.path().join("000007.ldb");
+    fs::copy(copy.path().join("000009.ldb"), &path).unwrap();
+    let run_size = run(&args!["inspect", copy.path()]).expect(1);
+    assert!(run_size.out.contains("as the MANIFEST has it, found "), "{run_size:?}");
+    fs::remove_file(&path).unwrap();
+    let run_missing = run(&args!["inspect", "--json", copy.path()]).expect(1);
+    assert!(run_missing.err.contains("000007.ldb: expected a table of "), "{run_missing:?}");
+    assert_eq!(run_missing.json().len(), 2);
+}
+
+#[test]
+fn a_damaged_manifest_is_reported_and_all_tables_are_taken() {
+    let copy = levels();
+    file(&copy, "MANIFEST-000008", "damaged");
+    let run = run(&args!["inspect", "--json", copy.path()]).expect(1);
+    assert!(run.err.contains("; all tables are taken to be live"), "{run:?}");
+    assert_eq!(run.json().len(), 3);
+    assert_eq!(place(&run.json()[0]), [&Value::Null; 4]);
+}
+
+#[test]
+fn logs_that_are_in_tables_already_are_not_named() {
+    let copy = levels();
+    file(&copy, "000001.log", "old");
+    let out = run(&args!["inspect", copy.path()]).expect(0).out;
+    assert!(out.contains("1 log with the newest writes, which no filter covers: 000010.log\n"), "{out}");
+}

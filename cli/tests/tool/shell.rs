@@ -1,0 +1,29 @@
+//! Completions and the manual page.
+
+use super::*;
+
+const COMMANDS: [&str; 7] = ["inspect", "query", "verify", "extract", "build", "completions", "man"];
+
+#[test]
+fn completions_know_commands_and_options() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = run(&["completions", shell]).expect(0).quiet().out;
+        for word in COMMANDS.into_iter().chain(["files-from", "max-output", "bits-per-key"]) {
+            assert!(script.contains(word), "{shell} {word}");
+        }
+    }
+    run(&["completions", "frobnicate"]).expect(2);
+}
+
+#[test]
+fn the_manual_has_every_command_and_its_options() {
+    let page = run(&["man"]).expect(0).quiet().out;
+    assert!(page.contains(".TH filterblock 1"), "{page}");
+    for command in COMMANDS {
+        let title = format!(".SH \"FILTERBLOCK {}\"\n", command.to_uppercase());
+        assert_eq!(page.matches(&title).count(), 1, "{command}");
+    }
+    for text in ["\\-\\-files\\-from", "\\-\\-max\\-output", "docs/findings.md", "Exit status: 0 sound"] {
+        assert!(page.contains(text), "{text}");
+    }
+}

@@ -1,0 +1,359 @@
+//! `filterblock verify` on single tables: sound ones, and each kind of damage with all checksums put right.
+
+use filterblock::{BloomFilterPolicy, FilterBlockBuilder};
+use serde_json::{Value, json};
+
+use super::tables::{Crafted, Place, entry_block, samples};
+use super::*;
+
+const FILTER: &[u8] = b"filter.leveldb.BuiltinBloomFilter2";
+
+#[track_caller]
+fn verify(contents: impl AsRef<[u8]>, status: i32) -> Value {
+    let folder = folder();
+    let path = file(&folder, "table.ldb", contents);
+    let report = run(&args!["verify", "--json", path]).expect(status).one();
+    // People are told the same.
+    let text = run(&args!["verify", path]).expect(status).out;
+    let expected = format!("{}: {}", path.display(), report["status"].as_str().unwrap());
+    assert!(text.starts_with(&expected), "{text}");
+    for finding in report["findings"].as_array().unwrap() {
+        assert!(text.contains(finding["found"].as_str().unwrap()), "{finding} {text}");
+    }
+    report
+}
+
+fn codes(report: &Value) -> Vec<&str> {
+    report["findings"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect()
+}
+
+/// The keys of data block `block` of [`Parts`], in order.
+fn keys(block: usize) -> Vec<Vec<u8>> {
+    (0..40).map(|key| format!("{}{key:02}", char::from(b'a' + block as u8)).into_bytes()).collect()
+}
+
+/// Makes the index's entries from the places of the data blocks.
+type MakeIndex = fn(&[Place]) -> Vec<(&'static [u8], Place)>;
+/// Changes the filter block.
+type ChangeFilter = Box<dyn Fn(&mut Vec<u8>)>;
+
+/// What a table of three data blocks is made of.
+struct Parts {
+    /// The contents of the data blocks.
+    blocks: Vec<Vec<u8>>,
+    index: MakeIndex,
+    filter: ChangeFilter,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        let block = |block| {
+            let entries: Vec<_> = keys(block).into_iter().map(|key| (key, vec![b'v'; 60])).collect();
+            entry_block(&entries)
+        };
+        Self {
+            blocks: (0..3).map(block).collect(),
+            index: |places| [&b"a~"[..], b"b~", b"c~"].into_iter().zip(places.iter().copied()).collect(),
+            filter: Box::new(|_| ()),
+        }
+    }
+}
+
+impl Parts {
+    /// A table of three data blocks, each with a filter of its own.
+    fn table(self) -> Vec<u8> {
+        let mut crafted = Crafted::default();
+        let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+        let mut places = Vec::new();
+        for (at, block) in self.blocks.iter().enumerate() {
+            builder.start_block(crafted.file.len() as u64).unwrap();
+            keys(at).iter().for_each(|key| builder.add_key(key));
+            places.push(crafted.block(block));
+        }
+        let mut filter = builder.finish().unwrap().to_vec();
+        (self.filter)(&mut filter);
+        let filter = crafted.block(&filter);
+        crafted.finish(&(self.index)(&places), &[(FILTER, filter)]).to_vec()
+    }
+}
+
+fn filtered(filter: impl Fn(&mut Vec<u8>) + 'static) -> Vec<u8> {
+    Parts { filter: Box::new(filter), ..Parts::default() }.table()
+}
+
+#[test]
+fn all_the_test_data_is_sound() {
+    for sample in samples() {
+        let path = table(&sample.name);
+        let run = run(&args!["verify", "--json", path]).expect(0);
+        let report = run.one();
+        assert_eq!(report["status"], "sound", "{}", sample.name);
+        assert_eq!(report["keys"], sample.entries.len(), "{}", sample.name);
+        assert_eq!((&report["denied"], &report["findings"]), (&json!(0), &json!([])), "{}", sample.name);
+        let measurable = sample.filtered && !sample.entries.is_empty();
+        let (measured, estimated) = (report["measured_fpr"].as_f64(), report["estimated_fpr"].as_f64());
+        assert_eq!(measured.is_some(), measurable, "{}", sample.name);
+        assert_eq!(estimated.is_some(), measurable, "{}", sample.name);
+        if let (Some(measured), Some(estimated)) = (measured, estimated) {
+            // LevelDB's filters of few keys let somewhat more pass than their bits suggest.
+            assert!((measured - estimated).abs() < 0.02, "{}: {measured} {estimated}", sample.name);
+        }
+        assert_eq!(run.err.contains("there is no filter"), !sample.filtered, "{}", sample.name);
+        assert!(!run.err.contains("order of the keys"), "{run:?}");
+    }
+}
+
+#[test]
+fn the_fields_are_these() {
+    let report = verify(Parts::default().table(), 0);
+    let fields: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut expected = ["path", "status", "keys", "denied", "measured_fpr", "estimated_fpr", "findings"];
+    expected.sort_unstable();
+    assert_eq!(fields, expected);
+    assert_eq!(
+        (&report["status"], &report["keys"], &report["denied"]),
+        (&json!("sound"), &json!(120), &json!(0))
+    );
+    let report = verify(filtered(|filter| filter[..10].fill(0)), 1);
+    let finding = report["findings"][0].as_object().unwrap();
+    let fields: Vec<_> = finding.keys().map(String::as_str).collect();
+    assert_eq!(fields, ["code", "expected", "found", "offset"]);
+}
+
+#[test]
+fn cleared_bits_deny_keys() {
+    let report = verify(filtered(|filter| filter[..10].fill(0)), 1);
+    assert_eq!((codes(&report), &report["status"]), (vec!["filter-denies-key"], &json!("findings")));
+    let denied = report["denied"].as_u64().unwrap();
+    assert!((1..=40).contains(&denied), "{report}");
+    let finding = &report["findings"][0];
+    assert_eq!(finding["offset"], 0);
+    assert!(
+        finding["expected"].as_str().unwrap().starts_with("filter 0 to let the stored key \"a"),
+        "{finding}"
+    );
+    let found = format!("it denied, one of {denied} among the 40 keys of this data block");
+    assert_eq!(finding["found"], found);
+}
+
+#[test]
+fn any_single_bit_that_is_missing_denies_a_key() {
+    let sound = filtered(|_| ());
+    let folder = folder();
+    let mut found = 0;
+    for bit in (0..400).step_by(7) {
+        let damaged = filtered(move |filter| filter[bit / 8] &= !(1 << (bit % 8)));
+        if damaged == sound {
+            continue;
+        }
+        found += 1;
+        let path = file(&folder, "table.ldb", damaged);
+        let report = run(&args!["verify", "--json", path]).expect(1).one();
+        assert_eq!(codes(&report), ["filter-denies-key"], "{bit}");
+    }
+    assert!(found > 10, "{found} bits were set");
+}
+
+#[test]
+fn another_k_denies_keys() {
+    // More probes than were made.
+    let report = verify(filtered(|filter| filter[50] = 12), 1);
+    assert_eq!(codes(&report), ["filter-denies-key"]);
+    // Fewer are no harm but for the rate; more than 30 are no filter.
+    for k in [1, 31] {
+        let report = verify(filtered(move |filter| filter[50] = k), 0);
+        assert!(report["measured_fpr"].as_f64().unwrap() > 0.15, "{report}");
+    }
+}
+
+#[test]
+fn shifted_and_swapped_filters_deny_keys() {
+    let report = verify(
+        filtered(|filter| {
+            let at = filter.len() - 5;
+            let array = u32::from_le_bytes(filter[at..at + 4].try_into().unwrap()) as usize;
+            // Each filter begins a byte late.
+            for offset in filter[array..at].chunks_exact_mut(4) {
+                let shifted = u32::from_le_bytes(offset.try_into().unwrap()) + 1;
+                offset.copy_from_slice(&shifted.min(array as u32).to_le_bytes());
+            }
+        }),
+        1,
+    );
+    assert!(codes(&report).contains(&"filter-denies-key"), "{report}");
+    let report = verify(
+        filtered(|filter| {
+            let (first, rest) = filter.split_at_mut(51);
+            first.swap_with_slice(&mut rest[..51]);
+        }),
+        1,
+    );
+    assert_eq!(codes(&report), ["filter-denies-key", "filter-denies-key"]);
+    assert!(report["denied"].as_u64().unwrap() > 70, "{report}");
+}
+
+#[test]
+fn malformed_filter_blocks() {
+    let report = verify(filtered(|filter| *filter.last_mut().unwrap() = 64), 1);
+    assert_eq!((codes(&report), &report["denied"]), (vec!["filter-malformed"], &json!(0)));
+    assert_eq!(report["measured_fpr"], 1.0);
+    let start = inspect_offset(filtered(|filter| *filter.last_mut().unwrap() = 64));
+    assert!(report["findings"][0]["offset"].as_u64().unwrap() >= start, "offsets are those of the file");
+}
+
+fn inspect_offset(contents: Vec<u8>) -> u64 {
+    let folder = folder();
+    let path = file(&folder, "table.ldb", contents);
+    run(&args!["inspect", "--json", path]).expect(1).one()["filter"]["offset"].as_u64().unwrap()
+}
+
+#[test]
+fn every_flipped_byte_of_blocks_is_found() {
+    let sound = Parts::default().table();
+    let folder = folder();
+    let path = folder.path().join("table.ldb");
+    // The footer's padding belongs to nobody.
+    for at in (0..sound.len() - 48).step_by(97) {
+        let mut damaged = sound.clone();
+        damaged[at] ^= 0x10;
+        std::fs::write(&path, damaged).unwrap();
+        let run = run(&args!["verify", "--json", path]);
+        assert!(run.status == 1, "byte {at}: {run:?}");
+        let report = run.one();
+        let codes = codes(&report);
+        assert!(codes.contains(&"checksum") || codes.contains(&"filter-unusable"), "byte {at}: {report}");
+    }
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_status_2() {
+    let mut crafted = Crafted::default();
+    let data = crafted.block_of_type(b"whatever", 9);
+    let report = verify(crafted.finish(&[(b"z", data)], &[]), 2);
+    assert_eq!((codes(&report), &report["status"]), (vec!["unsupported"], &json!("unreadable")));
+    let missing = run(&args!["verify", "--json", "/missing/table.ldb"]).expect(2).one();
+    assert_eq!((codes(&missing), &missing["keys"]), (vec!["unreadable"], &json!(0)));
+    let folder = folder();
+    let path = file(&folder, "table.ldb", Parts::default().table());
+    let report = run(&args!["verify", "--json", "--max-output", "5000", path]).expect(2).one();
+    assert_eq!(codes(&report), ["limit"]);
+    assert!(report["keys"].as_u64().unwrap() < 120, "{report}");
+    run(&args!["verify", "--max-output", "20000", path]).expect(0);
+}
+
+#[test]
+fn filters_that_are_not_asked_have_no_rate() {
+    let path = tables::testdata().join("constructed/basho-bloom2.ldb");
+    let report = run(&args!["verify", "--json", path]).expect(2).one();
+    assert_eq!((codes(&report), &report["denied"]), (vec!["unsupported"], &json!(0)));
+    assert_eq!((&report["measured_fpr"], &report["estimated_fpr"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn what_is_no_table() {
+    for contents in [&b""[..], b"too short", &[0; 100]] {
+        let report = verify(contents, 1);
+        assert_eq!(codes(&report), ["not-a-table"], "{contents:?}");
+    }
+}
+
+#[test]
+fn blocks_named_twice_or_lying_in_one_another() {
+    let twice = |places: &[Place]| vec![(&b"a~"[..], places[0]), (b"b~", places[0]), (b"c~", places[2])];
+    let report = verify(Parts { index: twice, ..Parts::default() }.table(), 1);
+    assert_eq!(codes(&report), ["repeated-block"]);
+    assert_eq!(report["keys"], 80);
+
+    // The first entry's own bytes, as a block: no restarts, no entries.
+    let within = |places: &[Place]| {
+        let (offset, size) = places[1];
+        vec![(&b"a~"[..], places[0]), (b"b~", (offset + 10, size - 20)), (b"c~", places[2])]
+    };
+    let report = verify(Parts { index: within, ..Parts::default() }.table(), 1);
+    assert_eq!(codes(&report), ["checksum"]);
+
+    let far = |places: &[Place]| vec![(&b"a~"[..], places[0]), (b"b~", (1 << 40, 1)), (b"c~", places[2])];
+    let report = verify(Parts { index: far, ..Parts::default() }.table(), 1);
+    assert_eq!((codes(&report), &report["keys"]), (vec!["bad-handle"], &json!(80)));
+
+    // A data block that holds another, sound one among its values.
+    let mut crafted = Crafted::default();
+    let mut inner = Crafted::default();
+    inner.entries(&[(b"b", b"inner")]);
+    let outer = entry_block(&[(&b"a"[..], &inner.file[..])]);
+    let outer_place = crafted.block(&outer);
+    let at = outer.windows(inner.file.len()).position(|window| window == inner.file).unwrap() as u64;
+    let inner_place = (at, inner.file.len() as u64 - 5);
+    let report = verify(crafted.finish(&[(b"a", outer_place), (b"b", inner_place)], &[]), 1);
+    assert_eq!(codes(&report), ["overlapping-blocks"]);
+    assert_eq!(report["findings"][0]["offset"], at);
+}
+
+#[test]
+fn disorder_is_a_finding_where_the_order_is_known() {
+    let swapped = |places: &[Place]| vec![(&b"a~"[..], places[1]), (b"b~", places[0]), (b"c~", places[2])];
+    let contents = Parts { index: swapped, ..Parts::default() }.table();
+    let folder = folder();
+    let path = file(&folder, "table.ldb", &contents);
+    // The table may be of another order.
+    let unknown = run(&args!["verify", "--json", path]).expect(0);
+    assert!(
+        unknown.err.contains("the order of the keys is not bytewise and was not checked (index-order"),
+        "{unknown:?}"
+    );
+    let report = run(&args!["verify", "--json", "--comparator", "bytewise", path]).expect(1).one();
+    let codes = codes(&report);
+    assert!(codes.contains(&"index-order") && codes.contains(&"key-order"), "{report}");
+    run(&args!["verify", "--comparator", "bytewise", table("words-256-bloom10.ldb")]).expect(0);
+    run(&args!["verify", "--comparator", "bytewise", table("versions-512-bloom10.ldb")]).expect(0);
+}
+
+#[test]
+fn many_findings_are_counted() {
+    let mut crafted = Crafted::default();
+    let places: Vec<_> = (0..100).map(|_| crafted.block(b"bad")).collect();
+    let index: Vec<(&[u8], Place)> = places.into_iter().map(|place| (&b"x"[..], place)).collect();
+    let report = verify(crafted.finish(&index, &[]), 1);
+    assert_eq!(report["findings"].as_array().unwrap().len(), 17);
+    assert_eq!(report["findings"][16]["found"], "84 more of bad-block");
+}
+
+/// The page that `--help` points to speaks of every code that is in use here, and of every field.
+#[test]
+fn the_findings_are_documented() {
+    let page = std::fs::read_to_string(tables::testdata().join("../docs/findings.md")).unwrap();
+    let documented: Vec<_> = page.split('`').skip(1).step_by(2).collect();
+    for code in [
+        "unreadable",
+        "unsupported",
+        "limit",
+        "not-a-table",
+        "bad-handle",
+        "checksum",
+        "bad-compression",
+        "bad-block",
+        "repeated-block",
+        "overlapping-blocks",
+        "index-order",
+        "key-order",
+        "short-key",
+        "filter-unusable",
+        "filter-malformed",
+        "filter-denies-key",
+        "manifest",
+        "table-missing",
+        "table-size",
+        "table-range",
+        "more",
+        "path",
+        "status",
+        "keys",
+        "denied",
+        "measured_fpr",
+        "estimated_fpr",
+        "findings",
+    ] {
+        assert!(documented.contains(&code), "{code}");
+    }
+    assert!(run(&["verify", "--help"]).expect(0).out.contains("docs/findings.md"));
+}

@@ -1,0 +1,188 @@
+//! `filterblock verify` on database folders and on many tables at once.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+const DATABASES: [(&str, &str); 5] = [
+    ("databases", "levels"),
+    ("databases", "reversed"),
+    ("databases", "unfiltered"),
+    ("goleveldb", "base-lg-11"),
+    ("goleveldb", "base-lg-19"),
+];
+
+fn testdata(group: &str, name: &str) -> PathBuf {
+    tables::testdata().join(group).join(name)
+}
+
+/// A copy of the database `levels` to do harm to.
+fn levels() -> tempfile::TempDir {
+    let copy = folder();
+    for entry in fs::read_dir(database("levels")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    copy
+}
+
+#[track_caller]
+fn verify(path: &Path, status: i32) -> Vec<Value> {
+    run(&args!["verify", "--json", path]).expect(status).json()
+}
+
+/// All findings about the file of this name: code, expected, found.
+fn findings(reports: &[Value], name: &str) -> Vec<(String, String, String)> {
+    let of_file = reports.iter().filter(|report| report["path"].as_str().unwrap().ends_with(name));
+    let findings = of_file.flat_map(|report| report["findings"].as_array().unwrap());
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    findings.map(|f| (text(&f["code"]), text(&f["expected"]), text(&f["found"]))).collect()
+}
+
+#[test]
+fn databases_are_sound_whoever_wrote_them() {
+    for (group, name) in DATABASES {
+        let run = run(&args!["verify", "--json", testdata(group, name)]).expect(0);
+        assert!(run.json().iter().all(|report| report["status"] == "sound"), "{run:?}");
+        let keys: u64 = run.json().iter().map(|report| report["keys"].as_u64().unwrap()).sum();
+        assert!(keys > 200, "{name}: {keys}");
+        let unknown_order =
+            "the order of the keys is \"filterblock.testdata.Reversed\"'s, and was not checked";
+        assert_eq!(run.err.contains(unknown_order), name == "reversed", "{run:?}");
+    }
+}
+
+#[test]
+fn a_table_alone_is_held_against_the_manifest_beside_it() {
+    let copy = levels();
+    fs::copy(copy.path().join("000007.ldb"), copy.path().join("000005.ldb")).unwrap();
+    let reports = verify(&copy.path().join("000005.ldb"), 1);
+    let codes: Vec<_> = findings(&reports, "000005.ldb").into_iter().map(|(code, ..)| code).collect();
+    assert_eq!(codes, ["table-range", "table-range", "table-size"]);
+}
+
+#[test]
+fn tables_that_are_missing_or_of_another_size() {
+    let copy = levels();
+    let path = copy.path().join("000007.ldb");
+    let size = fs::metadata(&path).unwrap().len();
+    fs::remove_file(&path).unwrap();
+    let reports = verify(copy.path(), 1);
+    assert_eq!(
+        findings(&reports, "000007.ldb"),
+        [("table-missing".into(), format!("a table of {size} bytes on level 1"), "no such file".into())]
+    );
+    assert_eq!(reports.len(), 3, "the others are looked at nevertheless");
+
+    // Grown in place, with its footer at the new end: LevelDB would not find it.
+    let mut grown = fs::read(database("levels").join("000007.ldb")).unwrap();
+    let footer = grown.split_off(grown.len() - 48);
+    grown.extend([0; 10]);
+    grown.extend(footer);
+    fs::write(&path, grown).unwrap();
+    let reports = verify(copy.path(), 1);
+    let expected = (
+        "table-size".into(),
+        format!("{size} bytes, as the MANIFEST has it"),
+        format!("{} bytes", size + 10),
+    );
+    assert_eq!(findings(&reports, "000007.ldb"), [expected]);
+}
+
+#[test]
+fn obsolete_tables_are_no_findings() {
+    let copy = levels();
+    fs::copy(copy.path().join("000007.ldb"), copy.path().join("000099.ldb")).unwrap();
+    let run = run(&args!["verify", copy.path()]).expect(0);
+    assert!(run.out.contains("note: the table is obsolete: the database does not use it\n"), "{run:?}");
+    assert_eq!(run.out.matches("obsolete").count(), 1);
+}
+
+#[test]
+fn without_a_sound_manifest_all_tables_are_taken() {
+    let copy = levels();
+    let manifest = copy.path().join("MANIFEST-000008");
+    let mut bytes = fs::read(&manifest).unwrap();
+    bytes[20] ^= 1;
+    fs::write(&manifest, bytes).unwrap();
+    let reports = verify(copy.path(), 1);
+    assert_eq!(findings(&reports, "MANIFEST-000008").len(), 1, "{reports:?}");
+    let statuses: Vec<_> = reports.iter().map(|report| report["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["findings", "sound", "sound", "sound"]);
+    assert_eq!(reports[0]["findings"][0]["code"], "manifest");
+
+    fs::remove_file(&manifest).unwrap();
+    let reports = verify(copy.path(), 1);
+    assert_eq!((reports.len(), &reports[0]["findings"][0]["code"]), (4, &json!("manifest")));
+
+    // Without a word of one, it is a folder of tables.
+    fs::remove_file(copy.path().join("CURRENT")).unwrap();
+    assert_eq!(verify(copy.path(), 0).len(), 3);
+}
+
+#[test]
+fn a_folder_without_tables_says_so() {
+    let folder = folder();
+    let run = run(&args!["verify", folder.path()]).expect(0);
+    assert!(run.err.contains("there are no tables (.ldb, .sst) to check"), "{run:?}");
+}
+
+#[test]
+fn the_output_does_not_depend_on_the_number_of_threads() {
+    let folder = folder();
+    // More than are checked at once by one thread.
+    for at in 0..40 {
+        let contents = if at % 7 == 3 {
+            b"damaged".to_vec()
+        } else {
+            let name = ["words-256-bloom10.ldb", "dense-256-bloom10.ldb"][at % 2];
+            fs::read(table(name)).unwrap()
+        };
+        file(&folder, &format!("{at:06}.ldb"), contents);
+    }
+    let outputs = ["1", "2", "5"]
+        .map(|jobs| run(&args!["verify", "--json", "--jobs", jobs, folder.path()]).expect(1).quiet().out);
+    assert_eq!(outputs[0].lines().count(), 40);
+    assert_eq!(outputs[0], outputs[1]);
+    assert_eq!(outputs[0], outputs[2]);
+    let paths: Vec<_> = outputs[0]
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["path"].to_string())
+        .collect();
+    assert!(paths.is_sorted());
+}
+
+#[test]
+fn every_path_of_a_list_gets_a_line() {
+    let folder = folder();
+    let sound = table("words-256-bloom10.ldb");
+    let list = format!("{}\n\n/missing/a b.ldb\r\n{}\n", sound.display(), folder.path().display());
+    let paths = |run: &Run| -> Vec<String> {
+        run.json().iter().map(|report| report["path"].as_str().unwrap().to_owned()).collect()
+    };
+    let expected = [sound.display().to_string(), "/missing/a b.ldb".to_owned()];
+    let listed = run_with_input(&["verify", "--json", "--files-from", "-"], list.as_bytes()).expect(2);
+    assert_eq!(paths(&listed), expected);
+    let zeros = list.replace("\r\n", "\0").replace('\n', "\0");
+    let run_zeros =
+        run_with_input(&["verify", "--json", "--files-from", "-", "-0"], zeros.as_bytes()).expect(2);
+    assert_eq!(paths(&run_zeros), expected);
+    let list = file(&folder, "list", format!("{}\n", sound.display()));
+    run(&args!["verify", "--files-from", list, sound]).expect(0).quiet();
+    let missing = run(&args!["verify", "--json", "--files-from", "/missing/list"]).expect(2);
+    assert_eq!(paths(&missing), ["/missing/list"]);
+}
+
+#[test]
+fn folders_below_folders() {
+    let databases = tables::testdata().join("databases");
+    let below = run(&args!["verify", "--json", "--recursive", databases]).expect(0);
+    assert_eq!(below.json().len(), 3 + 2 + 2);
+    assert!(below.json().iter().all(|report| report["status"] == "sound"), "{below:?}");
+    // With the MANIFEST of each: the order of one is known to be another.
+    assert_eq!(below.err.matches("and was not checked").count(), 2, "{below:?}");
+    assert!(!below.err.contains("there are no tables"), "{below:?}");
+}

@@ -1,0 +1,35 @@
+//! What SECURITY.md promises, as far as no other test shows it. Each test bears the name that is given there.
+#![cfg(feature = "table")]
+
+mod answers;
+#[path = "../counting/mod.rs"]
+mod counting;
+mod document;
+mod memory;
+mod nature;
+mod panics;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../tables/mod.rs"]
+mod tables;
+
+use std::sync::Arc;
+
+use filterblock::{
+    BashoBloom2Policy, BashoInternalFilterPolicy, BloomFilterPolicy, CassandraBloomPolicy,
+    InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, SharedPolicy,
+};
+
+/// One of each policy.
+fn policies() -> Vec<SharedPolicy> {
+    vec![
+        Arc::new(BloomFilterPolicy::new(10)),
+        Arc::new(InternalFilterPolicy::new(BloomFilterPolicy::new(10))),
+        Arc::new(LegacyBloomPolicy::new(10)),
+        Arc::new(LegacyBloomPolicy::new(10).with_hash(LegacyHash::Signed)),
+        Arc::new(BashoBloom2Policy::new(16)),
+        Arc::new(BashoInternalFilterPolicy::new(BashoBloom2Policy::new(16))),
+        Arc::new(CassandraBloomPolicy::new(10)),
+        Arc::new(Murmur3BloomPolicy::new(10)),
+    ]
+}
