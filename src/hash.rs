@@ -16,12 +16,12 @@ const M: u32 = 0xc6a4_a793;
 /// ```
 #[inline]
 pub fn hash(bytes: &[u8], seed: u32) -> u32 {
-    let (words, tail) = bytes.as_chunks::<4>();
+    let (words, _) = bytes.as_chunks::<4>();
     let mut h = start(bytes.len(), seed);
     for word in words {
         h = step(h, LittleEndian::read_u32(word));
     }
-    finish(h, tail)
+    finish(h, bytes)
 }
 
 /// Hashes eight keys of equal length side by side: each step waits for the one before
@@ -47,18 +47,18 @@ fn hash8_portable(keys: Alike<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
 /// Of four keys of equal length. `start` is the hash of no word.
 #[inline]
 fn hash4(keys: [&[u8]; 4], start: u32) -> [u32; 4] {
-    let [(a, at), (b, bt), (c, ct), (d, dt)] = keys.map(|key| key.as_chunks::<4>());
     let mut h = [start; 4];
+    let [a, b, c, d] = keys.map(|key| key.as_chunks::<4>().0);
     for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
         h[0] = step(h[0], LittleEndian::read_u32(a));
         h[1] = step(h[1], LittleEndian::read_u32(b));
         h[2] = step(h[2], LittleEndian::read_u32(c));
         h[3] = step(h[3], LittleEndian::read_u32(d));
     }
-    if at.is_empty() {
-        return h;
+    for (h, key) in h.iter_mut().zip(keys) {
+        *h = finish(*h, key);
     }
-    [finish(h[0], at), finish(h[1], bt), finish(h[2], ct), finish(h[3], dt)]
+    h
 }
 
 /// The length enters modulo 2^32, as in the original.
@@ -73,13 +73,17 @@ fn step(h: u32, word: u32) -> u32 {
     h ^ (h >> 16)
 }
 
+/// Takes the one to three bytes behind the last whole word of `bytes`.
 #[inline(always)]
-fn finish(h: u32, tail: &[u8]) -> u32 {
-    let rest = match *tail {
-        [a] => u32::from(a),
-        [a, b] => u32::from(b) << 8 | u32::from(a),
-        [a, b, c] => u32::from(c) << 16 | u32::from(b) << 8 | u32::from(a),
-        _ => return h,
+fn finish(h: u32, bytes: &[u8]) -> u32 {
+    let count = bytes.len() % 4;
+    if count == 0 {
+        return h;
+    }
+    let rest = match bytes.last_chunk::<4>() {
+        // The topmost bytes of the last four, whatever their number: cheaper than to branch on it.
+        Some(last) => LittleEndian::read_u32(last) >> (32 - 8 * count),
+        None => bytes.iter().rev().fold(0, |rest, &byte| rest << 8 | u32::from(byte)),
     };
     let h = h.wrapping_add(rest).wrapping_mul(M);
     h ^ (h >> 24)

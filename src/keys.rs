@@ -95,10 +95,15 @@ impl<'a> Keys<'a> {
     ///
     /// [`Error::ShortInternalKey`] if a key is shorter than that.
     pub fn strip_suffix(self, len: usize) -> Result<Self> {
-        if let Some((index, key)) = self.iter().enumerate().find(|(_, key)| key.len() < len) {
+        let whole = self.suffix + len;
+        let shortest = self.starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(usize::MAX);
+        let last = self.starts.last().map_or(usize::MAX, |start| self.bytes.len() - start);
+        if shortest.min(last) < whole
+            && let Some((index, key)) = self.iter().enumerate().find(|(_, key)| key.len() < len)
+        {
             return Err(Error::ShortInternalKey { index: index as u64, expected: len, found: key.len() });
         }
-        Ok(Self { suffix: self.suffix + len, ..self })
+        Ok(Self { suffix: whole, ..self })
     }
 }
 

@@ -3,28 +3,28 @@
 
 /// SplitMix64.
 #[derive(Debug)]
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// The same seed gives the same numbers.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
 
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.next()) * limit as u128) >> 64) as usize
     }
 }
 
 /// `count` random keys of `len` bytes, or of 1 to 64 bytes.
-pub fn keys(count: usize, len: Option<usize>, seed: u64) -> Vec<Vec<u8>> {
+pub(crate) fn keys(count: usize, len: Option<usize>, seed: u64) -> Vec<Vec<u8>> {
     let mut random = Random::new(seed);
     (0..count)
         .map(|_| {
@@ -36,7 +36,7 @@ pub fn keys(count: usize, len: Option<usize>, seed: u64) -> Vec<Vec<u8>> {
 }
 
 /// The numbers below `count` in random order.
-pub fn shuffled(count: usize) -> Vec<usize> {
+pub(crate) fn shuffled(count: usize) -> Vec<usize> {
     let mut random = Random::new(7);
     let mut numbers: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
