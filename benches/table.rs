@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::BloomFilterPolicy;
+use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOptions};
 
 mod common;
 
@@ -34,7 +34,9 @@ fn tables(c: &mut Criterion) {
         let plain = WriteOptions::default().compression(compression);
         let filtered = plain.clone().filter_policy(policy);
         group.bench_function(format!("write/{name}"), |b| b.iter(|| write(&entries, plain.clone())));
-        group.bench_function(format!("write/{name}/filters"), |b| b.iter(|| write(&entries, filtered.clone())));
+        group.bench_function(format!("write/{name}/filters"), |b| {
+            b.iter(|| write(&entries, filtered.clone()))
+        });
 
         let file = Bytes::from(write(&entries, filtered));
         let options = ReadOptions::default().filter_policy(policy).verify_checksums(true);

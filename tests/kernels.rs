@@ -25,7 +25,7 @@ fn reference_filter(keys: &[Vec<u8>], bits_per_key: usize, k: u8) -> Vec<u8> {
     let mut filter = vec![0; bytes];
     for key in keys {
         let mut h = reference_hash(key);
-        let delta = h >> 17 | h << 15;
+        let delta = h.rotate_right(17);
         for _ in 0..k {
             let bit = h as usize % (bytes * 8);
             filter[bit / 8] |= 1 << (bit % 8);
@@ -39,7 +39,7 @@ fn reference_filter(keys: &[Vec<u8>], bits_per_key: usize, k: u8) -> Vec<u8> {
 fn reference_match(key: &[u8], filter: &[u8]) -> bool {
     let (&k, array) = filter.split_last().unwrap();
     let mut h = reference_hash(key);
-    let delta = h >> 17 | h << 15;
+    let delta = h.rotate_right(17);
     k > 30
         || (0..k).all(|_| {
             let bit = h as usize % (array.len() * 8);
@@ -212,7 +212,7 @@ fn many_queries_of_a_block() {
     let queries: Vec<(u64, &[u8])> = (0..5000)
         .map(|_| {
             let random = random(&mut state);
-            let offset = if random % 50 == 0 { u64::MAX - random } else { random % (170 * 2048) };
+            let offset = if random.is_multiple_of(50) { u64::MAX - random } else { random % (170 * 2048) };
             (offset, &keys[random as usize % keys.len()][..])
         })
         .collect();
