@@ -3,6 +3,7 @@
 use std::fmt;
 
 use anyhow::{Context, Result, ensure};
+use filterblock::BloomFilterPolicy;
 use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
 
 use super::table_case::TableCase;
