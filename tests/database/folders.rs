@@ -72,7 +72,7 @@ fn leveldb_records_the_first_and_last_entry_of_each_table() {
     }
 }
 
-/// What goleveldb itself said of its tables; see testdata/README-goleveldb.md.
+/// What goleveldb itself said of its tables; see testdata/README.md.
 #[test]
 fn goleveldb_databases_are_read() {
     for (name, sizes) in [
