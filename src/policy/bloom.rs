@@ -17,7 +17,7 @@ use crate::{Error, Keys, Result};
 const MAX_BITS: u64 = 1 << 32;
 
 /// k above this is reserved for other encodings: such a filter always "may match".
-pub(super) const MAX_PROBES: u8 = 30;
+pub(crate) const MAX_PROBES: u8 = 30;
 
 /// LevelDB's own Bloom filter, `leveldb.BuiltinBloomFilter2`.
 ///
