@@ -98,7 +98,11 @@ pub(super) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
 
 /// Has the memory bring the first and the last byte of each filter, all at once.
 fn fetch(probes: &[(&[u8], &[u8])]) {
-    crate::fetch::fetch(probes.iter().flat_map(|(_, filter)| [filter.first(), filter.last()]).flatten());
+    let ends = probes.iter().filter_map(|&(_, filter)| match filter {
+        [first, .., last] => Some([first, last]),
+        _ => None,
+    });
+    crate::fetch::fetch(ends.flatten());
 }
 
 /// First three bits of every key without a branch, then the rest for those that have them.
