@@ -237,7 +237,9 @@ fn merging_under_threads_loses_nothing() {
 fn batches_of_any_size_add_their_keys() {
     for (bits, keys) in [(1 << 10, 0), (1 << 10, 1), (1 << 16, 145), (1 << 16, 147), (1 << 16, 5000)] {
         let [one_by_one, told, untold] = [(); 3].map(|()| SharedBloomFilter::new(bits, 7).unwrap());
-        [&one_by_one, &told, &untold].map(|filter| filter.add(b"before"));
+        for filter in [&one_by_one, &told, &untold] {
+            filter.add(b"before");
+        }
         (0..keys).for_each(|i| one_by_one.add(&random_key(i)));
         told.add_all((0..keys).map(random_key));
         untold.add_all((0..keys).map(random_key).filter(|_| true));
