@@ -56,22 +56,27 @@ fn bench_build<P: FilterPolicy>(
     let mut builder = FilterBlockBuilder::new(policy);
     let mut block = Vec::new();
     group.throughput(Throughput::Elements(keys.len() as u64));
-    group.bench_function(name, |b| b.iter(|| build(&mut builder, black_box(keys), per_filter, &mut block)));
+    group.bench_function(name, |b| {
+        b.iter(|| {
+            build(&mut builder, black_box(keys), per_filter, &mut block);
+            black_box(&block);
+        })
+    });
 }
 
 fn building(c: &mut Criterion) {
     let mut group = c.benchmark_group("build");
     let policy = BloomFilterPolicy::new(BITS_PER_KEY);
     for len in LENGTHS {
-        let keys = keys(4000, len, 0);
+        let keys = keys(KEYS, len, 0);
         for per_filter in [40, 200] {
             bench_build(&mut group, format!("{}/{per_filter}", name(len)), policy, &keys, per_filter);
         }
     }
-    let keys_16 = keys(4000, Some(16), 0);
+    let keys_16 = keys(KEYS, Some(16), 0);
     let shared: SharedPolicy = Arc::new(policy);
     bench_build(&mut group, "16/40/shared".into(), shared, &keys_16, 40);
-    let keys_24 = keys(4000, Some(24), 0);
+    let keys_24 = keys(KEYS, Some(24), 0);
     bench_build(&mut group, "16/40/internal".into(), InternalFilterPolicy::new(policy), &keys_24, 40);
     for bits_per_key in [1, 5, 20, 44] {
         let policy = BloomFilterPolicy::new(bits_per_key);
@@ -92,12 +97,16 @@ fn bench_ask<P: FilterPolicy>(
 ) {
     group.throughput(Throughput::Elements(queries.len() as u64));
     group.bench_function(format!("{name}/single"), |b| {
-        b.iter(|| queries.iter().filter(|(offset, key)| reader.key_may_match(*offset, key)).count())
+        b.iter(|| {
+            black_box(queries).iter().filter(|(offset, key)| reader.key_may_match(*offset, key)).count()
+        })
     });
     let hashes: Vec<_> =
         queries.iter().filter_map(|(offset, key)| Some((*offset, reader.policy().hash_key(key)?))).collect();
     group.bench_function(format!("{name}/by hash"), |b| {
-        b.iter(|| hashes.iter().filter(|(offset, hash)| reader.hash_may_match(*offset, *hash)).count())
+        b.iter(|| {
+            black_box(&hashes).iter().filter(|(offset, hash)| reader.hash_may_match(*offset, *hash)).count()
+        })
     });
     let mut answers = Vec::new();
     group.bench_function(format!("{name}/many"), |b| {
@@ -106,30 +115,31 @@ fn bench_ask<P: FilterPolicy>(
                 reader.keys_may_match(queries, &mut answers);
                 answers.iter().filter(|answer| **answer).count()
             };
-            queries.chunks(1000).map(ask).sum::<usize>()
+            black_box(queries).chunks(1000).map(ask).sum::<usize>()
         })
     });
 }
 
-/// The offset of the range that holds key number `index`, and the key.
-fn query(keys: &[Vec<u8>], index: usize, per_filter: usize) -> (u64, &[u8]) {
-    ((index / per_filter) as u64 * RANGE, &keys[index])
-}
-
 fn asking(c: &mut Criterion) {
-    const PER_FILTER: usize = 40;
     let policy = BloomFilterPolicy::new(BITS_PER_KEY);
     let mut group = c.benchmark_group("ask");
-    for len in LENGTHS {
+    let of_lengths = LENGTHS.map(|len| (len, 40, name(len)));
+    let of_sizes = [(200, "16/200"), (KEYS, "16/one filter")];
+    let of_sizes = of_sizes.map(|(per_filter, name)| (Some(16), per_filter, name.to_owned()));
+    for (len, per_filter, name) in of_lengths.into_iter().chain(of_sizes) {
         let present = keys(KEYS, len, 0);
         let absent = keys(KEYS, len, 1);
-        let block = block(policy, &present, PER_FILTER);
+        let block = block(policy, &present, per_filter);
         let shuffled = common::shuffled(KEYS);
         for (kind, asked) in [("hit", &present), ("miss", &absent)] {
-            let queries: Vec<_> = shuffled.iter().map(|&index| query(asked, index, PER_FILTER)).collect();
-            let name = format!("{}/{kind}", name(len));
+            // In memory they follow each other as they are asked, so that fetching the keys takes no time.
+            let asked: Vec<_> = shuffled.iter().map(|&index| asked[index].clone()).collect();
+            let offset = |index: usize| (index / per_filter) as u64 * RANGE;
+            let queries: Vec<_> =
+                shuffled.iter().zip(&asked).map(|(&index, key)| (offset(index), &key[..])).collect();
+            let name = format!("{name}/{kind}");
             bench_ask(&mut group, &name, &FilterBlockReader::new(policy, &block[..]), &queries);
-            if len == Some(16) {
+            if name.starts_with("16/hit") || name.starts_with("16/miss") {
                 let shared: SharedPolicy = Arc::new(policy);
                 let reader = FilterBlockReader::new(shared, &block[..]);
                 bench_ask(&mut group, &format!("{name}/shared"), &reader, &queries);
@@ -168,14 +178,15 @@ fn asking_from_memory(c: &mut Criterion) {
     let mut group = c.benchmark_group("ask a gigabyte");
     group.sample_size(20).measurement_time(Duration::from_secs(2));
     for kind in ["hit", "miss"] {
-        let queries: Vec<(u64, &[u8])> = (0..KEYS)
+        let asked: Vec<(u64, Vec<u8>)> = (0..KEYS)
             .map(|index| {
                 let filter = random.below(FILTERS);
                 let of_filter = filter % DISTINCT * PER_FILTER + index % PER_FILTER;
                 let key = if kind == "hit" { &present[of_filter] } else { &absent[index] };
-                (filter as u64 * RANGE, &key[..])
+                (filter as u64 * RANGE, key.clone())
             })
             .collect();
+        let queries: Vec<_> = asked.iter().map(|(offset, key)| (*offset, &key[..])).collect();
         bench_ask(&mut group, kind, &reader, &queries);
     }
     group.finish();

@@ -1,13 +1,28 @@
 //! Compiles the shim and links LevelDB's static library behind it. Static, because the classes
 //! of the filter block have no public header and a shared library need not export them.
 
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// A folder with a `libleveldb.a` of one's own, rather than Debian's.
+const FOLDER: &str = "FILTERBLOCK_LEVELDB";
 
 const SOURCES: [&str; 4] = ["shim/filter.cc", "shim/table.cc", "shim/database.cc", "shim/speed.cc"];
 
 fn main() {
     println!("cargo::rerun-if-changed=shim");
+    println!("cargo::rerun-if-env-changed={FOLDER}");
+    let own = env::var_os(FOLDER).map(PathBuf::from);
+    if let Some(own) = &own {
+        println!("cargo::rustc-link-search=native={}", own.display());
+    }
+    let build = match own {
+        Some(_) => "found in FILTERBLOCK_LEVELDB",
+        None => "Debian builds it, without NDEBUG: its TableBuilder checks by assertions",
+    };
+    println!("cargo::rustc-env=LEVELDB_BUILD={build}");
+    println!("cargo::rustc-env=RUSTC_VERSION={}", rustc_version());
     let mut build = cc::Build::new();
     build.cpp(true).std("c++17").flag("-Wall").flag("-Wextra").files(SOURCES);
     let compiler = build.get_compiler();
@@ -19,6 +34,15 @@ fn main() {
         println!("cargo::rustc-link-lib=static={library}");
     }
     println!("cargo::rustc-link-lib=stdc++");
+}
+
+fn rustc_version() -> String {
+    let output =
+        Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("--version").output();
+    output.map_or_else(
+        |_| "rustc".to_owned(),
+        |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+    )
 }
 
 /// The folder of a static library, by the search path of the compiler.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filterblock::table::{Origin, ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{
-    BloomFilterPolicy, CassandraBloomPolicy, Error, FilterPolicy, LegacyBloomPolicy, LegacyHash,
-    Murmur3BloomPolicy, OpaquePolicy, SharedPolicy,
+    BloomFilterPolicy, CassandraBloomPolicy, Error, FilterBlockBuilder, FilterPolicy, LegacyBloomPolicy,
+    LegacyHash, Murmur3BloomPolicy, OpaquePolicy, SharedPolicy,
 };
 use tables::{Crafted, entry_block, testdata};
 
@@ -112,7 +112,7 @@ mod basho {
     fn the_new_name_is_not_trusted_unasked() {
         let leveldbs = options().filter_policy(BloomFilterPolicy::new(10));
         for options in [options(), leveldbs] {
-            let table = open("constructed/basho-bloom2.ldb", &options);
+            let table = open("basho/versions-bloom2.ldb", &options);
             assert_eq!(table.origin(), Some(Origin::Basho));
             let (keys, none) = denied(&table);
             assert!(keys > 150 && none == 0, "{none} of {keys}");
@@ -123,15 +123,56 @@ mod basho {
             assert!(found.contains("Basho"), "{found}");
             // The block can be looked at, and denies nothing to those who ask it directly.
             let filter = table.filter().unwrap();
-            assert_eq!((filter.base_lg(), filter.policy().name()), (15, NEW_NAME));
+            assert_eq!((filter.base_lg(), filter.policy().name()), (14, NEW_NAME));
             assert!(filter.check().is_ok() && filter.num_filters() > 0);
             assert!(filter.key_may_match(0, b"absent and more"));
         }
     }
 
+    /// Both are written by Basho's LevelDB itself.
+    #[test]
+    fn our_filter_blocks_are_bashos_and_deny_none_of_its_keys() {
+        let bloom2: SharedPolicy = Arc::new(BashoBloom2Policy::default());
+        let signed: SharedPolicy = Arc::new(LegacyBloomPolicy::new(16).with_hash(LegacyHash::Signed));
+        for (name, policy, keys, filters) in [
+            ("basho/versions-bloom.ldb", &signed, 729, 1),
+            ("basho/versions-bloom2.ldb", &bloom2, 729, 1),
+            ("basho/numbers-bloom2.ldb", &bloom2, 4000, 2),
+        ] {
+            let table = open(name, &options().filter_policy(Arc::clone(policy)));
+            let theirs = table.filter().unwrap();
+            assert_eq!((denied(&table), theirs.num_filters()), ((keys, 0), filters), "{name}");
+            let policy = BashoInternalFilterPolicy::new(Arc::clone(policy));
+            let mut builder = FilterBlockBuilder::with_base_lg(policy, theirs.base_lg()).unwrap();
+            for handle in table.data_blocks() {
+                let handle = handle.unwrap();
+                builder.start_block(handle.offset).unwrap();
+                let mut cursor = table.block_cursor(handle).unwrap();
+                while cursor.next().unwrap() {
+                    builder.add_key(cursor.key());
+                }
+            }
+            assert_eq!(builder.finish().unwrap(), theirs.contents(), "{name}");
+        }
+    }
+
+    /// The entries that it was given, of every type.
+    #[test]
+    fn bashos_tables_hold_what_was_put_in() {
+        let given = tables::sample("versions-512-bloom10.ldb").entries;
+        for name in ["basho/versions-bloom.ldb", "basho/versions-bloom2.ldb"] {
+            let table = open(name, &options());
+            let entries = table.iter().map(Result::unwrap);
+            assert!(
+                entries.map(|entry| entry.1).eq(given.iter().map(|(_, value)| value.as_slice())),
+                "{name}"
+            );
+        }
+    }
+
     #[test]
     fn what_leveldbs_policy_would_have_done() {
-        let table = open("constructed/basho-bloom2.ldb", &options());
+        let table = open("basho/versions-bloom2.ldb", &options());
         let block = table.filter().unwrap().contents();
         let policy = BashoInternalFilterPolicy::new(BloomFilterPolicy::new(10));
         let as_leveldb = filterblock::FilterBlockReader::new(policy, block);
@@ -145,7 +186,7 @@ mod basho {
         let bloom2: SharedPolicy = Arc::new(BashoBloom2Policy::default());
         let behind: Vec<SharedPolicy> = vec![Arc::new(BloomFilterPolicy::new(10)), Arc::clone(&bloom2)];
         for policies in [vec![bloom2], behind] {
-            let table = open("constructed/basho-bloom2.ldb", &options().filter_policies(policies));
+            let table = open("basho/versions-bloom2.ldb", &options().filter_policies(policies));
             assert!(table.filter_error().is_none());
             assert_eq!(denied(&table).1, 0);
             assert!(absent_denied(&table, &TAG) > 990);
@@ -154,7 +195,7 @@ mod basho {
 
     #[test]
     fn the_old_name_is_read_by_either_hash() {
-        let table = open("constructed/basho-bloom.ldb", &options());
+        let table = open("basho/versions-bloom.ldb", &options());
         assert_eq!((table.origin(), table.filter_name()), (Some(Origin::Basho), Some(OLD_NAME)));
         assert!(table.filter_error().is_none());
         let (keys, none) = denied(&table);
@@ -164,7 +205,7 @@ mod basho {
 
     #[test]
     fn keys_that_expire_are_found_by_their_user_key() {
-        for name in ["constructed/basho-bloom.ldb", "constructed/basho-bloom2.ldb"] {
+        for name in ["basho/versions-bloom.ldb", "basho/versions-bloom2.ldb"] {
             let table = open(
                 name,
                 &options().filter_policies([known(), vec![Arc::new(BashoBloom2Policy::default())]].concat()),

@@ -231,3 +231,41 @@ fn merging_under_threads_loses_nothing() {
     });
     assert!((0..4000).all(|i| total.may_contain(&random_key(i))));
 }
+
+/// Iterators that tell their length, so that the bits are gathered first, and such that do not, have the same bits.
+#[test]
+fn batches_of_any_size_add_their_keys() {
+    for (bits, keys) in [(1 << 10, 0), (1 << 10, 1), (1 << 16, 145), (1 << 16, 147), (1 << 16, 5000)] {
+        let [one_by_one, told, untold] = [(); 3].map(|()| SharedBloomFilter::new(bits, 7).unwrap());
+        for filter in [&one_by_one, &told, &untold] {
+            filter.add(b"before");
+        }
+        (0..keys).for_each(|i| one_by_one.add(&random_key(i)));
+        told.add_all((0..keys).map(random_key));
+        untold.add_all((0..keys).map(random_key).filter(|_| true));
+        assert_eq!(written(&told), written(&one_by_one), "{keys} keys");
+        assert_eq!(written(&untold), written(&one_by_one), "{keys} keys");
+    }
+}
+
+#[test]
+fn batches_under_threads_lose_nothing() {
+    let filter = SharedBloomFilter::new(1 << 12, 5).unwrap();
+    let alone = SharedBloomFilter::new(1 << 12, 5).unwrap();
+    let key = |thread: u64, part: u64, i: u64| random_key(thread * 1000 + part * 20 + i);
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let filter = &filter;
+            scope.spawn(move || {
+                for part in 0..50 {
+                    // By turns gathered and one by one.
+                    filter.add_all((0..20).map(|i| key(thread, part, i)));
+                    (0..20).for_each(|i| filter.add(&key(thread, part, i)));
+                    assert!((0..20).all(|i| filter.may_contain(&key(thread, part, i))));
+                }
+            });
+        }
+    });
+    (0..4000).for_each(|i| alone.add(&random_key(i)));
+    assert_eq!(written(&filter), written(&alone));
+}

@@ -83,12 +83,12 @@ impl BashoBloom2Policy {
         Ok(len)
     }
 
-    fn create(&self, hashes: impl ExactSizeIterator<Item = Hashes>, dst: &mut Vec<u8>) -> Result<()> {
+    fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
         let array_len = self.array_len(hashes.len())?;
         bit_array::append(dst, array_len, self.probes, |array| {
             let modulus = modulus(array_len);
-            for hashes in hashes {
-                hashes.positions(modulus, self.probes).for_each(|position| bit_array::set(array, position));
+            for hash in hashes {
+                positions(hash, modulus, self.probes).for_each(|position| bit_array::set(array, position));
             }
         })
     }
@@ -126,52 +126,19 @@ fn prime_gaps() -> Vec<u8> {
     gaps
 }
 
-/// What a key is to these filters.
-#[derive(Clone, Copy)]
-struct Hashes {
-    h: u32,
-    h2: u32,
+fn hash_key(key: &[u8]) -> KeyHash {
+    KeyHash::of_two(hash_signed_tail(key, BLOOM_SEED), murmur64a(key, MURMUR_SEED) as u32)
 }
 
-impl Hashes {
-    fn of(key: &[u8]) -> Self {
-        Self { h: hash_signed_tail(key, BLOOM_SEED), h2: murmur64a(key, MURMUR_SEED) as u32 }
-    }
-
-    /// `modulus` is not 0.
-    fn positions(self, modulus: u64, probes: u8) -> impl Iterator<Item = u64> {
-        let Self { mut h, h2 } = self;
-        let delta = h.rotate_right(17);
-        (1..=u64::from(probes)).map(move |factor| {
-            let position = (u64::from(h) + factor * u64::from(h2)) % modulus;
-            h = h.wrapping_add(delta);
-            position
-        })
-    }
-
-    fn match_in(self, filter: &[u8]) -> bool {
-        let Some((&probes, array)) = filter.split_last() else { return false };
-        if array.is_empty() {
-            return false;
-        }
-        // In larger arrays the original's modulus overflows.
-        if probes > MAX_PROBES || array.len() as u64 > MAX_BITS / 8 {
-            return true;
-        }
-        self.positions(modulus(array.len()), probes).all(|position| bit_array::is_set(array, position))
-    }
-}
-
-impl From<Hashes> for KeyHash {
-    fn from(hashes: Hashes) -> Self {
-        Self::new(u64::from(hashes.h2) << 32 | u64::from(hashes.h))
-    }
-}
-
-impl From<KeyHash> for Hashes {
-    fn from(hash: KeyHash) -> Self {
-        Self { h: hash.get() as u32, h2: (hash.get() >> 32) as u32 }
-    }
+/// `modulus` is not 0.
+fn positions(hash: KeyHash, modulus: u64, probes: u8) -> impl Iterator<Item = u64> {
+    let (mut h, h2) = hash.two();
+    let delta = h.rotate_right(17);
+    (1..=u64::from(probes)).map(move |factor| {
+        let position = (u64::from(h) + factor * u64::from(h2)) % modulus;
+        h = h.wrapping_add(delta);
+        position
+    })
 }
 
 impl FilterPolicy for BashoBloom2Policy {
@@ -180,23 +147,31 @@ impl FilterPolicy for BashoBloom2Policy {
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        self.create(keys.iter().map(Hashes::of), dst)
+        self.create(keys.iter().map(hash_key), dst)
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        Hashes::of(key).match_in(filter)
+        self.hash_may_match(hash_key(key), filter)
     }
 
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
-        Some(Hashes::of(key).into())
+        Some(hash_key(key))
     }
 
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
-        self.create(hashes.iter().map(|&hash| hash.into()), dst)
+        self.create(hashes.iter().copied(), dst)
     }
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
-        Hashes::from(hash).match_in(filter)
+        let Some((&probes, array)) = filter.split_last() else { return false };
+        if array.is_empty() {
+            return false;
+        }
+        // In larger arrays the original's modulus overflows.
+        if probes > MAX_PROBES || array.len() as u64 > MAX_BITS / 8 {
+            return true;
+        }
+        positions(hash, modulus(array.len()), probes).all(|position| bit_array::is_set(array, position))
     }
 
     fn reads_basho(&self) -> bool {

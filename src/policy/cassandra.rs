@@ -131,11 +131,11 @@ impl CassandraBloomPolicy {
         Ok(((keys * buckets + EXCESS).next_multiple_of(64).min(MAX_BITS), probes))
     }
 
-    fn create(&self, hashes: impl ExactSizeIterator<Item = Hashes>, dst: &mut Vec<u8>) -> Result<()> {
+    fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
         let (bits, probes) = self.bits_and_probes(hashes.len() as u64)?;
         bit_array::append(dst, (bits / 8) as usize, probes, |array| {
-            for hashes in hashes {
-                hashes.positions(bits as i32, probes).for_each(|position| bit_array::set(array, position));
+            for hash in hashes {
+                positions(hash, bits as i32, probes).for_each(|position| bit_array::set(array, position));
             }
         })
     }
@@ -156,49 +156,20 @@ fn best(buckets: u64) -> (u8, f64) {
     best
 }
 
-/// What a key is to these filters.
-#[derive(Clone, Copy)]
-struct Hashes {
-    h1: u32,
-    h2: u32,
+fn hash_key(key: &[u8]) -> KeyHash {
+    let first = murmur2_cassandra(key, 0);
+    KeyHash::of_two(first, murmur2_cassandra(key, first))
 }
 
-impl Hashes {
-    fn of(key: &[u8]) -> Self {
-        let h1 = murmur2_cassandra(key, 0);
-        Self { h1, h2: murmur2_cassandra(key, h1) }
-    }
-
-    /// `bits` is positive, so the remainder neither overflows nor divides by zero.
-    fn positions(self, bits: i32, probes: u8) -> impl Iterator<Item = u64> {
-        let mut h = self.h1.cast_signed();
-        (0..probes).map(move |_| {
-            let position = u64::from(h.wrapping_rem(bits).unsigned_abs());
-            h = h.wrapping_add(self.h2.cast_signed());
-            position
-        })
-    }
-
-    fn match_in(self, filter: &[u8]) -> bool {
-        let Some((&probes, array)) = filter.split_last() else { return false };
-        let bits = array.len() as u64 * 8;
-        if !(1..=MAX_PROBES).contains(&probes) || bits == 0 || !bits.is_multiple_of(64) || bits > MAX_BITS {
-            return true;
-        }
-        self.positions(bits as i32, probes).all(|position| bit_array::is_set(array, position))
-    }
-}
-
-impl From<Hashes> for KeyHash {
-    fn from(hashes: Hashes) -> Self {
-        Self::new(u64::from(hashes.h2) << 32 | u64::from(hashes.h1))
-    }
-}
-
-impl From<KeyHash> for Hashes {
-    fn from(hash: KeyHash) -> Self {
-        Self { h1: hash.get() as u32, h2: (hash.get() >> 32) as u32 }
-    }
+/// `bits` is positive, so the remainder neither overflows nor divides by zero.
+fn positions(hash: KeyHash, bits: i32, probes: u8) -> impl Iterator<Item = u64> {
+    let (first, step) = hash.two();
+    let mut h = first.cast_signed();
+    (0..probes).map(move |_| {
+        let position = u64::from(h.wrapping_rem(bits).unsigned_abs());
+        h = h.wrapping_add(step.cast_signed());
+        position
+    })
 }
 
 impl FilterPolicy for CassandraBloomPolicy {
@@ -207,22 +178,27 @@ impl FilterPolicy for CassandraBloomPolicy {
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        self.create(keys.iter().map(Hashes::of), dst)
+        self.create(keys.iter().map(hash_key), dst)
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        Hashes::of(key).match_in(filter)
+        self.hash_may_match(hash_key(key), filter)
     }
 
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
-        Some(Hashes::of(key).into())
+        Some(hash_key(key))
     }
 
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
-        self.create(hashes.iter().map(|&hash| hash.into()), dst)
+        self.create(hashes.iter().copied(), dst)
     }
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
-        Hashes::from(hash).match_in(filter)
+        let Some((&probes, array)) = filter.split_last() else { return false };
+        let bits = array.len() as u64 * 8;
+        if !(1..=MAX_PROBES).contains(&probes) || bits == 0 || !bits.is_multiple_of(64) || bits > MAX_BITS {
+            return true;
+        }
+        positions(hash, bits as i32, probes).all(|position| bit_array::is_set(array, position))
     }
 }

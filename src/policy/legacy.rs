@@ -84,53 +84,24 @@ impl LegacyBloomPolicy {
         self.bloom.probes()
     }
 
-    fn create(&self, hashes: impl ExactSizeIterator<Item = Hashes>, dst: &mut Vec<u8>) -> Result<()> {
+    fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
         let bits = hashes.len() as u128 * u128::from(self.bits_per_key());
         if bits > u128::from(MAX_BITS) {
             return Err(Error::FilterSize { keys: hashes.len() as u64, limit: MAX_BITS, bits });
         }
         match self.hash {
-            LegacyHash::Signed => self.bloom.create(hashes.map(|hashes| hashes.signed), dst),
+            LegacyHash::Signed => self.bloom.create(hashes.map(|hash| hash.two().1), dst),
             LegacyHash::Unsigned | LegacyHash::Either => {
-                self.bloom.create(hashes.map(|hashes| hashes.unsigned), dst)
+                self.bloom.create(hashes.map(|hash| hash.two().0), dst)
             }
         }
     }
-
-    fn matches(&self, hashes: Hashes, filter: &[u8]) -> bool {
-        let Hashes { unsigned, signed } = hashes;
-        match self.hash {
-            LegacyHash::Unsigned => matches(unsigned, filter),
-            LegacyHash::Signed => matches(signed, filter),
-            LegacyHash::Either => matches(unsigned, filter) || signed != unsigned && matches(signed, filter),
-        }
-    }
 }
 
-/// Both hashes of a key.
-#[derive(Clone, Copy)]
-struct Hashes {
-    unsigned: u32,
-    signed: u32,
-}
-
-impl Hashes {
-    fn of(key: &[u8]) -> Self {
-        let unsigned = hash(key, BLOOM_SEED);
-        Self { unsigned, signed: to_signed_tail(unsigned, key) }
-    }
-}
-
-impl From<Hashes> for KeyHash {
-    fn from(hashes: Hashes) -> Self {
-        Self::new(u64::from(hashes.signed) << 32 | u64::from(hashes.unsigned))
-    }
-}
-
-impl From<KeyHash> for Hashes {
-    fn from(hash: KeyHash) -> Self {
-        Self { unsigned: hash.get() as u32, signed: (hash.get() >> 32) as u32 }
-    }
+/// Both hashes of a key: unsigned and signed.
+fn hash_key(key: &[u8]) -> KeyHash {
+    let unsigned = hash(key, BLOOM_SEED);
+    KeyHash::of_two(unsigned, to_signed_tail(unsigned, key))
 }
 
 impl FilterPolicy for LegacyBloomPolicy {
@@ -139,22 +110,27 @@ impl FilterPolicy for LegacyBloomPolicy {
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        self.create(keys.iter().map(Hashes::of), dst)
+        self.create(keys.iter().map(hash_key), dst)
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        self.matches(Hashes::of(key), filter)
+        self.hash_may_match(hash_key(key), filter)
     }
 
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
-        Some(Hashes::of(key).into())
+        Some(hash_key(key))
     }
 
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
-        self.create(hashes.iter().map(|&hash| hash.into()), dst)
+        self.create(hashes.iter().copied(), dst)
     }
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
-        self.matches(hash.into(), filter)
+        let (unsigned, signed) = hash.two();
+        match self.hash {
+            LegacyHash::Unsigned => matches(unsigned, filter),
+            LegacyHash::Signed => matches(signed, filter),
+            LegacyHash::Either => matches(unsigned, filter) || signed != unsigned && matches(signed, filter),
+        }
     }
 }

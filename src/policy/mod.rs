@@ -204,6 +204,14 @@ impl KeyHash {
     pub const fn get(self) -> u64 {
         self.0
     }
+
+    const fn of_two(first: u32, second: u32) -> Self {
+        Self((second as u64) << 32 | first as u64)
+    }
+
+    const fn two(self) -> (u32, u32) {
+        (self.0 as u32, (self.0 >> 32) as u32)
+    }
 }
 
 impl std::fmt::Debug for KeyHash {

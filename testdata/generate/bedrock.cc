@@ -2,12 +2,11 @@
 //
 // usage: bedrock KEYS TABLE zlib|deflate
 
-#include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
 
+#include "entries.h"
 #include "leveldb/env.h"
 #include "leveldb/filter_policy.h"
 #include "leveldb/options.h"
@@ -15,30 +14,6 @@
 #include "leveldb/zlib_compressor.h"
 
 namespace {
-
-std::string FromHex(const std::string& hex) {
-  std::string bytes;
-  if (hex == "-") return bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
-  }
-  return bytes;
-}
-
-// The key in hexadecimal and a semicolon, repeated and cut.
-std::string ValueOf(const std::string& key, size_t length) {
-  std::string unit;
-  for (unsigned char byte : key) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", byte);
-    unit += digits;
-  }
-  unit += ';';
-  std::string value;
-  while (value.size() < length) value += unit;
-  value.resize(length);
-  return value;
-}
 
 int Fail(const std::string& message) {
   std::cerr << "bedrock: " << message << "\n";
@@ -61,19 +36,13 @@ int main(int argc, char** argv) {
   options.filter_policy = policy.get();
   options.compressors[0] = compressor.get();
 
-  std::ifstream keys(argv[1]);
   leveldb::WritableFile* opened = nullptr;
   leveldb::Status status = leveldb::Env::Default()->NewWritableFile(argv[2], &opened);
-  if (!keys || !status.ok()) return Fail("cannot open the files: " + status.ToString());
+  if (!status.ok()) return Fail(status.ToString());
   std::unique_ptr<leveldb::WritableFile> file(opened);
   leveldb::TableBuilder builder(options, file.get());
-  std::string line;
-  while (std::getline(keys, line)) {
-    if (line.empty() || line[0] == '#') continue;
-    const size_t space = line.find(' ');
-    const std::string key = FromHex(line.substr(0, space));
-    builder.Add(key, ValueOf(key, std::stoul(line.substr(space + 1))));
-  }
+  const auto add = [&](const std::string& key, size_t length) { builder.Add(key, ValueOf(key, length)); };
+  if (!ForEachEntry(argv[1], add)) return Fail("cannot read the keys");
   status = builder.Finish();
   if (status.ok()) status = file->Close();
   return status.ok() ? 0 : Fail(status.ToString());

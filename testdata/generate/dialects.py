@@ -5,7 +5,7 @@ A second construction of the formats, apart from the library's: it takes tables 
 and puts their entries together again, with other codecs, filters, names and checksums.
 
 usage: dialects.py TESTDATA
-needs: pip install zstandard==0.25.0 lz4==4.4.5
+needs: pip install zstandard==0.25.0
 """
 
 import pathlib
@@ -13,7 +13,6 @@ import struct
 import sys
 import zlib
 
-import lz4.block
 import zstandard
 
 MAGIC = 0xDB4775248B80FB57
@@ -74,24 +73,6 @@ def leveldb_hash(key, signed):
     return h
 
 
-def murmur64a(key, seed=0x5BD1E995):
-    m = 0xC6A4A7935BD1E995
-    h = (seed ^ len(key) * m) & M64
-    whole = len(key) // 8 * 8
-    for (k,) in struct.iter_unpack("<Q", key[:whole]):
-        k = k * m & M64
-        k ^= k >> 47
-        h = (h ^ k * m & M64) * m & M64
-    if key[whole:]:
-        h = (h ^ int.from_bytes(key[whole:], "little")) * m & M64
-    h = (h ^ h >> 47) * m & M64
-    return h ^ h >> 47
-
-
-def is_prime(n):
-    return n > 1 and all(n % d for d in range(2, int(n**0.5) + 1))
-
-
 def bloom(keys, bits_per_key, signed):
     probes = min(max(bits_per_key * 69 // 100, 1), 30)
     size = (max(len(keys) * bits_per_key, 64) + 7) // 8
@@ -101,26 +82,6 @@ def bloom(keys, bits_per_key, signed):
         delta = (h >> 17 | h << 15) & M32
         for _ in range(probes):
             array[h % (8 * size) // 8] |= 1 << h % (8 * size) % 8
-            h = (h + delta) & M32
-    return bytes(array) + bytes([probes])
-
-
-def bloom2(keys, bits_per_key=16):
-    probes = min(max(bits_per_key * 69 // 100, 1), 30)
-    bits = max(len(keys) * bits_per_key, 61)
-    size = (bits + 7) // 8
-    assert size < 12000
-    prime = lambda size: next(n for n in range(8 * size - 1, 0, -1) if is_prime(n))
-    while prime(size) < bits:
-        size += 1
-    modulus = prime(size)
-    array = bytearray(size)
-    for key in keys:
-        h, h2 = leveldb_hash(key, True), murmur64a(key) & M32
-        delta = (h >> 17 | h << 15) & M32
-        for j in range(probes):
-            position = (h + (j + 1) * h2) % modulus
-            array[position // 8] |= 1 << position % 8
             h = (h + delta) & M32
     return bytes(array) + bytes([probes])
 
@@ -228,32 +189,12 @@ def write_table(path, blocks, compress, kind, filters=None, meta=(), user_key=la
 # --- the tables ---
 
 
-def basho_keys(blocks):
-    """Every third key is written with a time, every third with an expiry: types 2 and 3, of 16 bytes behind the user key."""
-    count = 0
-    for separator, entries in blocks:
-        changed = []
-        for key, value in entries:
-            user, (tag,) = key[:-8], struct.unpack("<Q", key[-8:])
-            if tag & 0xFF == 1 and count % 3:
-                tag += count % 3
-                user += struct.pack("<Q", 1_700_000_000_000_000 + count)
-            count += 1
-            changed.append((user + struct.pack("<Q", tag), value))
-        yield separator, changed
-
-
-def basho_user_key(key):
-    return key[:-16] if key[-8] in (2, 3) else key[:-8]
-
-
 def main():
     testdata = pathlib.Path(sys.argv[1])
     target = testdata / "constructed"
     target.mkdir(exist_ok=True)
     words = read_table(testdata / "tables/words-4096-unfiltered.ldb", 300)
     binary = read_table(testdata / "tables/binary-1024-unfiltered.ldb", 150)
-    versions = read_table(testdata / "tables/versions-512-bloom10.ldb", 200)
 
     google = lambda keys: bloom(keys, 10, False)
     signed = lambda keys: bloom(keys, 10, True)
@@ -265,20 +206,10 @@ def main():
         codec = zlib.compressobj(9, zlib.DEFLATED, -14)
         return codec.compress(contents) + codec.flush()
 
-    lz4_block = lambda contents: lz4.block.compress(contents, store_size=True)
-
     new_name, old_name = b"filter.leveldb.BuiltinBloomFilter2", b"filter.leveldb.BuiltinBloomFilter"
-    stats = (b"stats.sst1", varint(1) + varint(12345))
-    expiring = list(basho_keys(versions))
     write_table(target / "leveldb-zstd.ldb", words, zstd, 2, (new_name, 11, google))
     write_table(target / "bedrock-zstd.ldb", words, streamed, 3, (new_name, 11, google))
     write_table(target / "leveldb-1.17-signed.ldb", binary, plain, 0, (old_name, 11, signed))
-    write_table(
-        target / "basho-bloom2.ldb", expiring, lz4_block, 2, (new_name, 15, bloom2), [stats], basho_user_key
-    )
-    write_table(
-        target / "basho-bloom.ldb", expiring, lz4_block, 2, (old_name, 15, signed), [stats], basho_user_key
-    )
     # What RocksDB's filter holds does not matter: bits that LevelDB would take for a filter that denies most keys.
     sparse = lambda keys: bytes([1] + [0] * 31 + [6])
     properties = (b"rocksdb.properties", build_block([(b"rocksdb.num.entries", varint(300))]))

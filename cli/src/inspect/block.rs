@@ -6,15 +6,28 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::{BloomFilterPolicy, FilterBlockReader, SharedPolicy};
+use filterblock::policy::known;
+use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
 /// A filter block is not larger than this: its offsets have 32 bits.
 const MAX_LEN: u64 = u32::MAX as u64;
 
-/// Reads the filter block in the file `path`, or from standard input.
-pub(super) fn read(path: &Path) -> Result<FilterBlockReader<SharedPolicy>, String> {
+/// The policy that is known under this name.
+pub(super) fn policy(name: &str) -> Result<SharedPolicy, String> {
+    let known = known();
+    let names: Vec<_> = known.iter().map(|policy| policy.name()).collect();
+    let unknown = || format!("expected one of {}", names.join(", "));
+    known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(unknown)
+}
+
+/// What a filter block is taken for unless a policy is named.
+pub(super) fn usual_policy() -> SharedPolicy {
+    Arc::new(BloomFilterPolicy::new(10))
+}
+
+/// Reads the filter block in the file `path`, or from standard input, as one of this policy.
+pub(super) fn read(path: &Path, policy: SharedPolicy) -> Result<FilterBlockReader<SharedPolicy>, String> {
     let contents = if path.as_os_str() == "-" { read_all(io::stdin().lock(), 0) } else { read_file(path) };
-    let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(10));
     Ok(FilterBlockReader::new(policy, Bytes::from(contents?)))
 }
 

@@ -75,7 +75,8 @@ fn table(survey: &Survey, console: &mut Console) -> io::Result<()> {
 
 fn filter_block(filter: &FilterFacts<'_>, survey: Option<&Survey>, console: &mut Console) -> io::Result<()> {
     let summary = &filter.summary;
-    line(console, "filter policy", escape(filter.policy.as_bytes()))?;
+    let assumed = if filter.policy_assumed { ", assumed: --policy names another" } else { "" };
+    line(console, "filter policy", format_args!("{}{assumed}", escape(filter.policy.as_bytes())))?;
     if let Some(survey) = survey {
         let text = match survey.sample.key_format() {
             Ok(KeyFormat::Internal) => "user keys, the user part of internal keys".to_owned(),

@@ -46,6 +46,8 @@ impl<'a> Place<'a> {
 /// The filter block.
 pub(super) struct FilterFacts<'a> {
     pub(super) policy: &'a str,
+    /// Whether nothing and nobody has named the policy.
+    pub(super) policy_assumed: bool,
     pub(super) offset: u64,
     pub(super) size: u64,
     pub(super) summary: Summary,
@@ -86,6 +88,7 @@ impl<'a> Facts<'a> {
         let handle = table.filter_handle().unwrap_or_default();
         let filter = census.map(|census| FilterFacts {
             policy: census.reader().policy().name(),
+            policy_assumed: false,
             offset: handle.offset,
             size: handle.size,
             summary: census.summary(),
@@ -107,10 +110,11 @@ impl<'a> Facts<'a> {
         }
     }
 
-    pub(super) fn of_block(path: &'a Path, census: &'a TableCensus<'a>) -> Self {
+    pub(super) fn of_block(path: &'a Path, census: &'a TableCensus<'a>, policy_assumed: bool) -> Self {
         let size = census.reader().contents().len() as u64;
         let filter = FilterFacts {
             policy: census.reader().policy().name(),
+            policy_assumed,
             offset: 0,
             size,
             summary: census.summary(),

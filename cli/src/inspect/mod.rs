@@ -13,6 +13,7 @@ use std::io;
 use std::path::Path;
 
 use clap::Args;
+use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
 use crate::TROUBLE;
@@ -44,6 +45,9 @@ pub(crate) struct Arguments {
     /// The files are bare filter blocks, as `filterblock extract` writes them; - is standard input
     #[arg(long)]
     block: bool,
+    /// The policy of a bare filter block, which does not name it; leveldb.BuiltinBloomFilter2 unless given
+    #[arg(long, value_name = "NAME", requires = "block", value_parser = block::policy)]
+    policy: Option<SharedPolicy>,
 }
 
 const EXAMPLES: &str = "\
@@ -87,7 +91,9 @@ impl Inspection<'_> {
     fn all(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
         for path in arguments.paths.iter() {
             match path {
-                Ok(path) if arguments.block => self.bare_block(&path, console)?,
+                Ok(path) if arguments.block => {
+                    self.bare_block(&path, arguments.policy.as_ref(), console)?;
+                }
                 Ok(path) => self.path(&path, arguments.paths.is_recursive(), console)?,
                 Err((path, message)) => self.show(&Facts::unreadable(&path, message), console)?,
             }
@@ -139,12 +145,18 @@ impl Inspection<'_> {
         self.show(&Facts::of_table(path, &table, &survey, census.as_ref()).placed(place), console)
     }
 
-    fn bare_block(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {
-        let reader = match block::read(path) {
+    /// `policy` is the one that was named.
+    fn bare_block(
+        &mut self,
+        path: &Path,
+        policy: Option<&SharedPolicy>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let reader = match block::read(path, policy.cloned().unwrap_or_else(block::usual_policy)) {
             Ok(reader) => reader,
             Err(message) => return self.show(&Facts::unreadable(path, message), console),
         };
-        self.show(&Facts::of_block(path, &Census::new(&reader)), console)
+        self.show(&Facts::of_block(path, &Census::new(&reader), policy.is_none()), console)
     }
 
     fn show(&mut self, facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {

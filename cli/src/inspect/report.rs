@@ -38,6 +38,8 @@ pub(super) struct Report<'a> {
 #[derive(Serialize)]
 struct FilterReport<'a> {
     policy: &'a str,
+    /// Whether that is only assumed, of a bare filter block.
+    policy_assumed: bool,
     offset: u64,
     size: u64,
     base_lg: u8,
@@ -122,6 +124,7 @@ impl<'a> FilterReport<'a> {
         let summary = &filter.summary;
         Self {
             policy: filter.policy,
+            policy_assumed: filter.policy_assumed,
             offset: filter.offset,
             size: filter.size,
             base_lg: filter.census.reader().base_lg(),

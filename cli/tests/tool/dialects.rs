@@ -24,7 +24,7 @@ fn codecs_are_named_by_what_the_blocks_hold() {
         ("bedrock/words-1024-bloom10-deflate.ldb", "deflate"),
         ("constructed/leveldb-zstd.ldb", "zstd"),
         ("constructed/bedrock-zstd.ldb", "zstd"),
-        ("constructed/basho-bloom.ldb", "lz4"),
+        ("basho/versions-bloom.ldb", "lz4"),
         ("constructed/rocksdb-full-filter.ldb", "deflate"),
     ] {
         assert_eq!(relative(name)["compression"], json!([codec]), "{name}");
@@ -72,17 +72,17 @@ fn the_hash_under_the_old_name_is_found_by_trying() {
 
 #[test]
 fn bashos_tables_are_named_and_their_filters_left_alone() {
-    let bloom2 = relative("constructed/basho-bloom2.ldb");
+    let bloom2 = relative("basho/versions-bloom2.ldb");
     assert_eq!((&bloom2["origin"], &bloom2["dialect"]), (&"basho".into(), &"basho".into()));
     assert!(bloom2["filter_error"].as_str().unwrap().contains("Basho's"), "{bloom2}");
     assert_eq!(
         (&bloom2["filter"]["base_lg"], &bloom2["filter"]["estimated_fpr"]),
-        (&15.into(), &Value::Null)
+        (&14.into(), &Value::Null)
     );
-    let bloom = relative("constructed/basho-bloom.ldb");
+    let bloom = relative("basho/versions-bloom.ldb");
     assert_eq!((&bloom["origin"], &bloom["dialect"]), (&"basho".into(), &"either".into()));
     assert_eq!((&bloom["filter_error"], &bloom["key_format"]), (&Value::Null, &"internal".into()));
-    let card = run(&args!["inspect", testdata().join("constructed/basho-bloom2.ldb")]).expect(0).out;
+    let card = run(&args!["inspect", testdata().join("basho/versions-bloom2.ldb")]).expect(0).out;
     assert!(card.contains("written by       Basho's LevelDB (Riak)"), "{card}");
 }
 

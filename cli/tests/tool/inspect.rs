@@ -64,7 +64,7 @@ fn json_has_all_fields_in_order() {
         r#""key_format":"internal","origin":null,"dialect":null,"#,
         r#""comparator":null,"level":null,"live":null,"recorded_size":null,"#,
         r#""filter_error":null,"filter":{"#,
-        r#""policy":"leveldb.BuiltinBloomFilter2","offset":20715,"size":969,"base_lg":11,"#,
+        r#""policy":"leveldb.BuiltinBloomFilter2","policy_assumed":false,"offset":20715,"size":969,"base_lg":11,"#,
         r#""filters":10,"empty_filters":0,"offset_array_bytes":40,"empty_filter_bytes":0,"#,
         r#""larger_ranges":{"base_lg":15,"saves":45},"bits":7312,"bits_set":1628,"#,
         &format!(
@@ -260,11 +260,31 @@ fn bare_filter_blocks() {
     assert_eq!(of_file["filter"]["offset"], 0);
     let out = run(&args!["inspect", "--block", "--filters", bare]).expect(0).quiet().out;
     assert!(out.contains("filters          12, 0 of them empty"), "{out}");
+    let assumed = "filter policy    leveldb.BuiltinBloomFilter2, assumed: --policy names another";
+    assert!(out.contains(assumed), "{out}");
 
     let run = run_with_input(&["inspect", "--json", "--block", "-"], b"abc").expect(1);
     let malformed = "filter block at offset 0: expected at least 5 bytes, found 3";
     assert_eq!(run.one()["filter"]["malformed"], malformed);
     assert_eq!(run.one()["path"], "-");
+}
+
+#[test]
+fn bare_filter_blocks_are_read_by_the_policy_that_is_named() {
+    let block = run(&args!["extract", table("words-256-bloom10.ldb")]).expect(0).raw;
+    let inspect = |policy: &[&str]| {
+        let arguments = [&["inspect", "--json", "--block", "-"], policy].concat();
+        run_with_input(&arguments, &block).expect(0).quiet().one()["filter"].clone()
+    };
+    let leveldb = inspect(&["--policy", "leveldb.BuiltinBloomFilter2"]);
+    let assumed = inspect(&[]);
+    assert_eq!((&leveldb["policy_assumed"], &assumed["policy_assumed"]), (&false.into(), &true.into()));
+    assert_eq!(leveldb["estimated_fpr"], assumed["estimated_fpr"]);
+    // Read as RocksDB's, whose encoding is another, filters deny nothing.
+    let rocksdb = inspect(&["--policy", "rocksdb.BuiltinBloomFilter"]);
+    assert_eq!((&rocksdb["estimated_fpr"], &rocksdb["bits"]), (&1.0.into(), &leveldb["bits"]));
+    run(&args!["inspect", "--block", "--policy", "unknown", "-"]).expect(2);
+    run(&args!["inspect", "--policy", "leveldb.BuiltinBloomFilter", "table.ldb"]).expect(2);
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn what_cannot_be_looked_at_is_status_2() {
 
 #[test]
 fn filters_that_are_not_asked_have_no_rate() {
-    let path = tables::testdata().join("constructed/basho-bloom2.ldb");
+    let path = tables::testdata().join("basho/versions-bloom2.ldb");
     let report = run(&args!["verify", "--json", path]).expect(2).one();
     assert_eq!((codes(&report), &report["denied"]), (vec!["unsupported"], &json!(0)));
     assert_eq!((&report["measured_fpr"], &report["estimated_fpr"]), (&Value::Null, &Value::Null));

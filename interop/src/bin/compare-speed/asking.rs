@@ -5,15 +5,15 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 use fastbloom::BloomFilter;
 use filterblock::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalFilterPolicy,
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalFilterPolicy, KeyHash,
     SharedPolicy,
 };
 use filterblock_interop::leveldb::speed::{Loops, Queries, Slices};
 use filterblock_interop::random::Random;
 use sstable::filter::{BloomPolicy, FilterPolicy as _};
 
-use crate::data::{Asked, RANGE, build, keys, slices};
-use crate::timing::{Timing, contender, heading};
+use crate::data::{Asked, RANGE, build, describe, keys, slices};
+use crate::timing::{Aim, Table, Timing, base, contender};
 
 const PER_FILTER: usize = 40;
 const BATCH: usize = 1000;
@@ -24,6 +24,13 @@ fn block(keys: &[Vec<u8>], bits: u32) -> Vec<u8> {
     let mut block = Vec::new();
     build(&mut FilterBlockBuilder::new(BloomFilterPolicy::new(bits)), &slices(keys), PER_FILTER, &mut block);
     block
+}
+
+/// What asking should reach.
+#[derive(Clone, Copy, Default)]
+struct Aims {
+    single: Option<Aim>,
+    many: Option<Aim>,
 }
 
 fn single<P: FilterPolicy>(reader: &FilterBlockReader<P, &[u8]>, queries: &[(u64, &[u8])]) -> usize {
@@ -42,34 +49,49 @@ fn many<P: FilterPolicy>(
     queries.chunks(BATCH).map(&mut ask).sum()
 }
 
+/// By hashes that were made before.
+fn by_hash(reader: &FilterBlockReader<BloomFilterPolicy, &[u8]>, hashes: &[(u64, KeyHash)]) -> usize {
+    hashes.iter().filter(|(offset, hash)| reader.hash_may_match(*offset, *hash)).count()
+}
+
 pub(crate) fn cached(timing: Timing, count: usize) -> Result<()> {
-    heading("Asking, in the cache, for each key");
-    for (len, bits) in [
-        (Some(0), 10),
-        (Some(4), 10),
-        (Some(8), 10),
-        (Some(16), 10),
-        (Some(24), 10),
-        (Some(64), 10),
-        (None, 10),
-    ]
-    .into_iter()
-    .chain([1, 5, 20, 44].map(|bits| (Some(16), bits)))
-    {
+    let mut table = Table::new(timing, "Asking, in the cache");
+    let of_lengths = [Some(0), Some(4), Some(8), Some(16), Some(24), Some(64), None].map(|len| (len, 10));
+    for (len, bits) in of_lengths.into_iter().chain([1, 5, 20, 44].map(|bits| (Some(16), bits))) {
         let present = keys(0, count, len, &[]);
         let block = block(&present, bits);
         for (kind, asked) in [("hit", 0), ("miss", 1)] {
             let asked = Asked::shuffled(&keys(asked, count, len, &[]), PER_FILTER);
-            let len = len.map_or_else(|| "mixed".to_owned(), |len| format!("{len}-byte"));
-            let case = format!("{len} keys, k {}, {kind}", BloomFilterPolicy::new(bits).probes());
-            ask(timing, &case, &block, bits, &asked)?;
+            let case = format!("{}, k {}, {kind}", describe(len), BloomFilterPolicy::new(bits).probes());
+            let ratio = |hit, miss| Some(if kind == "hit" { hit } else { miss });
+            let aims = Aims {
+                single: ratio(Aim { portable: 1.15, avx2: 1.3 }, Aim { portable: 2.3, avx2: 2.4 }),
+                many: ratio(Aim { portable: 1.15, avx2: 2.0 }, Aim { portable: 1.9, avx2: 3.3 }),
+            };
+            let aims = if (len, bits) == (Some(16), 10) { aims } else { Aims::default() };
+            ask(&mut table, &case, &block, bits, &asked, aims)?;
         }
     }
     Ok(())
 }
 
+/// A table whose keys are all in one filter.
+pub(crate) fn one_filter(timing: Timing, count: usize) -> Result<()> {
+    let mut table = Table::new(timing, "Asking one filter for the table (base_lg 63)");
+    let present = keys(0, count, Some(16), &[]);
+    let mut builder = FilterBlockBuilder::with_base_lg(BloomFilterPolicy::new(10), 63)?;
+    let mut block = Vec::new();
+    build(&mut builder, &slices(&present), PER_FILTER, &mut block);
+    for (kind, asked) in [("hit", 0), ("miss", 1)] {
+        let asked = Asked::shuffled(&keys(asked, count, Some(16), &[]), PER_FILTER);
+        let aims = Aims { single: None, many: Some(Aim::always(3.0)) };
+        ask(&mut table, &format!("{count} keys of 16 bytes, {kind}"), &block, 10, &asked, aims)?;
+    }
+    Ok(())
+}
+
 /// One block of filters, in turns by everyone.
-fn ask(timing: Timing, case: &str, block: &[u8], bits: u32, asked: &Asked) -> Result<()> {
+fn ask(table: &mut Table, case: &str, block: &[u8], bits: u32, asked: &Asked, aims: Aims) -> Result<()> {
     let queries = &asked.queries()[..];
     let of_internal = asked.with_suffix(&SUFFIX);
     let internal_queries = &of_internal.queries()[..];
@@ -82,7 +104,9 @@ fn ask(timing: Timing, case: &str, block: &[u8], bits: u32, asked: &Asked) -> Re
     let sstable = || {
         // Its reader of whole blocks is private; this one finds the filters as ours does.
         let ask = |(offset, key): &&(u64, &[u8])| {
-            reader.filter((offset / RANGE) as usize).is_none_or(|filter| theirs.key_may_match(key, filter))
+            reader
+                .filter((offset >> reader.base_lg()) as usize)
+                .is_none_or(|filter| theirs.key_may_match(key, filter))
         };
         queries.iter().filter(ask).count()
     };
@@ -100,31 +124,33 @@ fn ask(timing: Timing, case: &str, block: &[u8], bits: u32, asked: &Asked) -> Re
     ensure!(single(&internal, internal_queries) == count, "answers for internal keys differ");
     ensure!(many(&internal, internal_queries, &mut answers) == count, "answers for internal keys differ");
     ensure!(sstable() == count, "sstable's answers differ");
+    let hash = |&(offset, key): &(u64, &[u8])| policy.hash_key(key).map(|hash| (offset, hash));
+    let hashes: Vec<_> = queries.iter().filter_map(hash).collect();
+    ensure!(by_hash(&reader, &hashes) == count, "answers by hash differ");
 
     let (mut to, mut internal_to) = (Vec::new(), Vec::new());
     let (mut many_answers, mut shared_answers, mut internal_answers) = (Vec::new(), Vec::new(), Vec::new());
     let contenders = vec![
-        contender("LevelDB", || loops.ask(block, &raw, &mut to)),
+        base("LevelDB", || loops.ask(block, &raw, &mut to)),
         contender("sstable", sstable),
-        contender("ours", || single(&reader, queries)),
-        contender("shared", || single(&shared, queries)),
-        contender("many", || many(&reader, queries, &mut many_answers)),
-        contender("many, shared", || many(&shared, queries, &mut shared_answers)),
+        contender("ours", || single(&reader, queries)).aim(aims.single),
+        contender("by hash", || by_hash(&reader, &hashes)),
+        contender("through `SharedPolicy`", || single(&shared, queries)),
+        contender("many at once", || many(&reader, queries, &mut many_answers)).aim(aims.many),
+        contender("many, `SharedPolicy`", || many(&shared, queries, &mut shared_answers)),
+        base("LevelDB, internal keys", || internal_loops.ask(block, &raw_internal, &mut internal_to)),
+        contender("ours, internal keys", || single(&internal, internal_queries)).aim(aims.single),
+        contender("many, internal keys", || many(&internal, internal_queries, &mut internal_answers))
+            .aim(aims.many),
     ];
-    timing.line(case, queries.len(), contenders);
-    let contenders = vec![
-        contender("LevelDB", || internal_loops.ask(block, &raw_internal, &mut internal_to)),
-        contender("ours", || single(&internal, internal_queries)),
-        contender("many", || many(&internal, internal_queries, &mut internal_answers)),
-    ];
-    timing.line("  the same, internal keys", queries.len(), contenders);
+    table.row(case, queries.len(), contenders);
     Ok(())
 }
 
 pub(crate) fn memory(timing: Timing, megabytes: usize) -> Result<()> {
     const DISTINCT: usize = 1000;
     const COUNT: usize = 100_000;
-    heading(&format!("Asking about {megabytes} MB of filters, for each key"));
+    let mut table = Table::new(timing, &format!("Asking about {megabytes} MB of filters"));
     let present = keys(0, DISTINCT * PER_FILTER, Some(16), &[]);
     let few = block(&present, 10);
     let few = FilterBlockReader::new(BloomFilterPolicy::new(10), &few[..]);
@@ -154,7 +180,12 @@ pub(crate) fn memory(timing: Timing, megabytes: usize) -> Result<()> {
             (filter as u64 * RANGE, &key[..])
         };
         let asked = Asked::new((0..COUNT).map(query));
-        ask(timing, &format!("16-byte keys, k 6, {kind}"), &block, 10, &asked)?;
+        let many = match kind {
+            "hit" => Aim { portable: 5.5, avx2: 11.7 },
+            _ => Aim { portable: 3.3, avx2: 7.2 },
+        };
+        let aims = Aims { single: None, many: Some(many) };
+        ask(&mut table, &format!("16 bytes, k 6, {kind}"), &block, 10, &asked, aims)?;
     }
     Ok(())
 }
@@ -162,7 +193,6 @@ pub(crate) fn memory(timing: Timing, megabytes: usize) -> Result<()> {
 /// What an LSM tree does for a key that is in one of eight tables: ours hashes it once.
 pub(crate) fn eight_tables(timing: Timing, count: usize) -> Result<()> {
     const TABLES: usize = 8;
-    heading("One 24-byte key against 8 tables, for each key");
     let policy = BloomFilterPolicy::new(10);
     let of_tables: Vec<Vec<Vec<u8>>> =
         (0..TABLES as u64).map(|seed| keys(seed, count, Some(24), &[])).collect();
@@ -185,22 +215,33 @@ pub(crate) fn eight_tables(timing: Timing, count: usize) -> Result<()> {
     };
     ensure!(ours() == expected.iter().map(|&tables| usize::from(tables)).sum(), "answers differ");
     let contenders = vec![
-        contender("LevelDB", || loops.ask_tables(&raw_blocks, &raw, &mut to)),
-        contender("ours by hash", ours),
+        base("LevelDB", || loops.ask_tables(&raw_blocks, &raw, &mut to)),
+        contender("ours by hash", ours).aim(Some(Aim::always(2.0))),
     ];
-    timing.line("40 keys a filter", queries.len(), contenders);
+    let mut table = Table::new(timing, "One key against 8 tables, for each key");
+    table.row("24 bytes, 40 a filter", queries.len(), contenders);
+    Ok(())
+}
 
-    // For orientation: a filter in another format, of the same size.
+/// For orientation: fastbloom's filters, in a format of its own and of the same size.
+pub(crate) fn orientation(timing: Timing, count: usize) -> Result<()> {
+    let mut table = Table::new(timing, "One filter, by fastbloom in its own format");
+    let present = keys(0, count, Some(16), &[]);
     let mut filter = BloomFilter::with_num_bits(count * 10).seed(&1).expected_items(count);
-    for key in &of_tables[3] {
+    present.iter().for_each(|key| {
         filter.insert(&key[..]);
+    });
+    let mut block = Vec::new();
+    build(&mut FilterBlockBuilder::new(BloomFilterPolicy::new(10)), &slices(&present), count, &mut block);
+    for (kind, asked) in [("hit", 0), ("miss", 1)] {
+        let asked = Asked::shuffled(&keys(asked, count, Some(16), &[]), count);
+        let queries = asked.queries();
+        let (loops, raw, mut to) = (Loops::new(10, false), Queries::new(&queries), Vec::new());
+        let contenders = vec![
+            base("LevelDB", || loops.ask(&block, &raw, &mut to)),
+            contender("fastbloom", || queries.iter().filter(|(_, key)| filter.contains(*key)).count()),
+        ];
+        table.row(&format!("16 bytes, {kind}"), queries.len(), contenders);
     }
-    let one = Queries::new(&queries);
-    let mut answers = Vec::new();
-    let contenders = vec![
-        contender("LevelDB", || loops.ask(&blocks[3], &one, &mut answers)),
-        contender("fastbloom", || queries.iter().filter(|(_, key)| filter.contains(*key)).count()),
-    ];
-    timing.line("against one, hit (orientation)", queries.len(), contenders);
     Ok(())
 }

@@ -9,38 +9,39 @@ use filterblock::{BloomFilterPolicy, FilterBlockBuilder, InternalFilterPolicy, S
 use filterblock_interop::leveldb::speed::{Loops, Slices};
 use sstable::filter::{BloomPolicy, FilterPolicy as _};
 
-use crate::data::{build, keys, slices};
-use crate::timing::{Timing, contender, heading};
+use crate::data::{build, describe, keys, slices};
+use crate::timing::{Aim, Table, Timing, base, contender};
 
 /// Internal keys end in a sequence number and a type.
 const SUFFIX: [u8; 8] = [1, 7, 0, 0, 0, 0, 0, 0];
 
 pub(crate) fn run(timing: Timing, count: usize) -> Result<()> {
-    heading("Building filter blocks, for each key");
+    let mut table = Table::new(timing, "Building filter blocks");
     for len in [Some(0), Some(4), Some(8), Some(16), Some(24), Some(64), None] {
         for per_filter in [40, 200] {
-            case(timing, count, len, per_filter, 10, true)?;
+            case(&mut table, count, len, per_filter, 10)?;
         }
     }
     for bits in [1, 5, 20, 44] {
-        case(timing, count, Some(16), 40, bits, true)?;
+        case(&mut table, count, Some(16), 40, bits)?;
     }
     Ok(())
 }
 
 pub(crate) fn one_filter(timing: Timing, count: usize) -> Result<()> {
-    heading("One filter for the table, for each key");
-    case(timing, count, Some(16), count, 10, false)
+    case(&mut Table::new(timing, "Building one filter for the table"), count, Some(16), count, 10)
 }
 
-fn case(
-    timing: Timing,
-    count: usize,
-    len: Option<usize>,
-    per_filter: usize,
-    bits: u32,
-    internal: bool,
-) -> Result<()> {
+fn aim(len: Option<usize>, per_filter: usize, bits: u32) -> Option<Aim> {
+    match (len?, per_filter, bits) {
+        (16, 40 | 200, 10) => Some(Aim::always(3.5)),
+        (24 | 64, 40, 10) => Some(Aim::always(3.0)),
+        (16, 201.., 10) => Some(Aim::always(2.5)),
+        _ => None,
+    }
+}
+
+fn case(table: &mut Table, count: usize, len: Option<usize>, per_filter: usize, bits: u32) -> Result<()> {
     let plain = keys(0, count, len, &[]);
     let plain = slices(&plain);
     let with_suffix = keys(0, count, len, &SUFFIX);
@@ -63,26 +64,23 @@ fn case(
     let filters = sstable_filters(&plain, per_filter, bits);
     ensure!(expected.starts_with(&filters), "sstable's filters differ");
 
-    let mut contenders = vec![
-        contender("LevelDB", || loops.build(&raw, per_filter)),
+    let aim = aim(len, per_filter, bits);
+    let contenders = vec![
+        base("LevelDB", || loops.build(&raw, per_filter)),
         contender("sstable", || sstable_filters(&plain, per_filter, bits)),
         contender("fastbloom", || fastbloom_filters(&plain, per_filter, bits)),
-        contender("ours", || build(&mut builder, &plain, per_filter, &mut ours)),
+        contender("ours", || build(&mut builder, &plain, per_filter, &mut ours)).aim(aim),
+        contender("through `SharedPolicy`", || {
+            build(&mut shared_builder, &plain, per_filter, &mut through_shared);
+        }),
+        base("LevelDB, internal keys", || internal_loops.build(&raw_suffix, per_filter)),
+        contender("ours, internal keys", || {
+            build(&mut internal_builder, &with_suffix, per_filter, &mut of_internal);
+        })
+        .aim(aim),
     ];
-    if internal {
-        let shared = || build(&mut shared_builder, &plain, per_filter, &mut through_shared);
-        contenders.push(contender("shared", shared));
-    }
-    let len = len.map_or_else(|| "mixed".to_owned(), |len| format!("{len}-byte"));
-    let k = policy.probes();
-    timing.line(&format!("{len} keys, {per_filter} a filter, k {k}"), count, contenders);
-    if internal {
-        let contenders = vec![
-            contender("LevelDB", || internal_loops.build(&raw_suffix, per_filter)),
-            contender("ours", || build(&mut internal_builder, &with_suffix, per_filter, &mut of_internal)),
-        ];
-        timing.line("  the same, internal keys", count, contenders);
-    }
+    let case = format!("{}, {per_filter} a filter, k {}", describe(len), policy.probes());
+    table.row(&case, count, contenders);
     Ok(())
 }
 

@@ -18,6 +18,11 @@ pub(crate) fn keys(seed: u64, count: usize, len: Option<usize>, suffix: &[u8]) -
     (0..count).map(|_| key(&mut random)).collect()
 }
 
+/// What the keys are like.
+pub(crate) fn describe(len: Option<usize>) -> String {
+    len.map_or_else(|| "1 to 64 bytes".to_owned(), |len| format!("{len} bytes"))
+}
+
 pub(crate) fn slices(keys: &[Vec<u8>]) -> Vec<&[u8]> {
     keys.iter().map(Vec::as_slice).collect()
 }

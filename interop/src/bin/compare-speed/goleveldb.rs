@@ -11,7 +11,7 @@ use filterblock::{BloomFilterPolicy, FilterBlockReader};
 use filterblock_interop::leveldb::speed::{Loops, Queries, Slices};
 
 use crate::data::{RANGE, keys, slices};
-use crate::timing::{Timing, heading, median, print};
+use crate::timing::{Cell, Table, Timing, median};
 
 const PER_FILTER: usize = 40;
 const BITS_PER_KEY: u32 = 10;
@@ -22,7 +22,8 @@ fn in_order(keys: &[Vec<u8>]) -> Vec<(u64, &[u8])> {
 }
 
 pub(crate) fn run(timing: Timing, count: usize) -> Result<()> {
-    heading("goleveldb in a process of its own, LevelDB measured before and after it, for each key");
+    let mut table =
+        Table::new(timing, "goleveldb in a process of its own, LevelDB measured before and after it");
     let folder = tempfile::tempdir()?;
     let program = folder.path().join("speed");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/go/speed/main.go");
@@ -41,12 +42,19 @@ pub(crate) fn run(timing: Timing, count: usize) -> Result<()> {
         return Ok(());
     }
     for len in [8, 16, 24, 64] {
-        case(timing, count, len, folder.path(), &program)?;
+        case(&mut table, timing, count, len, folder.path(), &program)?;
     }
     Ok(())
 }
 
-fn case(timing: Timing, count: usize, len: usize, folder: &Path, program: &Path) -> Result<()> {
+fn case(
+    table: &mut Table,
+    timing: Timing,
+    count: usize,
+    len: usize,
+    folder: &Path,
+    program: &Path,
+) -> Result<()> {
     let (present, absent) = (keys(0, count, Some(len), &[]), keys(1, count, Some(len), &[]));
     let slices = slices(&present);
     let (loops, raw) = (Loops::new(BITS_PER_KEY, false), Slices::new(&slices));
@@ -100,7 +108,10 @@ fn case(timing: Timing, count: usize, len: usize, folder: &Path, program: &Path)
     ensure!([theirs_matched, next()? as usize] == matched, "goleveldb's answers differ");
 
     for ((what, times), theirs) in ["build", "hit", "miss"].into_iter().zip(times).zip(theirs) {
-        print(&format!("{len}-byte keys, {what}"), &[("LevelDB", median(times)), ("goleveldb", theirs)]);
+        let leveldb = median(times);
+        let cell = |column, time, ratio| Cell { column, time, ratio, aim: None };
+        let cells = [cell("LevelDB", leveldb, None), cell("goleveldb", theirs, Some(leveldb / theirs))];
+        table.print(&format!("{len} bytes, {what}"), &cells);
     }
     Ok(())
 }

@@ -1,78 +1,140 @@
-//! Runs LevelDB's C++, other implementations and ours in turns, checks that they agree, and prints what each takes.
-//!
-//! Times are medians in nanoseconds; ratios are LevelDB's time by the other's, so above 1 is faster than LevelDB.
+//! Runs LevelDB's C++, other implementations and ours in turns, checks that they agree, and prints what each takes, in tables of
+//! Markdown. The library's portable code is measured in a process of its own, with LevelDB and all others beside it too.
 
 mod asking;
 mod building;
 mod data;
 mod goleveldb;
+mod machine;
+mod portable;
 mod tables;
 mod timing;
 
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
-use timing::Timing;
+use portable::Portable;
+use timing::{Timing, code};
 
 /// Times LevelDB, sstable, goleveldb, fastbloom and ours in turns; fails where results differ.
 #[derive(Parser)]
 struct Arguments {
-    /// What to time; everything but `memory` unless given.
+    /// What to time; everything unless given
     #[arg(value_enum)]
     sections: Vec<Section>,
-    /// Rounds, of which the median counts.
-    #[arg(long, default_value_t = 15)]
+    /// Only see that everything runs and agrees: few rounds, small sizes, no portable code
+    #[arg(long)]
+    quick: bool,
+    /// Leave out the library's portable code
+    #[arg(long)]
+    no_portable: bool,
+    /// Rounds, of which the median counts
+    #[arg(long, default_value_t = 31)]
     rounds: usize,
-    /// Keys of each round.
+    /// Keys of each round
     #[arg(long, default_value_t = 40_000)]
     keys: usize,
-    /// Keys in the one filter of a whole table.
+    /// Keys in the one filter of a whole table
     #[arg(long, default_value_t = 1_000_000)]
     table_keys: usize,
-    /// Megabytes of filters for `memory`.
+    /// Megabytes of filters for `memory`
     #[arg(long, default_value_t = 1000)]
     megabytes: usize,
-    /// Entries of the tables written and walked.
+    /// Entries of the tables written and walked
     #[arg(long, default_value_t = 50_000)]
     entries: usize,
+    /// Print neither what the figures are of nor headings
+    #[arg(long, hide = true)]
+    rows_only: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Section {
-    /// Building filter blocks.
+    /// Building filter blocks
     Build,
-    /// Asking for single keys and for many at once, in the cache.
+    /// Asking for single keys and for many at once, in the cache
     Ask,
-    /// Asking filters that lie in memory, not in the cache.
+    /// Asking filters that lie in memory, not in the cache
     Memory,
-    /// Asking eight tables for one key.
-    Tables,
-    /// One filter for a whole table.
-    Whole,
-    /// Writing and walking whole tables.
-    Sstable,
-    /// goleveldb, in a process of its own.
+    /// Asking eight tables for one key
+    EightTables,
+    /// Building one filter for a whole table
+    BuildOne,
+    /// Asking it
+    AskOne,
+    /// Writing whole tables
+    Write,
+    /// Walking them
+    Walk,
+    /// goleveldb, in a process of its own
     Goleveldb,
+    /// fastbloom, whose format is its own
+    Fastbloom,
+}
+
+impl Section {
+    /// Whether what is timed depends on the library's code for the processor.
+    const fn has_two_versions(self) -> bool {
+        !matches!(self, Self::Goleveldb | Self::Fastbloom)
+    }
+}
+
+impl Arguments {
+    fn sized(mut self) -> Self {
+        if self.quick {
+            self.rounds = self.rounds.min(2);
+            self.keys = self.keys.min(4000);
+            self.table_keys = self.table_keys.min(20_000);
+            self.megabytes = self.megabytes.min(10);
+            self.entries = self.entries.min(2000);
+            self.no_portable = true;
+        }
+        self
+    }
+
+    fn run(&self, section: Section) -> Result<()> {
+        let timing = Timing { rounds: self.rounds, rows_only: self.rows_only };
+        match section {
+            Section::Build => building::run(timing, self.keys),
+            Section::Ask => asking::cached(timing, self.keys),
+            Section::Memory => asking::memory(timing, self.megabytes),
+            Section::EightTables => asking::eight_tables(timing, self.keys),
+            Section::BuildOne => building::one_filter(timing, self.table_keys),
+            Section::AskOne => asking::one_filter(timing, self.table_keys),
+            Section::Write => tables::write_tables(timing, self.entries),
+            Section::Walk => tables::walk_tables(timing, self.entries),
+            Section::Goleveldb => goleveldb::run(timing, self.keys),
+            Section::Fastbloom => asking::orientation(timing, self.keys),
+        }
+    }
+
+    /// The options by which another process does the same.
+    fn options(&self) -> Vec<String> {
+        let sizes = [
+            ("rounds", self.rounds),
+            ("keys", self.keys),
+            ("table-keys", self.table_keys),
+            ("megabytes", self.megabytes),
+            ("entries", self.entries),
+        ];
+        sizes.iter().map(|(name, size)| format!("--{name}={size}")).collect()
+    }
 }
 
 fn main() -> Result<()> {
-    let arguments = Arguments::parse();
-    let all =
-        [Section::Build, Section::Ask, Section::Tables, Section::Whole, Section::Sstable, Section::Goleveldb];
-    let sections = if arguments.sections.is_empty() { &all[..] } else { &arguments.sections };
-    println!("Medians in nanoseconds; x: LevelDB's time by this one, above 1 is faster.");
-    println!(
-        "LevelDB: Debian's libleveldb.a, built without NDEBUG, so its TableBuilder checks by assertions."
-    );
-    for section in sections {
-        let timing = Timing { rounds: arguments.rounds };
-        match section {
-            Section::Build => building::run(timing, arguments.keys)?,
-            Section::Ask => asking::cached(timing, arguments.keys)?,
-            Section::Memory => asking::memory(timing, arguments.megabytes)?,
-            Section::Tables => asking::eight_tables(timing, arguments.keys)?,
-            Section::Whole => building::one_filter(timing, arguments.table_keys)?,
-            Section::Sstable => tables::run(timing, arguments.entries)?,
-            Section::Goleveldb => goleveldb::run(timing, arguments.keys)?,
+    let arguments = Arguments::parse().sized();
+    let sections = match &arguments.sections[..] {
+        [] => Section::value_variants(),
+        sections => sections,
+    };
+    let both = !arguments.no_portable && !arguments.rows_only && code() != "portable";
+    let portable = both.then(|| Portable::build(arguments.options())).transpose()?;
+    if !arguments.rows_only {
+        machine::describe();
+    }
+    for &section in sections {
+        arguments.run(section)?;
+        if let Some(portable) = portable.as_ref().filter(|_| section.has_two_versions()) {
+            portable.run(section.to_possible_value().expect("none is skipped").get_name())?;
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use filterblock::table::{self, ReadOptions, Table, WriteOptions};
 use filterblock_interop::leveldb::{Compression, Entries, TableOptions, build_table, speed};
 
 use crate::data::keys;
-use crate::timing::{Timing, contender, heading};
+use crate::timing::{Aim, Table as Report, Timing, base, contender};
 
 type Entry = (Vec<u8>, Vec<u8>);
 
@@ -44,8 +44,8 @@ fn walk(table: &Table<Bytes>) -> u64 {
     bytes
 }
 
-pub(crate) fn run(timing: Timing, count: usize) -> Result<()> {
-    heading("Whole tables of 16-byte keys and 100-byte values, for each entry");
+/// Entries, also as LevelDB takes them.
+fn entries(count: usize) -> (Vec<Entry>, Entries) {
     let mut sorted = keys(0, count, Some(16), &[]);
     sorted.sort();
     // Half of a value compresses away.
@@ -53,38 +53,53 @@ pub(crate) fn run(timing: Timing, count: usize) -> Result<()> {
     let entries: Vec<Entry> = sorted.into_iter().zip(values).collect();
     let mut raw = Entries::new();
     entries.iter().for_each(|(key, value)| raw.push(key, value));
+    (entries, raw)
+}
 
-    for (name, ours, theirs) in [
-        ("uncompressed", table::Compression::None, Compression::None),
-        ("Snappy", table::Compression::Snappy, Compression::Snappy),
-    ] {
+const CODECS: [(&str, table::Compression, Compression); 2] = [
+    ("uncompressed", table::Compression::None, Compression::None),
+    ("Snappy", table::Compression::Snappy, Compression::Snappy),
+];
+
+pub(crate) fn write_tables(timing: Timing, count: usize) -> Result<()> {
+    let mut report =
+        Report::new(timing, "Writing tables of 16-byte keys and 100-byte values, for each entry");
+    let (entries, raw) = entries(count);
+    for (name, ours, theirs) in CODECS {
         let plain = WriteOptions::default().compression(ours);
         let filtered = plain.clone().filter_policy(BloomFilterPolicy::new(10));
         let leveldb_plain = TableOptions { compression: theirs, ..TableOptions::default() };
         let leveldb_filtered = TableOptions { bits_per_key: Some(10), ..leveldb_plain };
-        let file = build_table(&leveldb_filtered, &raw)?;
         if theirs == Compression::None {
+            let file = build_table(&leveldb_filtered, &raw)?;
             ensure!(write(&entries, filtered.clone()) == file, "tables differ");
         }
-        for (what, leveldb, ours) in
-            [("no filters", leveldb_plain, plain), ("filters", leveldb_filtered, filtered)]
-        {
+        for (filters, leveldb, ours) in [(false, leveldb_plain, plain), (true, leveldb_filtered, filtered)] {
             let contenders = vec![
-                contender("LevelDB", || build_table(&leveldb, &raw)),
-                contender("sstable", || {
-                    write_sstable(&entries, theirs == Compression::Snappy, what == "filters")
-                }),
-                contender("ours", || write(&entries, ours.clone())),
+                base("LevelDB", || build_table(&leveldb, &raw)),
+                contender("sstable", || write_sstable(&entries, theirs == Compression::Snappy, filters)),
+                contender("ours", || write(&entries, ours.clone())).aim(filters.then_some(Aim::always(1.2))),
             ];
-            timing.line(&format!("writing, {name}, {what}"), count, contenders);
+            let filters = if filters { "filters" } else { "no filters" };
+            report.row(&format!("{name}, {filters}"), count, contenders);
         }
+    }
+    Ok(())
+}
 
-        let bytes = Bytes::from(file.clone());
-        let opened = Table::open(bytes, &ReadOptions::default().verify_checksums(true))?;
+pub(crate) fn walk_tables(timing: Timing, count: usize) -> Result<()> {
+    let mut report = Report::new(timing, "Walking these tables with checksums, for each entry");
+    let (_, raw) = entries(count);
+    for (name, _, compression) in CODECS {
+        let options = TableOptions { bits_per_key: Some(10), compression, ..TableOptions::default() };
+        let file = build_table(&options, &raw)?;
+        let opened = Table::open(Bytes::from(file.clone()), &ReadOptions::default().verify_checksums(true))?;
         ensure!(walk(&opened) == speed::walk(&file, 1)?, "entries differ");
-        let contenders =
-            vec![contender("LevelDB", || speed::walk(&file, 1)), contender("ours", || walk(&opened))];
-        timing.line(&format!("walking, {name}, checksums"), count, contenders);
+        let contenders = vec![
+            base("LevelDB", || speed::walk(&file, 1)),
+            contender("ours", || walk(&opened)).aim(Some(Aim::always(1.0))),
+        ];
+        report.row(name, count, contenders);
     }
     Ok(())
 }

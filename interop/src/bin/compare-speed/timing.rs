@@ -1,61 +1,134 @@
-//! Timing in turns, and the lines of the report.
+//! Timing in turns, and the tables of the report.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// How to time.
+/// How to time, and how to show it.
 #[derive(Clone, Copy)]
 pub(crate) struct Timing {
     pub(crate) rounds: usize,
+    /// Without the heading, to go on with a table that another process has begun.
+    pub(crate) rows_only: bool,
+}
+
+/// What a ratio to LevelDB should reach at least.
+#[derive(Clone, Copy)]
+pub(crate) struct Aim {
+    pub(crate) portable: f64,
+    pub(crate) avx2: f64,
+}
+
+impl Aim {
+    /// Whatever code runs.
+    pub(crate) const fn always(ratio: f64) -> Self {
+        Self { portable: ratio, avx2: ratio }
+    }
 }
 
 /// What is timed, and who does it.
-pub(crate) type Contender<'a> = (&'a str, Box<dyn FnMut() + 'a>);
+pub(crate) struct Contender<'a> {
+    name: &'a str,
+    /// Whether those behind it are compared with this one.
+    is_base: bool,
+    aim: Option<Aim>,
+    work: Box<dyn FnMut() + 'a>,
+}
 
 /// Does the work, and keeps the compiler from dropping what nobody looks at.
 pub(crate) fn contender<'a, T>(name: &'a str, mut work: impl FnMut() -> T + 'a) -> Contender<'a> {
     let work = move || {
         black_box(work());
     };
-    (name, Box::new(work))
+    Contender { name, is_base: false, aim: None, work: Box::new(work) }
 }
 
-impl Timing {
-    /// Runs the contenders in turns, LevelDB first, and prints a line: nanoseconds for each of `operations`, and ratios to LevelDB.
-    pub(crate) fn line(self, case: &str, operations: usize, mut contenders: Vec<Contender<'_>>) {
-        let mut times = vec![Vec::with_capacity(self.rounds); contenders.len()];
-        for _ in 0..self.rounds {
-            for ((_, work), times) in contenders.iter_mut().zip(&mut times) {
+/// One with which those behind it are compared.
+pub(crate) fn base<'a, T>(name: &'a str, work: impl FnMut() -> T + 'a) -> Contender<'a> {
+    Contender { is_base: true, ..contender(name, work) }
+}
+
+impl Contender<'_> {
+    pub(crate) fn aim(self, aim: Option<Aim>) -> Self {
+        Self { aim, ..self }
+    }
+}
+
+/// Which of the library's code runs here.
+pub(crate) fn code() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    if cfg!(feature = "simd") && is_x86_feature_detected!("avx2") {
+        return "AVX2";
+    }
+    "portable"
+}
+
+/// A table in Markdown.
+pub(crate) struct Table {
+    timing: Timing,
+    begun: bool,
+}
+
+/// One cell: nanoseconds, the ratio of the base to it, and what that should reach.
+pub(crate) struct Cell<'a> {
+    pub(crate) column: &'a str,
+    pub(crate) time: f64,
+    pub(crate) ratio: Option<f64>,
+    pub(crate) aim: Option<f64>,
+}
+
+impl Table {
+    pub(crate) fn new(timing: Timing, title: &str) -> Self {
+        if !timing.rows_only {
+            println!("\n### {title}\n");
+        }
+        Self { timing, begun: timing.rows_only }
+    }
+
+    /// Runs the contenders in turns, a base first, and prints a row: nanoseconds for each of `operations`, and ratios.
+    pub(crate) fn row(&mut self, case: &str, operations: usize, mut contenders: Vec<Contender<'_>>) {
+        let mut times = vec![Vec::with_capacity(self.timing.rounds); contenders.len()];
+        for _ in 0..self.timing.rounds {
+            for (contender, times) in contenders.iter_mut().zip(&mut times) {
                 let start = Instant::now();
-                work();
+                (contender.work)();
                 times.push(start.elapsed().as_nanos() as f64 / operations as f64);
             }
         }
-        let medians: Vec<f64> = times.into_iter().map(median).collect();
-        let names = contenders.iter().map(|(name, _)| *name);
-        print(case, &names.zip(medians).collect::<Vec<_>>());
+        let mut base = f64::NAN;
+        let cells = contenders.iter().zip(times).map(|(contender, times)| {
+            let time = median(times);
+            if contender.is_base {
+                base = time;
+            }
+            let aim = contender.aim.map(|aim| if code() == "portable" { aim.portable } else { aim.avx2 });
+            let ratio = (!contender.is_base).then(|| base / time);
+            Cell { column: contender.name, time, ratio, aim }
+        });
+        let cells: Vec<_> = cells.collect();
+        self.print(case, &cells);
+    }
+
+    /// The same with times that were taken elsewhere.
+    pub(crate) fn print(&mut self, case: &str, cells: &[Cell<'_>]) {
+        if !self.begun {
+            let columns: Vec<_> = cells.iter().map(|cell| cell.column).collect();
+            println!("| | our code | {} |\n|---|---|{}", columns.join(" | "), "---|".repeat(columns.len()));
+            self.begun = true;
+        }
+        print!("| {case} | {} |", code());
+        for cell in cells {
+            print!(" {:.1}", cell.time);
+            match (cell.ratio, cell.aim) {
+                (Some(ratio), Some(aim)) => print!(" (**{ratio:.2}**, aim {aim}) |"),
+                (Some(ratio), None) => print!(" (**{ratio:.2}**) |"),
+                (None, _) => print!(" |"),
+            }
+        }
+        println!();
     }
 }
 
 pub(crate) fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-/// A line of medians: the first one's time, the others' time and ratio.
-pub(crate) fn print(case: &str, medians: &[(&str, f64)]) {
-    let leveldb = medians.first().map_or(f64::NAN, |(_, time)| *time);
-    print!("{case:<36}");
-    for (index, (name, time)) in medians.iter().enumerate() {
-        if index == 0 {
-            print!("{name} {time:7.2}");
-        } else {
-            print!(" | {name} {time:.2} x{:.2}", leveldb / time);
-        }
-    }
-    println!();
-}
-
-pub(crate) fn heading(text: &str) {
-    println!("\n{text}");
 }
