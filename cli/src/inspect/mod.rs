@@ -8,6 +8,7 @@ mod filters;
 mod presenter;
 mod report;
 mod rows;
+mod totals;
 
 use std::io;
 use std::path::Path;
@@ -21,8 +22,9 @@ use crate::database::Database;
 use crate::input::{self, Source};
 use crate::paths::Paths;
 use crate::survey::{self, Census, Survey};
-use facts::{Facts, Place, Totals};
+use facts::{Facts, Place};
 use presenter::Presenter;
+use totals::Totals;
 
 const DAMAGE: u8 = 1;
 
@@ -49,7 +51,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   filterblock inspect 000005.ldb            one table in detail
-  filterblock inspect ~/db                  a line for each table of a database, and totals
+  filterblock inspect ~/db                  a line for each table of a database, and totals by level
   filterblock inspect --filters 000005.ldb  each filter of a table
   filterblock inspect --json ~/db | jq -r 'select(.filter == null) | .path'
                                             the tables without filters
