@@ -129,6 +129,8 @@ uint8_t fb_db_scan(fb_db* db, fb_entries entries, fb_sink error);
 // Null: from the beginning, to the end.
 void fb_db_compact(fb_db* db, const fb_bytes* start, const fb_bytes* limit);
 uint8_t fb_db_property(fb_db* db, const char* name, fb_sink value);
+// Holds a snapshot of what is there now until the database is closed.
+void fb_db_hold_snapshot(fb_db* db);
 void fb_db_close(fb_db* db);
 uint8_t fb_db_repair(const char* path, const fb_db_options* options, fb_sink error);
 

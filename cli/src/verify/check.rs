@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::Path;
 
 use filterblock::table::{ReadOptions, Table};
-use filterblock::{Error, escape};
+use filterblock::{Error, LegacyHash, escape};
 
 use super::absent::Absent;
 use super::finding::{Code, Finding, key_text};
@@ -110,9 +110,13 @@ impl Checks {
             verdict.estimated_fpr = census.as_ref().and_then(|census| census.mean_rate(&blocks.offsets));
             verdict.measured_fpr = absent.and_then(Absent::finish);
         }
-        if let Some((denied, findings)) = stored.map(Stored::finish) {
+        if let Some((denied, findings, hash)) = stored.map(Stored::finish) {
             verdict.denied = denied;
             verdict.findings.append(findings);
+            if hash == Some(LegacyHash::Signed) {
+                let note = "the filters fit the signed hash of LevelDB up to 1.17 on x86; by goleveldb's they would deny stored keys";
+                verdict.notes.push(note.to_owned());
+            }
         }
         if complete && let Some(live) = database.and_then(|database| database.live(&verdict.path)) {
             for (end, recorded, found) in

@@ -42,7 +42,7 @@ impl Budget {
 pub(super) struct Walk<'a, 'v> {
     pub(super) table: &'a Table<ReadAhead>,
     pub(super) order: Order,
-    pub(super) stored: Option<Stored<'a, SharedPolicy, Bytes>>,
+    pub(super) stored: Option<Stored<'a>>,
     pub(super) absent: Option<Absent<'a, SharedPolicy, Bytes>>,
     /// How keys are read to make others from.
     pub(super) reading: Reading,
