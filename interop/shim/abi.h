@@ -96,6 +96,9 @@ void fb_speed_ask_tables(const fb_speed_policy* policy, const fb_bytes* blocks, 
 // Opens the table and walks it, with checksums, so many times. Adds up the bytes of keys and values.
 uint8_t fb_speed_walk(fb_bytes table, uint64_t times, uint64_t* bytes, fb_sink error);
 
+// Opens the table of this path as LevelDB opens files, and walks it once.
+uint8_t fb_speed_walk_file(const char* path, uint64_t* bytes, fb_sink error);
+
 // --- database.cc ---
 
 // A filter policy of the caller's. Its functions are called from any thread.
