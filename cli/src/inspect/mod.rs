@@ -99,7 +99,7 @@ impl Inspection<'_> {
 
     /// `recursive`: folders that hold nothing of interest are passed over.
     fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
-        let mut folder = match input::resolve(path) {
+        let folder = match input::resolve(path) {
             Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
             Ok(Source::File) => {
@@ -114,10 +114,10 @@ impl Inspection<'_> {
         let database = Database::find(path);
         if let Some(database) = &database {
             self.damage |= database::complain(database, console);
-            folder.logs.retain(|log| database.is_log_live(log));
         }
+        let logs = folder.logs_with_data(database.as_ref(), |log, error| console.complain(log, error));
         self.totals = Totals::default();
-        self.presenter.begin_folder(path, &folder, database.as_ref(), console)?;
+        self.presenter.begin_folder(path, &folder, &logs, database.as_ref(), console)?;
         for table in &folder.tables {
             self.table(table, true, database.as_ref(), console)?;
         }

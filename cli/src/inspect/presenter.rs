@@ -51,6 +51,7 @@ impl<'a> Presenter<'a> {
         &mut self,
         path: &Path,
         folder: &Folder,
+        logs: &[&Path],
         manifest: Option<&Database>,
         console: &mut Console,
     ) -> io::Result<()> {
@@ -68,9 +69,9 @@ impl<'a> Presenter<'a> {
         if folder.tables.is_empty() {
             writeln!(console, "no tables (.ldb, .sst)")?;
         }
-        if !folder.logs.is_empty() {
-            let logs = counted(folder.logs.len() as u64, "log");
-            let names: Vec<_> = folder.logs.iter().map(|log| rows::name(log, true)).collect();
+        if !logs.is_empty() {
+            let names: Vec<_> = logs.iter().map(|log| rows::name(log, true)).collect();
+            let logs = counted(logs.len() as u64, "log");
             writeln!(console, "{logs} with the newest writes, which no filter covers: {}", names.join(", "))?;
         }
         if !self.shows_cards() && !folder.tables.is_empty() {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 
 use super::finding::{Code, Finding, Findings, key_text};
-use super::reading::Reading;
+use crate::reading::Reading;
 
 /// What filters under LevelDB's old name may be by. Of two that fit as well as each other, the first is taken.
 const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];
@@ -59,11 +59,13 @@ impl<'a> Stored<'a> {
         self.keys = 0;
     }
 
+    /// `filtered`: what the first reading makes of the key.
     #[inline]
-    pub(super) fn key(&mut self, key: &[u8]) {
+    pub(super) fn key(&mut self, key: &[u8], filtered: Option<&[u8]>) {
         self.keys += 1;
-        for tally in &mut self.readings {
-            let Some(filtered) = tally.reading.filtered(key) else {
+        for (at, tally) in self.readings.iter_mut().enumerate() {
+            let filtered = if at == 0 { filtered } else { tally.reading.filtered(key) };
+            let Some(filtered) = filtered else {
                 tally.misfits += 1;
                 continue;
             };

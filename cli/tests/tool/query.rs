@@ -95,11 +95,11 @@ fn json_has_all_fields() {
     assert!(rate > 0.0 && rate < 0.001);
     let expected = json!([
         {"path": name, "key": "", "key_hex": "", "may_match": true, "blocks": [0], "error": null,
-         "by_index": false, "estimated_fpr": rate},
+         "by_index": false, "lookup_blocks": null, "estimated_fpr": rate},
         {"path": name, "key": null, "key_hex": "ff0a", "may_match": false, "blocks": [], "error": null,
-         "by_index": false, "estimated_fpr": rate},
+         "by_index": false, "lookup_blocks": null, "estimated_fpr": rate},
         {"path": name, "key": "é", "key_hex": "c3a9", "may_match": false, "blocks": [], "error": null,
-         "by_index": false, "estimated_fpr": rate},
+         "by_index": false, "lookup_blocks": null, "estimated_fpr": rate},
     ]);
     assert_eq!(Value::from(answers), expected);
 }

@@ -12,7 +12,9 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::{Parser, Subcommand};
-use filterblock_interop::leveldb::{Compression, Entries, TableBuilder, TableOptions, speed};
+use filterblock_interop::leveldb::{
+    Compression, DatabaseOptions, Entries, TableBuilder, TableOptions, repair, speed,
+};
 use filterblock_interop::random::Random;
 
 /// Measures how fast `filterblock verify` is beside LevelDB.
@@ -53,6 +55,8 @@ fn main() -> Result<()> {
             let compression = if uncompressed { Compression::None } else { Compression::Snappy };
             let folder = tempfile::tempdir_in(folder)?;
             let (tables, entries) = write(folder.path(), bytes, table_bytes, compression)?;
+            // Writes a MANIFEST that has them all, and leaves the tables as they are.
+            repair(folder.path(), &DatabaseOptions { compression, ..DatabaseOptions::default() })?;
             println!(
                 "{tables} tables of LevelDB, {bytes} bytes, {entries} entries, {compression:?}; best of {rounds}"
             );
@@ -161,6 +165,7 @@ fn compare(folder: &Path, rounds: usize) -> Result<()> {
 fn paths(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut paths: Vec<_> =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "ldb"));
     paths.sort();
     Ok(paths)
 }
