@@ -159,7 +159,6 @@ impl Query {
             self.unread(&table, "expected a table, as the MANIFEST has it, found no file", console)?;
         }
         if database.is_none() && folder.tables.is_empty() {
-            self.sound = false;
             console.complain(path, "there are no tables (.ldb, .sst) to ask");
         }
         let logs = folder.logs_with_data(database.as_ref(), |log, error| console.complain(log, error));
