@@ -90,6 +90,10 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         return TROUBLE;
     }
     let keys = match keys::read(keys, keys_from.as_deref(), arguments.hex) {
+        Ok(keys) if keys.is_empty() => {
+            console.say("expected keys, found none");
+            return TROUBLE;
+        }
         Ok(keys) => keys,
         Err(message) => {
             console.say(message);
