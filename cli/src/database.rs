@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use filterblock::Error;
 use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest};
 
+use crate::reading::Reading;
+
 /// A folder with a MANIFEST, or with something that says there should be one.
 pub(crate) struct Database {
     pub(crate) folder: PathBuf,
@@ -14,6 +16,8 @@ pub(crate) struct Database {
     pub(crate) manifest: Result<Manifest, Error>,
     /// Which of the live tables have a number: places in the MANIFEST's list.
     by_number: BTreeMap<u64, usize>,
+    /// The tables that begin before another one of their level ends, by number, and that other one's place in the MANIFEST's list.
+    overlapped: BTreeMap<u64, usize>,
 }
 
 impl Database {
@@ -29,7 +33,8 @@ impl Database {
         for (at, table) in manifest.iter().flat_map(|manifest| manifest.tables().iter().enumerate()) {
             by_number.entry(table.number).or_insert(at);
         }
-        Some(Self { folder: folder.to_owned(), files, manifest, by_number })
+        let overlapped = manifest.as_ref().map_or_else(|_| BTreeMap::new(), overlapped);
+        Some(Self { folder: folder.to_owned(), files, manifest, by_number, overlapped })
     }
 
     /// The database that the file at `path` lies in.
@@ -45,6 +50,11 @@ impl Database {
         // Of several files with one number, LevelDB takes one.
         let taken = self.files.table(number)?.path.file_name()?;
         (taken == name).then(|| self.manifest.as_ref().ok()?.tables().get(at)).flatten()
+    }
+
+    /// The table of the same level that ends behind this live one's beginning, which only level 0 allows.
+    pub(crate) fn overlapped(&self, table: &LiveTable) -> Option<&LiveTable> {
+        self.manifest.as_ref().ok()?.tables().get(*self.overlapped.get(&table.number)?)
     }
 
     /// Whether what is in the log at `path` may be in no table yet.
@@ -75,6 +85,32 @@ impl Database {
     pub(crate) fn is_bytewise(&self) -> bool {
         self.manifest.as_ref().is_ok_and(Manifest::is_bytewise)
     }
+}
+
+/// Finds tables that overlap where none may (`VersionSet::Builder::MaybeAddFile` in LevelDB's `db/version_set.cc`).
+fn overlapped(manifest: &Manifest) -> BTreeMap<u64, usize> {
+    let mut found = BTreeMap::new();
+    if !manifest.is_bytewise() {
+        return found;
+    }
+    let compare = |a: &[u8], b: &[u8]| Reading::Internal.compare(a, b);
+    let mut tables: Vec<(usize, &LiveTable)> =
+        manifest.tables().iter().enumerate().filter(|(_, table)| table.level > 0).collect();
+    tables.sort_by(|(_, a), (_, b)| a.level.cmp(&b.level).then_with(|| compare(&a.smallest, &b.smallest)));
+    // Of the level so far, the table that reaches furthest.
+    let mut furthest: Option<(usize, &LiveTable)> = None;
+    for (at, table) in tables {
+        let before = furthest.filter(|(_, before)| before.level == table.level);
+        if let Some((before, _)) =
+            before.filter(|(_, before)| compare(&before.largest, &table.smallest).is_ge())
+        {
+            found.insert(table.number, before);
+        }
+        if before.is_none_or(|(_, before)| compare(&before.largest, &table.largest).is_lt()) {
+            furthest = Some((at, table));
+        }
+    }
+    found
 }
 
 /// The folder that the file at `path` lies in.

@@ -13,6 +13,7 @@ mod json;
 mod layout;
 mod paths;
 mod query;
+mod reading;
 mod shell;
 mod show;
 mod survey;

@@ -15,6 +15,13 @@ pub(crate) struct Paths {
     /// Tables, or database folders: their .ldb and .sst files by number
     #[arg(required_unless_present = "files_from", value_name = "PATH")]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    more: More,
+}
+
+/// Where paths come from besides the arguments.
+#[derive(Args)]
+pub(crate) struct More {
     /// Take paths from the lines of this file too, after those given; - is standard input
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
@@ -33,14 +40,14 @@ impl Paths {
     /// The only path, if it is known that there is only one.
     pub(crate) fn single(&self) -> Option<&Path> {
         match &*self.paths {
-            [path] if self.files_from.is_none() && !self.recursive => Some(path),
+            [path] if self.more.files_from.is_none() && !self.more.recursive => Some(path),
             _ => None,
         }
     }
 
     /// Whether folders come that were not named.
     pub(crate) const fn is_recursive(&self) -> bool {
-        self.recursive
+        self.more.recursive
     }
 
     /// The paths given as arguments.
@@ -50,8 +57,25 @@ impl Paths {
 
     /// All paths, one after the other: their number takes no memory.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Given> {
+        self.more.behind(&self.paths)
+    }
+}
+
+impl More {
+    /// The list of paths, if there is one.
+    pub(crate) fn files_from(&self) -> Option<&Path> {
+        self.files_from.as_deref()
+    }
+
+    /// Whether folders come that were not named.
+    pub(crate) const fn is_recursive(&self) -> bool {
+        self.recursive
+    }
+
+    /// `paths`, and those of the list behind them, each with the folders below it if that is wanted.
+    pub(crate) fn behind(&self, paths: &[PathBuf]) -> impl Iterator<Item = Given> {
         let list = self.files_from.iter().flat_map(|path| List::open(path, self.null));
-        let paths = self.paths.iter().cloned().map(Ok).chain(list);
+        let paths = paths.iter().cloned().map(Ok).chain(list);
         let recursive = self.recursive;
         paths.flat_map(move |given| match given {
             Ok(path) if recursive && path.is_dir() => Below::new(path),

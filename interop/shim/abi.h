@@ -96,6 +96,9 @@ void fb_speed_ask_tables(const fb_speed_policy* policy, const fb_bytes* blocks, 
 // Opens the table and walks it, with checksums, so many times. Adds up the bytes of keys and values.
 uint8_t fb_speed_walk(fb_bytes table, uint64_t times, uint64_t* bytes, fb_sink error);
 
+// Opens the table of this path as LevelDB opens files, and walks it once.
+uint8_t fb_speed_walk_file(const char* path, uint64_t* bytes, fb_sink error);
+
 // --- database.cc ---
 
 // A filter policy of the caller's. Its functions are called from any thread.
@@ -129,6 +132,8 @@ uint8_t fb_db_scan(fb_db* db, fb_entries entries, fb_sink error);
 // Null: from the beginning, to the end.
 void fb_db_compact(fb_db* db, const fb_bytes* start, const fb_bytes* limit);
 uint8_t fb_db_property(fb_db* db, const char* name, fb_sink value);
+// Holds a snapshot of what is there now until the database is closed.
+void fb_db_hold_snapshot(fb_db* db);
 void fb_db_close(fb_db* db);
 uint8_t fb_db_repair(const char* path, const fb_db_options* options, fb_sink error);
 

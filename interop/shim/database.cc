@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "abi.h"
 #include "leveldb/c.h"
@@ -85,6 +86,7 @@ struct fb_db {
     leveldb_readoptions_set_verify_checksums(read, 1);
   }
   ~fb_db() {
+    for (const leveldb_snapshot_t* snapshot : snapshots) leveldb_release_snapshot(db, snapshot);
     if (db != nullptr) leveldb_close(db);
     leveldb_readoptions_destroy(read);
     leveldb_writeoptions_destroy(write);
@@ -101,6 +103,7 @@ struct fb_db {
   leveldb_filterpolicy_t* const policy;
   leveldb_comparator_t* comparator = nullptr;
   leveldb_t* db = nullptr;
+  std::vector<const leveldb_snapshot_t*> snapshots;
 };
 
 fb_db* fb_db_open(const char* path, const fb_db_options* options, fb_sink error) {
@@ -163,6 +166,10 @@ uint8_t fb_db_property(fb_db* db, const char* name, fb_sink value) {
   if (known) shim::Append(value, text);
   leveldb_free(text);
   return known;
+}
+
+void fb_db_hold_snapshot(fb_db* db) {
+  db->snapshots.push_back(leveldb_create_snapshot(db->db));
 }
 
 void fb_db_close(fb_db* db) { delete db; }

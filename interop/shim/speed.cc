@@ -46,6 +46,25 @@ class MemoryFile : public leveldb::RandomAccessFile {
   const fb_bytes contents_;
 };
 
+uint8_t Walk(leveldb::RandomAccessFile* file, uint64_t size, uint64_t times, uint64_t* bytes,
+             const fb_sink& error) {
+  leveldb::Options options;
+  leveldb::ReadOptions read_options;
+  read_options.verify_checksums = true;
+  leveldb::Table* opened = nullptr;
+  const Status status = leveldb::Table::Open(options, file, size, &opened);
+  if (!shim::Check(status, error)) return 0;
+  const std::unique_ptr<leveldb::Table> owner(opened);
+  for (uint64_t i = 0; i < times; i++) {
+    const std::unique_ptr<leveldb::Iterator> it(owner->NewIterator(read_options));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      *bytes += it->key().size() + it->value().size();
+    }
+    if (!shim::Check(it->status(), error)) return 0;
+  }
+  return 1;
+}
+
 }  // namespace
 
 extern "C" {
@@ -91,22 +110,18 @@ void fb_speed_ask_tables(const fb_speed_policy* from, const fb_bytes* blocks, si
 }
 
 uint8_t fb_speed_walk(fb_bytes table, uint64_t times, uint64_t* bytes, fb_sink error) {
-  leveldb::Options options;
-  leveldb::ReadOptions read_options;
-  read_options.verify_checksums = true;
   MemoryFile file(table);
-  leveldb::Table* opened = nullptr;
-  const Status status = leveldb::Table::Open(options, &file, table.size, &opened);
-  if (!shim::Check(status, error)) return 0;
-  const std::unique_ptr<leveldb::Table> owner(opened);
-  for (uint64_t i = 0; i < times; i++) {
-    const std::unique_ptr<leveldb::Iterator> it(owner->NewIterator(read_options));
-    for (it->SeekToFirst(); it->Valid(); it->Next()) {
-      *bytes += it->key().size() + it->value().size();
-    }
-    if (!shim::Check(it->status(), error)) return 0;
-  }
-  return 1;
+  return Walk(&file, table.size, times, bytes, error);
+}
+
+uint8_t fb_speed_walk_file(const char* path, uint64_t* bytes, fb_sink error) {
+  leveldb::Env* env = leveldb::Env::Default();
+  uint64_t size = 0;
+  leveldb::RandomAccessFile* file = nullptr;
+  if (!shim::Check(env->GetFileSize(path, &size), error)) return 0;
+  if (!shim::Check(env->NewRandomAccessFile(path, &file), error)) return 0;
+  const std::unique_ptr<leveldb::RandomAccessFile> owner(file);
+  return Walk(file, size, 1, bytes, error);
 }
 
 }  // extern "C"

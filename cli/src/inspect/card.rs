@@ -54,7 +54,9 @@ fn line(console: &mut Console, label: &str, text: impl Display) -> io::Result<()
 fn describe(place: Place<'_>) -> String {
     let order = place.comparator.map_or_else(|| "no order named".to_owned(), |name| escape(name).to_string());
     match place.live {
-        Some(live) => format!("live on level {}, keys by {order}", live.level),
+        Some(live) => {
+            format!("live on level {}, recorded with {}, keys by {order}", live.level, exact_size(live.size))
+        }
         None => format!("obsolete, keys by {order}"),
     }
 }

@@ -2,12 +2,10 @@
 
 use std::io::{self, Write as _};
 
-use filterblock::database::NUM_LEVELS;
 use filterblock::escape;
 
 use crate::console::Console;
 use crate::database::Database;
-use crate::show::{counted, size};
 
 /// Says what is wrong with the MANIFEST, and which tables are missing. Returns whether there was anything to say.
 pub(super) fn complain(database: &Database, console: &mut Console) -> bool {
@@ -27,19 +25,8 @@ pub(super) fn complain(database: &Database, console: &mut Console) -> bool {
     said
 }
 
-/// Writes the order of the keys, and how many tables each level has.
+/// Writes the order of the keys.
 pub(super) fn write(database: &Database, console: &mut Console) -> io::Result<()> {
-    let Ok(manifest) = &database.manifest else { return Ok(()) };
-    if let Some(name) = manifest.comparator() {
-        writeln!(console, "keys by {}", escape(name))?;
-    }
-    for level in 0..NUM_LEVELS {
-        let tables = manifest.level(level);
-        if !tables.is_empty() {
-            let bytes = tables.iter().fold(0u64, |sum, table| sum.saturating_add(table.size));
-            let tables = counted(tables.len() as u64, "table");
-            writeln!(console, "level {level}: {tables}, {}", size(bytes))?;
-        }
-    }
-    Ok(())
+    let comparator = database.comparator();
+    comparator.map_or(Ok(()), |name| writeln!(console, "keys by {}", escape(name)))
 }

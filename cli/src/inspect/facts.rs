@@ -8,7 +8,7 @@ use filterblock::table::{Origin, ReadAt, Table};
 
 use crate::database::Database;
 use crate::input::Unopened;
-use crate::survey::{Larger, Summary, Survey, TableCensus, larger_ranges};
+use crate::survey::{KeyCount, Larger, Summary, Survey, TableCensus, larger_ranges};
 
 /// A table, or a bare filter block.
 pub(super) struct Facts<'a> {
@@ -24,7 +24,7 @@ pub(super) struct Facts<'a> {
     /// What the database around it says; none outside of one.
     pub(super) place: Option<Place<'a>>,
     /// How that contradicts the file.
-    misplaced: Option<String>,
+    pub(super) misplaced: Option<String>,
 }
 
 /// What a sound MANIFEST says of a table.
@@ -159,6 +159,11 @@ impl<'a> Facts<'a> {
             || filter.is_some_and(|filter| filter.malformed.is_some() || filter.unsound.is_some())
     }
 
+    /// How many keys the table has; `None` if none of its data blocks could be read.
+    pub(super) fn keys(&self) -> Option<KeyCount> {
+        self.survey.and_then(Survey::keys)
+    }
+
     /// Which reading of a name that has several the filters need: by their hash, or a relative's own.
     pub(super) fn dialect(&self) -> Option<&'static str> {
         let survey = self.survey?;
@@ -197,50 +202,5 @@ pub(super) fn origin_name(origin: Origin) -> Option<&'static str> {
         Origin::Basho => Some("basho"),
         Origin::RocksDb => Some("rocksdb"),
         _ => None,
-    }
-}
-
-/// Sums over the tables of a folder.
-#[derive(Default)]
-pub(super) struct Totals {
-    pub(super) tables: u64,
-    pub(super) damaged: u64,
-    pub(super) unreadable: u64,
-    /// Tables that were opened and have no filter block.
-    pub(super) unfiltered: u64,
-    pub(super) file_size: u64,
-    pub(super) data_blocks: u64,
-    /// Of filter blocks.
-    pub(super) filter_size: u64,
-    pub(super) summary: Summary,
-    rates: f64,
-    rated_blocks: u64,
-}
-
-impl Totals {
-    pub(super) fn add(&mut self, facts: &Facts<'_>) {
-        self.tables += 1;
-        self.unreadable += u64::from(facts.unreadable);
-        self.damaged += u64::from(!facts.unreadable && facts.is_damaged());
-        self.file_size = self.file_size.saturating_add(facts.file_size.unwrap_or_default());
-        let blocks = facts.survey.map_or(0, |survey| survey.blocks.offsets.len());
-        self.data_blocks += blocks;
-        self.unfiltered += u64::from(facts.survey.is_some() && facts.filter.is_none());
-        let Some(filter) = &facts.filter else { return };
-        self.filter_size = self.filter_size.saturating_add(filter.size);
-        self.summary.filters += filter.summary.filters;
-        self.summary.empty += filter.summary.empty;
-        self.summary.bits += filter.summary.bits;
-        self.summary.bits_set += filter.summary.bits_set;
-        self.summary.array_bytes += filter.summary.array_bytes;
-        if let Some(rate) = filter.rate {
-            self.rates += rate * blocks as f64;
-            self.rated_blocks += blocks;
-        }
-    }
-
-    /// The mean rate over the data blocks of all tables with filters.
-    pub(super) fn rate(&self) -> Option<f64> {
-        (self.rated_blocks > 0).then(|| self.rates / self.rated_blocks as f64)
     }
 }

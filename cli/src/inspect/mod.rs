@@ -8,6 +8,7 @@ mod filters;
 mod presenter;
 mod report;
 mod rows;
+mod totals;
 
 use std::io;
 use std::path::Path;
@@ -22,8 +23,9 @@ use crate::database::Database;
 use crate::input::{self, Source};
 use crate::paths::Paths;
 use crate::survey::{self, Census, Survey};
-use facts::{Facts, Place, Totals};
+use facts::{Facts, Place};
 use presenter::Presenter;
+use totals::Totals;
 
 const DAMAGE: u8 = 1;
 
@@ -53,7 +55,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   filterblock inspect 000005.ldb            one table in detail
-  filterblock inspect ~/db                  a line for each table of a database, and totals
+  filterblock inspect ~/db                  a line for each table of a database, and totals by level
   filterblock inspect --filters 000005.ldb  each filter of a table
   filterblock inspect --json ~/db | jq -r 'select(.filter == null) | .path'
                                             the tables without filters
@@ -103,7 +105,7 @@ impl Inspection<'_> {
 
     /// `recursive`: folders that hold nothing of interest are passed over.
     fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
-        let mut folder = match input::resolve(path) {
+        let folder = match input::resolve(path) {
             Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
             Ok(Source::File) => {
@@ -118,10 +120,10 @@ impl Inspection<'_> {
         let database = Database::find(path);
         if let Some(database) = &database {
             self.damage |= database::complain(database, console);
-            folder.logs.retain(|log| database.is_log_live(log));
         }
+        let logs = folder.logs_with_data(database.as_ref(), |log, error| console.complain(log, error));
         self.totals = Totals::default();
-        self.presenter.begin_folder(path, &folder, database.as_ref(), console)?;
+        self.presenter.begin_folder(path, &folder, &logs, database.as_ref(), console)?;
         for table in &folder.tables {
             self.table(table, true, database.as_ref(), console)?;
         }

@@ -4,9 +4,10 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use super::Arguments;
-use super::facts::{Facts, Totals};
+use super::facts::Facts;
 use super::report::Report;
-use super::rows::Rows;
+use super::rows::{Rows, Shape};
+use super::totals::Totals;
 use super::{card, database, rows};
 use crate::console::{Console, Tone};
 use crate::database::Database;
@@ -50,6 +51,7 @@ impl<'a> Presenter<'a> {
         &mut self,
         path: &Path,
         folder: &Folder,
+        logs: &[&Path],
         manifest: Option<&Database>,
         console: &mut Console,
     ) -> io::Result<()> {
@@ -67,14 +69,16 @@ impl<'a> Presenter<'a> {
         if folder.tables.is_empty() {
             writeln!(console, "no tables (.ldb, .sst)")?;
         }
-        if !folder.logs.is_empty() {
-            let logs = counted(folder.logs.len() as u64, "log");
-            let names: Vec<_> = folder.logs.iter().map(|log| rows::name(log, true)).collect();
+        if !logs.is_empty() {
+            let names: Vec<_> = logs.iter().map(|log| rows::name(log, true)).collect();
+            let logs = counted(logs.len() as u64, "log");
             writeln!(console, "{logs} with the newest writes, which no filter covers: {}", names.join(", "))?;
         }
         if !self.shows_cards() && !folder.tables.is_empty() {
             let width = folder.tables.iter().map(|table| rows::name(table, true).len()).max();
-            self.rows = Some(Rows::begin(width.unwrap_or_default(), true, console)?);
+            let placed = manifest.is_some_and(|database| database.manifest.is_ok());
+            let shape = Shape { in_folder: true, placed };
+            self.rows = Some(Rows::begin(width.unwrap_or_default(), shape, console)?);
         }
         console.flush()
     }
@@ -86,7 +90,8 @@ impl<'a> Presenter<'a> {
             }
             rows::write_totals(totals, self.rows.as_ref(), console)?;
         }
-        self.end(console)
+        self.end(console)?;
+        if self.arguments.json { Ok(()) } else { totals.levels.write(console) }
     }
 
     /// Ends the listing that is being written, if there is one.
@@ -105,7 +110,7 @@ impl<'a> Presenter<'a> {
             self.begin_part(console)?;
             let width =
                 self.arguments.paths.arguments().iter().map(|path| rows::name(path, false).len()).max();
-            self.rows = Some(Rows::begin(width.unwrap_or_default(), false, console)?);
+            self.rows = Some(Rows::begin(width.unwrap_or_default(), Shape::default(), console)?);
         }
         self.rows.as_mut().map_or(Ok(()), |rows| rows.write(facts, console))
     }

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use filterblock::escape;
 
-use super::facts::{Facts, FilterFacts, Totals};
+use super::facts::{Facts, FilterFacts};
 use super::report::compression_names;
+use super::totals::{Totals, place_name};
 use crate::console::{Console, Tone};
 use crate::layout::{Cell, Column, Layout};
 use crate::show::{count, counted, or_dash, path_text, percent, ratio, size};
@@ -17,10 +18,18 @@ const MAX_NAME_WIDTH: usize = 60;
 
 pub(super) struct Rows {
     layout: Layout,
-    /// Whether the tables are in one folder, so that their names say enough.
-    in_folder: bool,
+    shape: Shape,
     /// Whether what a filter would cost was shown for a table without one.
     shows_cost: bool,
+}
+
+/// What tables a listing is of.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Shape {
+    /// Whether they are in one folder, so that their names say enough.
+    pub(super) in_folder: bool,
+    /// Whether a MANIFEST says what each of them is.
+    pub(super) placed: bool,
 }
 
 /// What a table is called in a listing.
@@ -30,8 +39,8 @@ pub(super) fn name(path: &Path, in_folder: bool) -> String {
 }
 
 impl Rows {
-    pub(super) fn begin(name_width: usize, in_folder: bool, console: &mut Console) -> io::Result<Self> {
-        let columns = vec![
+    pub(super) fn begin(name_width: usize, shape: Shape, console: &mut Console) -> io::Result<Self> {
+        let mut columns = vec![
             Column::left("table", name_width.min(MAX_NAME_WIDTH), 0),
             Column::right("size", 10, 0),
             Column::right("blocks", 6, 3),
@@ -50,7 +59,11 @@ impl Rows {
             Column::left("policy", 27, 13),
             Column::left("metaindex", 0, 14),
         ];
-        let rows = Self { layout: Layout::new(columns, console.width()), in_folder, shows_cost: false };
+        if shape.placed {
+            columns.splice(1..1, [Column::right("level", 8, 0)]);
+            columns.splice(3..3, [Column::right("recorded", 10, 6)]);
+        }
+        let rows = Self { layout: Layout::new(columns, console.width()), shape, shows_cost: false };
         rows.layout.write_titles(console)?;
         Ok(rows)
     }
@@ -59,10 +72,13 @@ impl Rows {
         let cost = facts.survey.and_then(Survey::cost);
         self.shows_cost |= cost.is_some();
         let damaged = if facts.is_damaged() { Tone::Bad } else { Tone::Plain };
-        let mut cells = vec![
-            Cell::toned(name(facts.path, self.in_folder), damaged),
-            or_dash(facts.file_size.map(size)).into(),
-        ];
+        let mut cells = vec![Cell::toned(name(facts.path, self.shape.in_folder), damaged)];
+        let [level, recorded] = place_cells(facts);
+        let size = Cell::from(or_dash(facts.file_size.map(size)));
+        match self.shape.placed {
+            true => cells.extend([level, size, recorded]),
+            false => cells.push(size),
+        }
         cells.extend(facts.survey.map_or_else(|| dashes(2), table_cells));
         cells.extend(facts.filter.as_ref().map_or_else(|| no_filter_cells(cost), filter_cells));
         cells.push(facts.survey.map_or_else(|| "-".into(), key_cell));
@@ -120,16 +136,15 @@ pub(super) fn write_totals(totals: &Totals, rows: Option<&Rows>, console: &mut C
         );
     };
     let summary = &totals.summary;
-    let mut cells = vec![
-        Cell::toned(tables, Tone::Title),
-        size(totals.file_size).into(),
-        count(totals.data_blocks).into(),
-        "".into(),
-        size(totals.filter_size).into(),
-    ];
+    let size_of_all = size(totals.file_size).into();
+    let mut cells = vec![Cell::toned(tables, Tone::Title)];
+    match rows.shape.placed {
+        true => cells.extend(["".into(), size_of_all, "".into()]),
+        false => cells.push(size_of_all),
+    }
+    cells.extend([count(totals.data_blocks).into(), "".into(), size(totals.filter_size).into()]);
     cells.extend(numbers(summary, None));
     cells.push(or_dash(totals.rate().map(percent)).into());
-    cells.resize(16, "".into());
     rows.layout.write(console, cells)?;
     if remarks.is_empty() { Ok(()) } else { writeln!(console, "{}", remarks.trim()) }
 }
@@ -143,6 +158,18 @@ pub(super) fn filter_sizes(summary: &Summary, filter_size: u64) -> String {
         size(filter_size),
         size(summary.array_bytes)
     )
+}
+
+/// Its level, and the size that the MANIFEST records.
+fn place_cells(facts: &Facts<'_>) -> [Cell; 2] {
+    let Some(place) = facts.place else { return ["-".into(), "-".into()] };
+    let level = place.live.map(|live| live.level);
+    let tone = if facts.misplaced.is_some() { Tone::Bad } else { Tone::Plain };
+    let recorded = or_dash(place.live.map(|live| size(live.size)));
+    [
+        Cell::toned(place_name(level), if level.is_some() { Tone::Plain } else { Tone::Dim }),
+        Cell::toned(recorded, tone),
+    ]
 }
 
 fn dashes(number: usize) -> Vec<Cell> {

@@ -20,6 +20,8 @@ pub(super) struct Answer<'a> {
     pub(super) key: &'a [u8],
     /// None where the table could not be opened.
     pub(super) found: Option<&'a Found>,
+    /// How many of the data blocks a lookup of the key reads at most; none if the order of the keys is not known.
+    pub(super) lookup_blocks: Option<u64>,
     /// Why the key may be there whatever the filters say.
     pub(super) error: Option<&'a str>,
 }
@@ -34,6 +36,9 @@ struct Report<'a> {
     error: Option<&'a str>,
     /// Whether the index told the data block; otherwise the filters of all were asked.
     by_index: bool,
+    /// How many data blocks of the table a lookup in its database reads at most: 0 if the database does not use it, null where the index
+    /// was of no use.
+    lookup_blocks: Option<u64>,
     /// The chance that a key which is not there is said to be there.
     estimated_fpr: f64,
 }
@@ -55,6 +60,7 @@ impl Answer<'_> {
             may_match: self.may_match(),
             blocks: self.found.map_or(&[], |found| &found.blocks),
             error: self.error,
+            lookup_blocks: self.lookup_blocks,
             by_index: self.found.is_some_and(|found| found.by_index),
             estimated_fpr: self.found.filter(|_| self.error.is_none()).map_or(1.0, |found| found.chance),
         };

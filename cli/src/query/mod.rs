@@ -17,6 +17,7 @@ use crate::TROUBLE;
 use crate::console::{Console, Ending};
 use crate::database::Database;
 use crate::input::{self, Source};
+use crate::paths::More;
 use crate::show::counted;
 use crate::survey;
 use answer::Answer;
@@ -34,11 +35,14 @@ const NONE_MAY: u8 = 1;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A table, or a database folder: all its tables are asked
-    path: PathBuf,
+    /// A table, or a database folder: all its tables are asked. With --files-from there is none, and all arguments are keys
+    #[arg(required_unless_present = "files_from")]
+    path: Option<OsString>,
     /// The keys, as the filters know them: in a database's tables the user keys
-    #[arg(value_name = "KEY", required_unless_present = "keys_from")]
+    #[arg(value_name = "KEY", required_unless_present_any = ["keys_from", "files_from"])]
     keys: Vec<OsString>,
+    #[command(flatten)]
+    more: More,
     /// Take keys from the lines of this file too, after those given; - is standard input
     ///
     /// A line ends in LF or CR LF. An empty line is the empty key. Keys with line breaks in them need --hex.
@@ -69,11 +73,27 @@ Examples:
   filterblock query --hex ~/db 68656c6c6f                   a key in hexadecimal
   filterblock query --json ~/db --keys-from keys.txt        many keys, for a program
   filterblock query ~/db -- -x                              a key that begins with a dash
+  find / -name '*.ldb' -print0 | filterblock query --files-from - -0 hello
+  filterblock query --json ~/db hello | jq -s 'map(.lookup_blocks) | add'
+                                                            how many data blocks a lookup reads at most
 
 Exit status: 0 some key may be there; 1 none may, and every table was read soundly; 2 anything else.";
 
 pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
-    let keys = match keys::read(arguments.keys, arguments.keys_from.as_deref(), arguments.hex) {
+    let Arguments { mut path, mut keys, more, keys_from, .. } = arguments;
+    if more.files_from().is_some() {
+        keys.splice(0..0, path.take());
+    }
+    let is_stdin = |path: Option<&Path>| path.is_some_and(|path| path.as_os_str() == "-");
+    if is_stdin(more.files_from()) && is_stdin(keys_from.as_deref()) {
+        console.say("expected paths or keys from standard input, found both");
+        return TROUBLE;
+    }
+    let keys = match keys::read(keys, keys_from.as_deref(), arguments.hex) {
+        Ok(keys) if keys.is_empty() => {
+            console.say("expected keys, found none");
+            return TROUBLE;
+        }
         Ok(keys) => keys,
         Err(message) => {
             console.say(message);
@@ -89,7 +109,11 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         sound: true,
         reads: None,
     };
-    let result = query.path(&arguments.path, console);
+    let paths: Vec<PathBuf> = path.into_iter().map(PathBuf::from).collect();
+    let result = more.behind(&paths).try_for_each(|given| match given {
+        Ok(path) => query.path(&path, more.is_recursive(), console),
+        Err((path, message)) => query.unread(&path, &message, console),
+    });
     match console.end(result) {
         Ending::Failed => TROUBLE,
         Ending::Complete | Ending::Closed if query.may_match => 0,
@@ -113,8 +137,11 @@ struct Query {
 }
 
 impl Query {
-    fn path(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {
-        let mut folder = match input::resolve(path) {
+    /// `recursive`: folders that hold nothing of interest are passed over.
+    fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
+        self.reads = None;
+        let folder = match input::resolve(path) {
+            Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
             Ok(Source::File) => {
                 return self.table(path, false, Database::around(path).as_ref(), console);
@@ -135,10 +162,12 @@ impl Query {
         {
             self.unread(&table, "expected a table, as the MANIFEST has it, found no file", console)?;
         }
-        folder.logs.retain(|log| database.as_ref().is_none_or(|database| database.is_log_live(log)));
-        for log in &folder.logs {
+        if database.is_none() && folder.tables.is_empty() {
+            console.complain(path, "there are no tables (.ldb, .sst) to ask");
+        }
+        for log in folder.filled_logs(database.as_ref()) {
             self.sound = false;
-            console.complain(log, "the newest writes are in this log, which no filter covers");
+            console.complain(log, "the newest writes may be in this log, which no filter covers");
         }
         self.reads =
             database.as_ref().is_some_and(Database::is_bytewise).then(|| vec![0; self.keys.given.len()]);
@@ -191,13 +220,15 @@ impl Query {
                 }
                 _ => routes.find(&self.keys, at),
             };
-            if let Some(reads) = self.reads.as_mut().and_then(|reads| reads.get_mut(at))
-                && !is_obsolete
-            {
-                *reads += found.blocks.len() as u64;
+            let lookup_blocks = match is_obsolete {
+                true => Some(0),
+                false => found.by_index.then_some(found.blocks.len() as u64),
+            };
+            if let Some(reads) = self.reads.as_mut().and_then(|reads| reads.get_mut(at)) {
+                *reads += lookup_blocks.unwrap_or_default();
             }
             self.may_match |= error.is_none() && !found.blocks.is_empty();
-            Answer { path, key, found: Some(&found), error }.write(self.json, console)?;
+            Answer { path, key, found: Some(&found), lookup_blocks, error }.write(self.json, console)?;
         }
         console.flush()
     }
@@ -207,7 +238,8 @@ impl Query {
         self.sound = false;
         console.complain(path, message);
         for key in &self.keys.given {
-            Answer { path, key, found: None, error: Some(message) }.write(self.json, console)?;
+            Answer { path, key, found: None, lookup_blocks: None, error: Some(message) }
+                .write(self.json, console)?;
         }
         console.flush()
     }

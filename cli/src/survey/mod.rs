@@ -21,7 +21,7 @@ pub(crate) use filters::{Census, State, Summary};
 pub(crate) use metaindex::Metaindex;
 pub(crate) use offsets::Offsets;
 pub(crate) use ranges::{ENTRY, Larger, larger_ranges};
-pub(crate) use sample::{Cost, KeyFormat, Sample, USUAL_BITS_PER_KEY};
+pub(crate) use sample::{Cost, KeyCount, KeyFormat, Sample, USUAL_BITS_PER_KEY};
 
 use crate::input::is_unreadable;
 
@@ -76,6 +76,11 @@ impl Survey {
         });
         survey.sample = Sample::take(table, &mut survey.blocks, census);
         survey
+    }
+
+    /// How many keys there are; `None` if no data block could be read.
+    pub(crate) fn keys(&self) -> Option<KeyCount> {
+        self.sample.keys(&self.blocks)
     }
 
     /// What a filter block would take, where there is none.

@@ -56,6 +56,14 @@ pub(crate) struct Sample {
     unsupported: Option<String>,
 }
 
+/// How many keys a table has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct KeyCount {
+    pub(crate) keys: u64,
+    /// Whether all were counted; otherwise it is an estimate.
+    pub(crate) exact: bool,
+}
+
 /// What a filter block at [`USUAL_BITS_PER_KEY`] would take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cost {
@@ -169,14 +177,20 @@ impl Sample {
         })
     }
 
-    /// What a filter block would take, if the other data blocks are like those read.
-    pub(crate) fn cost(&self, blocks: &Blocks) -> Option<Cost> {
+    /// How many keys there are, if the other data blocks are like those read.
+    pub(crate) fn keys(&self, blocks: &Blocks) -> Option<KeyCount> {
         let exact = self.blocks == blocks.offsets.len();
         let keys = match self.bytes {
             _ if exact => self.keys,
             0 => return None,
             sampled => (self.keys as f64 * (blocks.bytes as f64 / sampled as f64)).round() as u64,
         };
+        Some(KeyCount { keys, exact })
+    }
+
+    /// What a filter block would take, if the other data blocks are like those read.
+    pub(crate) fn cost(&self, blocks: &Blocks) -> Option<Cost> {
+        let KeyCount { keys, exact } = self.keys(blocks)?;
         let mut last = None;
         let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
         let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;

@@ -5,9 +5,6 @@
 //! others that the filter is for, is struck out, and the filter is asked for the rest. This needs no order of
 //! keys, and not more memory the larger a filter is.
 
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hasher as _};
-
 use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
 /// How many filters are asked at most, and for about how many keys in all.
@@ -33,13 +30,22 @@ pub(super) struct Absent<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     seeds: KeyBuf,
     seed_bytes: usize,
     /// Hashes of the keys stored in the first data block.
-    stored: HashSet<u64>,
+    stored: Vec<u64>,
     made: KeyBuf,
-    made_hashes: HashSet<u64>,
-    /// Hashes of keys made that turned out to be stored.
-    struck: HashSet<u64>,
+    /// The keys made that may be asked for, by their hashes.
+    candidates: Vec<Candidate>,
     passed: f64,
     weight: f64,
+}
+
+/// A key made, and not known to be stored.
+#[derive(Clone, Copy)]
+struct Candidate {
+    hash: u64,
+    /// Its place in `made`.
+    at: usize,
+    /// Whether it turned out to be stored.
+    struck: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,10 +78,9 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
             phase: Phase::Idle,
             seeds: KeyBuf::new(),
             seed_bytes: 0,
-            stored: HashSet::new(),
+            stored: Vec::new(),
             made: KeyBuf::new(),
-            made_hashes: HashSet::new(),
-            struck: HashSet::new(),
+            candidates: Vec::new(),
             passed: 0.0,
             weight: 0.0,
         }
@@ -105,7 +110,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
         match self.phase {
             Phase::Idle => {}
             Phase::First => {
-                self.stored.insert(hash(key));
+                self.stored.push(hash(key));
                 let room = MAX_SEED_BYTES.saturating_sub(self.seed_bytes);
                 if self.seeds.len() < MAX_SEEDS && key.len() <= room {
                     self.seed_bytes += key.len();
@@ -114,8 +119,10 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
             }
             Phase::Later => {
                 let hash = hash(key);
-                if self.made_hashes.contains(&hash) {
-                    self.struck.insert(hash);
+                if let Ok(at) = self.candidates.binary_search_by_key(&hash, |candidate| candidate.hash)
+                    && let Some(candidate) = self.candidates.get_mut(at)
+                {
+                    candidate.struck = true;
                 }
             }
         }
@@ -135,11 +142,13 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
         for at in 0..self.keys_a_filter as usize {
             let Some(seed) = seeds.get(at.checked_rem(seeds.len()).unwrap_or_default()) else { break };
             change(seed, &mut self.random, &mut key);
-            let hash = hash(&key);
-            if !self.stored.contains(&hash) && self.made_hashes.insert(hash) {
-                self.made.push(&key);
-            }
+            self.candidates.push(Candidate { hash: hash(&key), at, struck: false });
+            self.made.push(&key);
         }
+        self.stored.sort_unstable();
+        self.candidates.retain(|candidate| self.stored.binary_search(&candidate.hash).is_err());
+        self.candidates.sort_unstable_by_key(|candidate| candidate.hash);
+        self.candidates.dedup_by_key(|candidate| candidate.hash);
         self.stored.clear();
         self.seeds.clear();
         self.seed_bytes = 0;
@@ -148,8 +157,9 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
     /// Asks the filter in question, if it is one of those chosen.
     fn end_filter(&mut self) {
         let (mut asked, mut passed) = (0u64, 0u64);
-        for key in self.made.as_keys().iter() {
-            if !self.struck.contains(&hash(key)) {
+        let made = self.made.as_keys();
+        for candidate in self.candidates.iter().filter(|candidate| !candidate.struck) {
+            if let Some(key) = made.get(candidate.at) {
                 asked += 1;
                 passed += u64::from(self.filters.key_may_match(self.first_offset, key));
             }
@@ -161,8 +171,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
             self.weight += weight;
         }
         self.made.clear();
-        self.made_hashes.clear();
-        self.struck.clear();
+        self.candidates.clear();
         self.phase = Phase::Idle;
     }
 
@@ -186,10 +195,16 @@ fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     }
 }
 
+/// Keys that collide are taken for stored ones, and not asked for: quality matters little, time does.
+#[inline]
 fn hash(key: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(key);
-    hasher.finish()
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR);
+    let (words, rest) = key.as_chunks::<8>();
+    let hash = words.iter().fold(key.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let last = rest.iter().fold(0, |last, &byte| last << 8 | u64::from(byte));
+    let hash = mix(hash, last);
+    hash ^ hash >> 32
 }
 
 /// The generator SplitMix64: the same numbers for the same seed, everywhere.

@@ -4,20 +4,23 @@ use std::cell::Cell;
 use std::path::Path;
 
 use filterblock::table::{ReadOptions, Table};
-use filterblock::{Error, escape};
+use filterblock::{Error, LegacyHash, escape};
 
 use super::absent::Absent;
 use super::finding::{Code, Finding, key_text};
 use super::order::{Expectation, Order};
 use super::places::Places;
 use super::read_ahead::ReadAhead;
-use super::reading::Reading;
 use super::stored::Stored;
 use super::verdict::Verdict;
 use super::walk::{Budget, Walk};
 use crate::database::Database;
 use crate::input;
+use crate::reading::Reading;
 use crate::survey::{Blocks, Census, KeyFormat, Metaindex, Sample, TableCensus, within};
+
+/// Progress is told in steps of so many bytes: it takes time to show.
+const PROGRESS_STEP: u64 = 256 << 10;
 
 /// How tables are checked.
 pub(crate) struct Checks {
@@ -51,18 +54,33 @@ impl Checks {
             }
         };
         let size = filterblock::table::ReadAt::len(&source).unwrap_or_default();
-        let told = Cell::new(0);
+        let (told, gone_through) = (Cell::new(0), Cell::new(0));
         match Table::open(source, &self.options) {
             Ok(table) => {
                 self.opened(&table, database, &mut verdict, &|bytes: u64| {
-                    told.set(told.get() + bytes);
-                    progress(bytes);
+                    gone_through.set(gone_through.get() + bytes);
+                    let untold = gone_through.get() - told.get();
+                    if untold >= PROGRESS_STEP {
+                        told.set(gone_through.get());
+                        progress(untold);
+                    }
                 });
             }
-            Err(error) => verdict.findings.push_error(&error),
+            Err(error) => {
+                let finding = Finding::of(&error);
+                let is_unused = database
+                    .is_some_and(|database| database.manifest.is_ok() && database.live(path).is_none());
+                // A writer that was stopped leaves the table behind that it was at, and LevelDB removes it.
+                match finding.code {
+                    Code::NotATable if is_unused => {
+                        verdict.notes.push(format!("the table is not whole: {finding}"))
+                    }
+                    _ => verdict.findings.push(finding),
+                }
+            }
         }
         if let Some(database) = database {
-            compare_size(path, size, database, &mut verdict);
+            compare_recorded(path, size, database, &mut verdict);
         }
         // Index and filter, and whatever could not be gone through.
         progress(size.saturating_sub(told.get()));
@@ -90,7 +108,9 @@ impl Checks {
             order: Order::new(expectation, &readings),
             stored: table.filter().map(|filters| Stored::new(filters, &readings)),
             absent: census.as_ref().map(|census| {
-                let used = census.covering_rates(&blocks.offsets).count() as u64;
+                let mut last = None;
+                let filters = blocks.offsets.iter().map(|offset| census.index_for(offset));
+                let used = filters.filter(|&filter| last.replace(filter) != Some(filter)).count() as u64;
                 Absent::new(census.reader(), blocks.offsets.len(), used, self.seed)
             }),
             reading: readings.first().copied().unwrap_or(Reading::Whole),
@@ -110,9 +130,13 @@ impl Checks {
             verdict.estimated_fpr = census.as_ref().and_then(|census| census.mean_rate(&blocks.offsets));
             verdict.measured_fpr = absent.and_then(Absent::finish);
         }
-        if let Some((denied, findings)) = stored.map(Stored::finish) {
+        if let Some((denied, findings, hash)) = stored.map(Stored::finish) {
             verdict.denied = denied;
             verdict.findings.append(findings);
+            if hash == Some(LegacyHash::Signed) {
+                let note = "the filters fit the signed hash of LevelDB up to 1.17 on x86; by goleveldb's they would deny stored keys";
+                verdict.notes.push(note.to_owned());
+            }
         }
         if complete && let Some(live) = database.and_then(|database| database.live(&verdict.path)) {
             for (end, recorded, found) in
@@ -198,14 +222,24 @@ fn filter_block(table: &Table<ReadAhead>, verdict: &mut Verdict) {
     }
 }
 
-/// The size of a live table has to be the one recorded: LevelDB looks for the footer there.
-fn compare_size(path: &Path, size: u64, database: &Database, verdict: &mut Verdict) {
+/// What the MANIFEST records has to hold: the size of a live table, as LevelDB looks for the footer there, and that it lies apart
+/// from the others on its level.
+fn compare_recorded(path: &Path, size: u64, database: &Database, verdict: &mut Verdict) {
     let Some(live) = database.live(path) else {
         if database.manifest.is_ok() {
             verdict.notes.push("the table is obsolete: the database does not use it".to_owned());
         }
         return;
     };
+    if let Some(before) = database.overlapped(live) {
+        let expected = format!(
+            "a first key after {}, the last of table {} on the same level {}",
+            key_text(&before.largest),
+            before.number,
+            live.level
+        );
+        verdict.findings.push(Finding::new(Code::TableOverlap, None, expected, key_text(&live.smallest)));
+    }
     if live.size != size {
         let expected = format!("{} bytes, as the MANIFEST has it", live.size);
         verdict.findings.push(Finding::new(Code::TableSize, None, expected, format!("{size} bytes")));

@@ -34,12 +34,13 @@ pub(crate) enum Code {
     TableMissing,
     TableSize,
     TableRange,
+    TableOverlap,
     More,
 }
 
 impl Code {
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 21] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::Unreadable,
         Self::Unsupported,
         Self::Limit,
@@ -60,6 +61,7 @@ impl Code {
         Self::TableMissing,
         Self::TableSize,
         Self::TableRange,
+        Self::TableOverlap,
         Self::More,
     ];
 
@@ -85,6 +87,7 @@ impl Code {
             Self::TableMissing => "table-missing",
             Self::TableSize => "table-size",
             Self::TableRange => "table-range",
+            Self::TableOverlap => "table-overlap",
             Self::More => "more",
         }
     }
@@ -201,10 +204,6 @@ impl Findings {
 
     pub(crate) fn push(&mut self, finding: Finding) {
         self.add(finding.code, || finding);
-    }
-
-    pub(crate) fn push_error(&mut self, error: &Error) {
-        self.push(Finding::of(error));
     }
 
     /// Takes over what another list holds.

@@ -8,7 +8,7 @@ mod order;
 mod places;
 mod progress;
 mod read_ahead;
-mod reading;
+
 mod stored;
 mod verdict;
 mod walk;

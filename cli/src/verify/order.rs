@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::finding::{Code, Finding, Findings, key_text};
-use super::reading::Reading;
+use crate::reading::Reading;
 
 /// What is known of the order of the keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,11 +19,15 @@ pub(crate) enum Expectation {
 /// Follows a table's keys and index in their order.
 pub(super) struct Order {
     expectation: Expectation,
+    /// Whether the order is one that is known here.
+    is_checked: bool,
     /// What speaks against each way to read the keys.
     readings: Vec<(Reading, Findings)>,
     /// The last key of those that came, if there was one.
     last_key: Vec<u8>,
     has_last_key: bool,
+    /// How much of it is what the first reading makes of it.
+    last_filtered: Option<usize>,
     /// The index's key for the data block before.
     separator: Vec<u8>,
     /// Which of the two came last.
@@ -40,30 +44,44 @@ enum After {
 impl Order {
     pub(super) fn new(expectation: Expectation, readings: &[Reading]) -> Self {
         Self {
+            is_checked: !matches!(expectation, Expectation::Custom(_)),
             expectation,
             readings: readings.iter().map(|&reading| (reading, Findings::default())).collect(),
             last_key: Vec::new(),
             has_last_key: false,
+            last_filtered: None,
             separator: Vec::new(),
             after: After::Nothing,
         }
     }
 
-    /// The next key, of the data block at `offset`.
+    /// The next key, of the data block at `offset`. `filtered`: what the first reading makes of it.
     #[inline]
-    pub(super) fn key(&mut self, key: &[u8], offset: u64) {
-        if !matches!(self.expectation, Expectation::Custom(_)) {
+    pub(super) fn key(&mut self, key: &[u8], filtered: Option<&[u8]>, offset: u64) {
+        if self.is_checked && !self.is_plainly_after(filtered) {
             self.follow(key, Code::KeyOrder, offset);
         }
         self.last_key.clear();
         self.last_key.extend_from_slice(key);
+        self.last_filtered = filtered.map(<[u8]>::len);
         self.has_last_key = true;
         self.after = After::Key;
     }
 
+    /// Whether the user key is greater than that of the key before, as it is nearly always; then nothing else needs a look.
+    #[inline]
+    fn is_plainly_after(&self, filtered: Option<&[u8]>) -> bool {
+        let (Some(next), Some(len), After::Key, [_]) =
+            (filtered, self.last_filtered, self.after, &self.readings[..])
+        else {
+            return false;
+        };
+        self.last_key.get(..len).is_some_and(|previous| previous < next)
+    }
+
     /// The index's key for the data block whose keys came last.
     pub(super) fn separator(&mut self, separator: &[u8], index_offset: u64) {
-        if !matches!(self.expectation, Expectation::Custom(_)) {
+        if self.is_checked {
             self.follow(separator, Code::IndexOrder, index_offset);
         }
         self.separator.clear();
@@ -71,7 +89,6 @@ impl Order {
         self.after = After::Separator;
     }
 
-    #[inline]
     fn follow(&mut self, next: &[u8], code: Code, offset: u64) {
         let previous = match self.after {
             After::Nothing => return,
@@ -128,7 +145,7 @@ mod tests {
         for key in keys {
             match key.first() {
                 Some(b'A'..=b'Z') => order.separator(&key.to_ascii_lowercase(), 1000),
-                _ => order.key(key, 10),
+                _ => order.key(key, Some(key), 10),
             }
         }
         order.finish().map(Findings::into_list)
@@ -179,10 +196,10 @@ mod tests {
         // Byte by byte the second key comes first; as internal keys they are two versions.
         let keys = [b"k\x01\x09\0\0\0\0\0\0", b"k\x01\x08\0\0\0\0\0\0"];
         let mut both = Order::new(Expectation::Bytewise, &[Reading::Whole, Reading::Internal]);
-        keys.iter().for_each(|key| both.key(*key, 0));
+        keys.iter().for_each(|key| both.key(*key, Some(*key), 0));
         assert!(both.finish().unwrap().is_empty());
         let mut whole = Order::new(Expectation::Bytewise, &[Reading::Whole]);
-        keys.iter().for_each(|key| whole.key(*key, 0));
+        keys.iter().for_each(|key| whole.key(*key, Some(*key), 0));
         assert_eq!(whole.finish().unwrap().total(), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use bytes::Bytes;
 use filterblock::table::ReadAt;
@@ -26,6 +26,12 @@ impl ReadAhead {
         Ok(Self { file, len, ahead: Cell::new(false), window: RefCell::default() })
     }
 
+    fn read_exact(&self, offset: u64, to: &mut [u8]) -> io::Result<()> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(to)
+    }
+
     /// From now on the file is read from its start to its end.
     pub(super) fn go_ahead(&self) {
         self.ahead.set(true);
@@ -46,10 +52,12 @@ impl ReadAt for ReadAhead {
         if let Some(bytes) = part(&window, offset, len) {
             return Ok(bytes);
         }
-        // Given back first, so that the next window can take its place.
-        *window = (offset, Bytes::new());
-        match self.file.read_at(offset, ahead) {
-            Ok(bytes) => window.1 = bytes,
+        // The same memory again, if no block is left that lies in it.
+        let (_, before) = std::mem::take(&mut *window);
+        let mut buffer = before.try_into_mut().unwrap_or_default();
+        buffer.resize(ahead, 0);
+        match self.read_exact(offset, &mut buffer) {
+            Ok(()) => *window = (offset, buffer.freeze()),
             // One place that cannot be read does not hide what lies before it.
             Err(_) => return self.file.read_at(offset, len),
         }

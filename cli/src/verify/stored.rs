@@ -1,43 +1,57 @@
 //! The filters, asked for every stored key.
 
-use filterblock::{FilterBlockReader, FilterPolicy};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 
 use super::finding::{Code, Finding, Findings, key_text};
-use super::reading::Reading;
+use crate::reading::Reading;
+
+/// What filters under LevelDB's old name may be by. Of two that fit as well as each other, the first is taken.
+const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];
 
 /// Counts the stored keys that their filters deny.
-pub(super) struct Stored<'a, P: FilterPolicy, B: AsRef<[u8]>> {
-    filters: &'a FilterBlockReader<P, B>,
-    readings: Vec<Denials>,
+pub(super) struct Stored<'a> {
+    /// More than one where the name of the policy leaves open by which hash the filters are.
+    filters: Vec<FilterBlockReader<SharedPolicy, &'a [u8]>>,
+    readings: Vec<Tally>,
     /// The data block being asked about, and how many keys it has had so far.
     offset: u64,
     keys: u64,
 }
 
-/// What the filters deny, for one way to read the keys.
-struct Denials {
+/// One way to read the keys.
+struct Tally {
     reading: Reading,
-    total: u64,
     /// Keys that cannot be read this way. They match every filter.
     misfits: u64,
+    /// What is denied by each of the hashes.
+    denials: Vec<Denials>,
+}
+
+#[derive(Default)]
+struct Denials {
+    total: u64,
     /// In the data block being asked about.
     in_block: u64,
     first: Vec<u8>,
     findings: Findings,
 }
 
-impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Stored<'a, P, B> {
-    /// With several readings, the one which fits the most keys is taken to be right.
-    pub(super) fn new(filters: &'a FilterBlockReader<P, B>, readings: &[Reading]) -> Self {
-        let readings = readings.iter().map(|&reading| Denials {
+impl<'a> Stored<'a> {
+    /// With several readings, or several hashes, those which fit the most keys are taken to be right.
+    pub(super) fn new(filters: &'a FilterBlockReader<SharedPolicy, Bytes>, readings: &[Reading]) -> Self {
+        let filters: Vec<_> = hashes(filters.policy())
+            .into_iter()
+            .map(|policy| FilterBlockReader::new(policy, filters.contents()))
+            .collect();
+        let readings = readings.iter().map(|&reading| Tally {
             reading,
-            total: 0,
             misfits: 0,
-            in_block: 0,
-            first: Vec::new(),
-            findings: Findings::default(),
+            denials: filters.iter().map(|_| Denials::default()).collect(),
         });
-        Self { filters, readings: readings.collect(), offset: 0, keys: 0 }
+        Self { readings: readings.collect(), filters, offset: 0, keys: 0 }
     }
 
     pub(super) fn begin_block(&mut self, offset: u64) {
@@ -45,23 +59,28 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Stored<'a, P, B> {
         self.keys = 0;
     }
 
+    /// `filtered`: what the first reading makes of the key.
     #[inline]
-    pub(super) fn key(&mut self, key: &[u8]) {
+    pub(super) fn key(&mut self, key: &[u8], filtered: Option<&[u8]>) {
         self.keys += 1;
-        for denials in &mut self.readings {
-            let Some(filtered) = denials.reading.filtered(key) else {
-                denials.misfits += 1;
+        for (at, tally) in self.readings.iter_mut().enumerate() {
+            let filtered = if at == 0 { filtered } else { tally.reading.filtered(key) };
+            let Some(filtered) = filtered else {
+                tally.misfits += 1;
                 continue;
             };
-            if !self.filters.key_may_match(self.offset, filtered) {
-                denials.note(filtered);
+            for (filters, denials) in self.filters.iter().zip(&mut tally.denials) {
+                if !filters.key_may_match(self.offset, filtered) {
+                    denials.note(filtered);
+                }
             }
         }
     }
 
     pub(super) fn end_block(&mut self) {
-        let (offset, keys, base_lg) = (self.offset, self.keys, self.filters.base_lg());
-        for denials in &mut self.readings {
+        let (offset, keys) = (self.offset, self.keys);
+        let base_lg = self.filters.first().map_or(0, FilterBlockReader::base_lg);
+        for denials in self.readings.iter_mut().flat_map(|tally| &mut tally.denials) {
             let denied = std::mem::take(&mut denials.in_block);
             if denied == 0 {
                 continue;
@@ -77,11 +96,26 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Stored<'a, P, B> {
         }
     }
 
-    /// How many keys are denied, and the findings.
-    pub(super) fn finish(self) -> (u64, Findings) {
-        let best = self.readings.into_iter().min_by_key(|denials| denials.total + denials.misfits);
-        best.map(|denials| (denials.total, denials.findings)).unwrap_or_default()
+    /// How many keys are denied, the findings, and by which of several hashes that is.
+    pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
+        let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };
+        let all = self.readings.into_iter().flat_map(|Tally { misfits, denials, .. }| {
+            denials.into_iter().map(move |denials| (denials.total + misfits, denials)).zip(hashes.clone())
+        });
+        let best = all.min_by_key(|((against, _), _)| *against);
+        best.map(|((_, denials), hash)| (denials.total, denials.findings, hash)).unwrap_or_default()
     }
+}
+
+/// The policy, once for each hash that its name may stand for.
+///
+/// Asked by either hash at once, a key would pass that the right one denies, if the other lets it by chance.
+fn hashes(policy: &SharedPolicy) -> Vec<SharedPolicy> {
+    let legacy = LegacyBloomPolicy::new(10);
+    if policy.name() != legacy.name() {
+        return vec![policy.clone()];
+    }
+    LEGACY.map(|hash| Arc::new(legacy.with_hash(hash)) as _).to_vec()
 }
 
 impl Denials {

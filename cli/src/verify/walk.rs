@@ -9,9 +9,9 @@ use super::finding::{Code, Finding, key_text};
 use super::order::Order;
 use super::places::Places;
 use super::read_ahead::ReadAhead;
-use super::reading::Reading;
 use super::stored::Stored;
 use super::verdict::Verdict;
+use crate::reading::Reading;
 use crate::survey::Offsets;
 
 /// Without a limit of the user's: so many times the file's size, but not less than the second.
@@ -42,9 +42,9 @@ impl Budget {
 pub(super) struct Walk<'a, 'v> {
     pub(super) table: &'a Table<ReadAhead>,
     pub(super) order: Order,
-    pub(super) stored: Option<Stored<'a, SharedPolicy, Bytes>>,
+    pub(super) stored: Option<Stored<'a>>,
     pub(super) absent: Option<Absent<'a, SharedPolicy, Bytes>>,
-    /// How keys are read to make others from.
+    /// The first of the readings: how keys are read to make others from.
     pub(super) reading: Reading,
     pub(super) is_internal: bool,
     pub(super) first_key: Option<Vec<u8>>,
@@ -149,11 +149,11 @@ impl Walk<'_, '_> {
         if self.first_key.is_none() {
             self.first_key = Some(key.to_vec());
         }
-        self.order.key(key, offset);
-        if let Some(stored) = &mut self.stored {
-            stored.key(key);
-        }
         let filtered = self.reading.filtered(key);
+        self.order.key(key, filtered, offset);
+        if let Some(stored) = &mut self.stored {
+            stored.key(key, filtered);
+        }
         if let (Some(absent), Some(filtered)) = (&mut self.absent, filtered) {
             absent.key(filtered);
         }

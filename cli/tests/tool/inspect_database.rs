@@ -45,6 +45,7 @@ fn a_table_of_another_size_and_one_that_is_missing() {
     fs::copy(copy.path().join("000009.ldb"), &path).unwrap();
     let run_size = run(&args!["inspect", copy.path()]).expect(1);
     assert!(run_size.out.contains("as the MANIFEST has it, found "), "{run_size:?}");
+    assert!(run_size.out.contains("000007.ldb         1     4.9 KiB     6.4 KiB"), "{run_size:?}");
     fs::remove_file(&path).unwrap();
     let run_missing = run(&args!["inspect", "--json", copy.path()]).expect(1);
     assert!(run_missing.err.contains("000007.ldb: expected a table of "), "{run_missing:?}");
@@ -67,4 +68,32 @@ fn logs_that_are_in_tables_already_are_not_named() {
     file(&copy, "000001.log", "old");
     let out = run(&args!["inspect", copy.path()]).expect(0).out;
     assert!(out.contains("1 log with the newest writes, which no filter covers: 000010.log\n"), "{out}");
+}
+
+#[test]
+fn totals_by_level_weigh_tables_by_their_keys() {
+    let copy = levels();
+    fs::copy(database("unfiltered").join("000005.ldb"), copy.path().join("000099.ldb")).unwrap();
+    let out = run(&args!["inspect", copy.path()]).expect(0).out;
+    let listed = out.lines().find(|line| line.starts_with("000099.ldb")).unwrap();
+    assert!(listed.starts_with("000099.ldb  obsolete     9.9 KiB           -"), "{out}");
+    let obsolete = out.lines().find(|line| line.starts_with("obsolete")).unwrap();
+    assert_eq!(
+        obsolete.split_whitespace().collect::<Vec<_>>(),
+        ["obsolete", "1", "1", "9.9", "KiB", "200", "19.9", "%", "0", "B", "-"]
+    );
+    // The listing's mean: by keys, and only of tables with filters.
+    let [keys, rates] = [[146.0, 215.0, 442.0], [0.52, 0.50, 0.84]];
+    let mean: f64 = keys.iter().zip(rates).map(|(keys, rate)| keys * rate).sum::<f64>() / 803.0;
+    let totals = out.lines().find(|line| line.starts_with("4 tables")).unwrap();
+    assert!(totals.ends_with(&format!("{mean:.2} %")), "{mean} {totals}");
+}
+
+#[test]
+fn without_a_manifest_there_are_no_levels() {
+    let copy = levels();
+    fs::remove_file(copy.path().join("CURRENT")).unwrap();
+    fs::remove_file(copy.path().join("MANIFEST-000008")).unwrap();
+    let out = run(&args!["inspect", copy.path()]).expect(0).out;
+    assert!(!out.contains(" level ") && !out.contains("of all"), "{out}");
 }

@@ -53,3 +53,74 @@ fn a_key_outside_of_all_ranges_is_in_no_table() {
     let reversed = run(&args!["query", "--json", database("reversed"), "x"]);
     assert!(reversed.json().iter().all(|answer| answer["by_index"] == false), "{reversed:?}");
 }
+
+#[test]
+fn a_log_without_writes_is_none() {
+    let copy = folder();
+    for entry in fs::read_dir(database("levels")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    // Space that was reserved for a log and never used.
+    let log = file(&copy, "000010.log", [0; 4096]);
+    run(&args!["query", copy.path(), "\u{10ffff}"]).expect(1).quiet();
+    assert!(!run(&args!["inspect", copy.path()]).expect(0).quiet().out.contains("1 log"));
+    // What is damaged may hold writes.
+    fs::write(&log, [7; 4096]).unwrap();
+    fs::write(&log, [&[0, 0, 0, 0, 4, 0, 1][..], b"data", &[0; 100]].concat()).unwrap();
+    let damaged = run(&args!["query", copy.path(), "\u{10ffff}"]).expect(2);
+    assert!(
+        damaged.err.contains("expected checksum") && damaged.err.contains("no filter covers"),
+        "{damaged:?}"
+    );
+    assert!(run(&args!["inspect", copy.path()]).out.contains("1 log with the newest writes"));
+}
+
+#[test]
+fn paths_come_from_a_list_too() {
+    let folder = folder();
+    let (levels, reversed) = (database("levels"), database("reversed"));
+    let list = file(&folder, "list", format!("{}\0{}\0/missing\0", levels.display(), reversed.display()));
+    let of_list = run(&args!["query", "--json", "--files-from", list, "-0", "key", "other"]);
+    // Three tables and two, and what is missing; two keys each.
+    let answers = of_list.json();
+    assert_eq!(answers.len(), 2 * (3 + 2 + 1));
+    assert!(answers.iter().step_by(2).all(|answer| answer["key"] == "key"));
+    assert!(of_list.err.contains("/missing: No such file"), "{of_list:?}");
+    let below = run(&args!["query", "--json", "--recursive", levels.parent().unwrap(), "key"]).json();
+    assert_eq!(below.len(), 3 + 2 + 2, "{below:?}");
+
+    for (arguments, message) in [
+        (&["query", "--files-from", "-"][..], "keys"),
+        (&["query", "--files-from", "-", "--keys-from", "-"], "found both"),
+        (&["query", "--recursive", "x"], "KEY"),
+    ] {
+        let wrong = run(arguments).expect(2);
+        assert!(wrong.out.is_empty() && wrong.err.contains(message), "{wrong:?}");
+    }
+    let nothing = run(&args!["query", folder.path(), "key"]).expect(1);
+    assert!(nothing.err.contains("there are no tables"), "{nothing:?}");
+}
+
+#[test]
+fn json_says_what_a_lookup_costs() {
+    let copy = folder();
+    for entry in fs::read_dir(database("levels")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    fs::copy(copy.path().join("000005.ldb"), copy.path().join("000099.ldb")).unwrap();
+    let key = String::from_utf8(unhex(&listing("databases/levels.entries")[0][1])).unwrap();
+    let answers = run(&args!["query", "--json", copy.path(), key]).expect(0).json();
+    let costs: Vec<_> = answers.iter().map(|answer| answer["lookup_blocks"].as_u64().unwrap()).collect();
+    let blocks: Vec<_> = answers.iter().map(|answer| answer["blocks"].as_array().unwrap().len()).collect();
+    // The last is obsolete: it has the key, and is not read.
+    assert_eq!((costs.len(), costs[3], blocks[3]), (4, 0, 1));
+    assert!(costs[..3].iter().zip(&blocks).all(|(&cost, &blocks)| cost == blocks as u64));
+    let text = run(&args!["query", copy.path(), key]).expect(0).out;
+    let sum = costs.iter().sum::<u64>();
+    assert!(text.contains(&format!("a lookup reads at most {sum} data block")), "{text}");
+
+    let unknown = run(&args!["query", "--json", database("reversed"), key]).json();
+    assert!(unknown.iter().all(|answer| answer["lookup_blocks"].is_null()), "{unknown:?}");
+}

@@ -1,6 +1,6 @@
 //! `filterblock verify` on single tables: sound ones, and each kind of damage with all checksums put right.
 
-use filterblock::{BloomFilterPolicy, FilterBlockBuilder};
+use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, LegacyBloomPolicy, LegacyHash};
 use serde_json::{Value, json};
 
 use super::tables::{Crafted, Place, entry_block, samples};
@@ -152,6 +152,54 @@ fn any_single_bit_that_is_missing_denies_a_key() {
         assert_eq!(codes(&report), ["filter-denies-key"], "{bit}");
     }
     assert!(found > 10, "{found} bits were set");
+}
+
+/// One data block of keys whose last bytes the two hashes under LevelDB's old name read differently, and their filter by one of them.
+fn legacy(hash: LegacyHash, change: impl FnOnce(&mut Vec<u8>)) -> (Vec<Vec<u8>>, Vec<u8>) {
+    let keys: Vec<Vec<u8>> = (0..64).map(|at| vec![b'k', at, 0x80 + at]).collect();
+    let mut crafted = Crafted::default();
+    let data = crafted.block(&entry_block(&keys.iter().map(|key| (key, b"")).collect::<Vec<_>>()));
+    let mut builder = FilterBlockBuilder::new(LegacyBloomPolicy::new(4).with_hash(hash));
+    builder.start_block(0).unwrap();
+    keys.iter().for_each(|key| builder.add_key(key));
+    let mut filter = builder.finish().unwrap().to_vec();
+    change(&mut filter);
+    let filter = crafted.block(&filter);
+    (keys, crafted.finish(&[(b"l", data)], &[(b"filter.leveldb.BuiltinBloomFilter", filter)]).to_vec())
+}
+
+#[test]
+fn a_key_that_only_the_other_hash_lets_pass_is_denied() {
+    let denied = |hash, keys: &[Vec<u8>], filter: &[u8]| {
+        let reader = FilterBlockReader::new(LegacyBloomPolicy::new(4).with_hash(hash), filter);
+        keys.iter().filter(|key| !reader.key_may_match(0, key)).count()
+    };
+    let mut hidden = 0;
+    for bit in 0..8 * 32 {
+        let mut damaged = Vec::new();
+        let (keys, table) = legacy(LegacyHash::Unsigned, |filter| {
+            filter[bit / 8] &= !(1 << (bit % 8));
+            damaged.clone_from(filter);
+        });
+        let [either, unsigned] =
+            [LegacyHash::Either, LegacyHash::Unsigned].map(|hash| denied(hash, &keys, &damaged));
+        if either == 0 && unsigned > 0 {
+            hidden += 1;
+            let report = verify(table, 1);
+            assert_eq!((codes(&report), &report["denied"]), (vec!["filter-denies-key"], &json!(unsigned)));
+        }
+    }
+    assert!(hidden > 0);
+}
+
+#[test]
+fn filters_by_the_signed_hash_are_sound_and_said_to_be_by_it() {
+    for (hash, noted) in [(LegacyHash::Unsigned, false), (LegacyHash::Signed, true)] {
+        let folder = folder();
+        let path = file(&folder, "table.ldb", legacy(hash, |_| ()).1);
+        let run = run(&args!["verify", "--json", path]).expect(0);
+        assert_eq!(run.err.contains("the filters fit the signed hash"), noted, "{run:?}");
+    }
 }
 
 #[test]

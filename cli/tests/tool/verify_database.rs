@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use filterblock::database::Manifest;
 use serde_json::{Value, json};
 
 use super::*;
@@ -185,4 +186,48 @@ fn folders_below_folders() {
     // With the MANIFEST of each: the order of one is known to be another.
     assert_eq!(below.err.matches("and was not checked").count(), 2, "{below:?}");
     assert!(!below.err.contains("there are no tables"), "{below:?}");
+}
+
+/// Moves table 7 to the level of table 5, which has the same keys, by one more record.
+#[test]
+fn tables_that_overlap_on_a_level_below_0() {
+    let copy = levels();
+    let manifest = Manifest::read(copy.path()).unwrap();
+    let table = manifest.tables().iter().find(|table| table.number == 7).unwrap();
+    // Deleted file: level, number. New file: level, number, size, first and last key.
+    let mut edit = vec![6, 1, 7, 7, 2, 7];
+    edit.extend(tables::varint(table.size));
+    for key in [&table.smallest, &table.largest] {
+        edit.extend(tables::varint(key.len() as u64));
+        edit.extend_from_slice(key);
+    }
+    let full = 1;
+    let crc = crc32c::crc32c_append(crc32c::crc32c(&[full]), &edit);
+    let path = copy.path().join("MANIFEST-000008");
+    let mut contents = fs::read(&path).unwrap();
+    contents.extend(crc.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes());
+    contents.extend((edit.len() as u16).to_le_bytes());
+    contents.push(full);
+    contents.extend(edit);
+    fs::write(&path, contents).unwrap();
+
+    let reports = verify(copy.path(), 1);
+    let all: Vec<_> = reports.iter().flat_map(|report| report["findings"].as_array().unwrap()).collect();
+    assert_eq!(all.len(), 1, "{reports:?}");
+    assert_eq!(all[0]["code"], "table-overlap");
+    let expected = all[0]["expected"].as_str().unwrap();
+    assert!(expected.ends_with(" on the same level 2"), "{expected}");
+}
+
+#[test]
+fn what_a_writer_left_unfinished_is_no_finding() {
+    let copy = levels();
+    let whole = fs::read(copy.path().join("000007.ldb")).unwrap();
+    file(&copy, "000099.ldb", &whole[..whole.len() / 2]);
+    let run = run(&args!["verify", copy.path()]).expect(0);
+    assert!(run.out.contains("note: the table is not whole: not-a-table at offset "), "{run:?}");
+    // Without a MANIFEST, it may be all there is.
+    fs::remove_file(copy.path().join("CURRENT")).unwrap();
+    fs::remove_file(copy.path().join("MANIFEST-000008")).unwrap();
+    assert_eq!(findings(&verify(copy.path(), 1), "000099.ldb")[0].0, "not-a-table");
 }

@@ -1,6 +1,8 @@
 //! Random comparisons of the library with LevelDB. Each stops at the first difference with an
 //! error that names seed and case; the same seed makes the same cases.
 
+#[cfg(feature = "tool")]
+pub mod at_random;
 pub mod builder;
 mod damage;
 pub mod database;

@@ -89,7 +89,7 @@ impl TableCase {
 }
 
 /// Keys of one of several kinds, up to `count`.
-fn user_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> {
+pub(super) fn user_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> {
     const EDGES: [u8; 8] = [0x00, 0x01, 0x61, 0x7f, 0x80, 0xfe, 0xff, 0xff];
     let kind = random.below(4);
     let shared_len = random.index(30);

@@ -127,6 +127,11 @@ impl Database {
         self.0.compact(range);
     }
 
+    /// Keeps all that is there now, whatever is written later, until the database is closed.
+    pub fn hold_snapshot(&mut self) {
+        self.0.hold_snapshot();
+    }
+
     /// One of LevelDB's properties, such as `leveldb.num-files-at-level0`.
     pub fn property(&self, name: &str) -> Option<String> {
         self.0.property(name)

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
@@ -56,26 +55,8 @@ impl Goleveldb {
     }
 
     fn build() -> Option<Self> {
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("goleveldb-tables");
-        let built = Command::new("go")
-            .args(["build", "-o"])
-            .arg(&program)
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("go/tables/main.go"))
-            .env("GO111MODULE", "off")
-            .env("GOPATH", "/usr/share/gocode")
-            .status();
-        match built {
-            Ok(status) => {
-                assert!(status.success(), "go build: {status}; install-debian.sh installs goleveldb")
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                // Not by a macro: what those print is shown only when a test fails.
-                let message = b"go is not installed: nothing is compared with goleveldb\n";
-                std::io::stderr().write_all(message).unwrap();
-                return None;
-            }
-            Err(error) => panic!("running go: {error}"),
-        }
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let program = filterblock_interop::goleveldb::build("tables", folder).unwrap()?;
         Some(Self { program })
     }
 

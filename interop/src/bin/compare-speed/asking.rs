@@ -213,7 +213,7 @@ pub(crate) fn eight_tables(timing: Timing, count: usize) -> Result<()> {
         };
         queries.iter().map(tables).sum::<usize>()
     };
-    ensure!(ours() == expected.iter().map(|&tables| usize::from(tables)).sum(), "answers differ");
+    ensure!(ours() == expected.iter().map(|&tables| usize::from(tables)).sum::<usize>(), "answers differ");
     let contenders = vec![
         base("LevelDB", || loops.ask_tables(&raw_blocks, &raw, &mut to)),
         contender("ours by hash", ours).aim(Some(Aim::always(2.0))),

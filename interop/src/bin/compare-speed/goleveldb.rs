@@ -25,22 +25,7 @@ pub(crate) fn run(timing: Timing, count: usize) -> Result<()> {
     let mut table =
         Table::new(timing, "goleveldb in a process of its own, LevelDB measured before and after it");
     let folder = tempfile::tempdir()?;
-    let program = folder.path().join("speed");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/go/speed/main.go");
-    let built = Command::new("go")
-        .args(["build", "-o"])
-        .arg(&program)
-        .arg(source)
-        .env("GO111MODULE", "off")
-        .env("GOPATH", "/usr/share/gocode")
-        .env("GOCACHE", folder.path().join("cache"))
-        .status();
-    if !built.is_ok_and(|status| status.success()) {
-        println!(
-            "skipped: `go build` does not run here (interop/install-debian.sh installs Go and goleveldb)"
-        );
-        return Ok(());
-    }
+    let Some(program) = filterblock_interop::goleveldb::build("speed", folder.path())? else { return Ok(()) };
     for len in [8, 16, 24, 64] {
         case(&mut table, timing, count, len, folder.path(), &program)?;
     }

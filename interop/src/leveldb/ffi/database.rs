@@ -55,6 +55,7 @@ unsafe extern "C" {
     fn fb_db_scan(db: *mut RawDatabase, entries: EntrySink, error: Sink) -> u8;
     fn fb_db_compact(db: *mut RawDatabase, start: *const Bytes, limit: *const Bytes);
     fn fb_db_property(db: *mut RawDatabase, name: *const c_char, value: Sink) -> u8;
+    fn fb_db_hold_snapshot(db: *mut RawDatabase);
     fn fb_db_close(db: *mut RawDatabase);
     fn fb_db_repair(path: *const c_char, options: *const RawDatabaseOptions, error: Sink) -> u8;
 }
@@ -107,6 +108,11 @@ impl Database {
         };
         // SAFETY: the database is ours; the bounds are null or live through the call.
         unsafe { fb_db_compact(self.raw.as_ptr(), start, limit) }
+    }
+
+    pub(in crate::leveldb) fn hold_snapshot(&self) {
+        // SAFETY: the database is ours.
+        unsafe { fb_db_hold_snapshot(self.raw.as_ptr()) }
     }
 
     pub(in crate::leveldb) fn property(&self, name: &str) -> Option<String> {

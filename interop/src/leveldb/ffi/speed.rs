@@ -1,7 +1,10 @@
 //! The functions of `shim/speed.cc`.
 
+use std::ffi::{CString, c_char};
 use std::fmt;
 use std::marker::PhantomData;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use anyhow::Result;
 
@@ -45,6 +48,7 @@ unsafe extern "C" {
         to: *mut u8,
     );
     fn fb_speed_walk(table: Bytes, times: u64, bytes: *mut u64, error: Sink) -> u8;
+    fn fb_speed_walk_file(path: *const c_char, bytes: *mut u64, error: Sink) -> u8;
 }
 
 /// Keys or blocks as the other side takes them.
@@ -111,6 +115,15 @@ pub fn walk(table: &[u8], times: u64) -> Result<u64> {
     let mut bytes = 0;
     // SAFETY: the table and the place for the sum live through the call, and so does the sink.
     check(|error| unsafe { fb_speed_walk(Bytes::new(table), times, &mut bytes, error) })?;
+    Ok(bytes)
+}
+
+/// Opens the table at `path` as LevelDB opens files and walks it with checksums. Returns how many bytes keys and values have.
+pub fn walk_file(path: &Path) -> Result<u64> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    let mut bytes = 0;
+    // SAFETY: the path and the place for the sum live through the call, and so does the sink.
+    check(|error| unsafe { fb_speed_walk_file(path.as_ptr(), &mut bytes, error) })?;
     Ok(bytes)
 }
 

@@ -9,7 +9,7 @@ const EXPIRY_SUFFIX: usize = 16;
 const EXPIRY_TYPES: [u8; 2] = [2, 3];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reading {
+pub(crate) enum Reading {
     /// Keys as they are.
     Whole,
     /// Internal keys, of which filters know the user part.
@@ -19,7 +19,7 @@ pub(super) enum Reading {
 impl Reading {
     /// What filters are made of; `None` if this is no internal key.
     #[inline]
-    pub(super) fn filtered(self, key: &[u8]) -> Option<&[u8]> {
+    pub(crate) fn filtered(self, key: &[u8]) -> Option<&[u8]> {
         match self {
             Self::Whole => Some(key),
             Self::Internal => {
@@ -32,7 +32,7 @@ impl Reading {
 
     /// The order of keys where user keys are ordered byte by byte: of one user key's versions the newest comes first.
     #[inline]
-    pub(super) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+    pub(crate) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match (self.filtered(a), self.filtered(b)) {
             (Some(user_a), Some(user_b)) if self == Self::Internal => {
                 user_a.cmp(user_b).then_with(|| tag(b).cmp(&tag(a)))

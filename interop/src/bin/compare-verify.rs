@@ -1,0 +1,202 @@
+//! Times `filterblock verify` beside LevelDB's iteration with checksums, over tables that LevelDB wrote: each run in a process of its
+//! own, in turns, with the processor time and the memory it took.
+//!
+//! LevelDB opens each table by its own `Env`, which maps it into memory, and iterates it; no database merges tables around it. Linux only.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, ensure};
+use clap::{Parser, Subcommand};
+use filterblock_interop::leveldb::{
+    Compression, DatabaseOptions, Entries, TableBuilder, TableOptions, repair, speed,
+};
+use filterblock_interop::random::Random;
+
+/// Measures how fast `filterblock verify` is beside LevelDB.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Mode,
+}
+
+#[derive(Subcommand)]
+enum Mode {
+    /// Writes tables, times all that is to be compared, and removes them.
+    All {
+        /// Where the tables go; a new folder is made in it.
+        folder: PathBuf,
+        /// Bytes of tables.
+        #[arg(long, default_value_t = 2_000_000_000)]
+        bytes: u64,
+        /// Bytes of each table; LevelDB's default is 2 MiB.
+        #[arg(long, default_value_t = 2 << 20)]
+        table_bytes: u64,
+        /// Without Snappy.
+        #[arg(long)]
+        uncompressed: bool,
+        /// How often; the best of each counts.
+        #[arg(long, default_value_t = 5)]
+        rounds: usize,
+    },
+    /// One run of LevelDB's iteration.
+    Walk { folder: PathBuf },
+    /// One run of `filterblock verify`.
+    Verify { folder: PathBuf, jobs: u32 },
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Mode::All { folder, bytes, table_bytes, uncompressed, rounds } => {
+            let compression = if uncompressed { Compression::None } else { Compression::Snappy };
+            let folder = tempfile::tempdir_in(folder)?;
+            let (tables, entries) = write(folder.path(), bytes, table_bytes, compression)?;
+            // Writes a MANIFEST that has them all, and leaves the tables as they are.
+            repair(folder.path(), &DatabaseOptions { compression, ..DatabaseOptions::default() })?;
+            println!(
+                "{tables} tables of LevelDB, {bytes} bytes, {entries} entries, {compression:?}; best of {rounds}"
+            );
+            compare(folder.path(), rounds)
+        }
+        Mode::Walk { folder } => timed(|| {
+            let mut bytes = 0;
+            for path in paths(&folder)? {
+                bytes += speed::walk_file(&path)?;
+            }
+            ensure!(bytes > 0, "no entries");
+            Ok(())
+        }),
+        Mode::Verify { folder, jobs } => timed(|| {
+            let words = ["filterblock", "verify", "--json", "--jobs", &jobs.to_string()].map(OsString::from);
+            let arguments = words.into_iter().chain([folder.clone().into()]);
+            let status = filterblock_cli::run(arguments, io::sink(), io::stderr());
+            ensure!(status == 0, "verify: status {status}");
+            Ok(())
+        }),
+    }
+}
+
+/// What a run took.
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: f64,
+    /// Of all threads.
+    processor: f64,
+    /// The most memory that was resident, in KiB; LevelDB's has the mapped files in it.
+    memory: u64,
+}
+
+/// Runs in a process of its own, and prints what it took.
+fn timed(work: impl FnOnce() -> Result<()>) -> Result<()> {
+    let start = Instant::now();
+    work()?;
+    let wall = start.elapsed().as_secs_f64();
+    // Behind the name in brackets, user and system time are the 12th and 13th field, in hundredths of a second.
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let fields = stat.rsplit(')').next().context("fields")?.split_whitespace();
+    let ticks: Vec<u64> = fields.skip(11).take(2).map(str::parse).collect::<Result<_, _>>()?;
+    let status = fs::read_to_string("/proc/self/status")?;
+    let memory = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("VmHWM")?;
+    let memory = memory.trim().trim_end_matches(" kB");
+    println!("{wall} {} {memory}", ticks.iter().sum::<u64>() as f64 / 100.0);
+    Ok(())
+}
+
+/// `core`: on this one only.
+fn run(core: Option<u32>, words: &[&str]) -> Result<Cost> {
+    let program = std::env::current_exe()?;
+    let mut command = match core {
+        Some(core) => {
+            let mut command = Command::new("taskset");
+            command.args(["-c", &core.to_string()]).arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    let output = command.args(words).output().context("running taskset, of util-linux")?;
+    ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout)?;
+    let numbers: Vec<f64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    let [wall, processor, memory] = numbers[..] else { anyhow::bail!("three numbers: {text}") };
+    Ok(Cost { wall, processor, memory: memory as u64 })
+}
+
+fn compare(folder: &Path, rounds: usize) -> Result<()> {
+    let folder = folder.to_str().context("a folder in UTF-8")?;
+    let runs: [(&str, Option<u32>, Vec<&str>); 3] = [
+        ("LevelDB iterates, one core", Some(0), vec!["walk", folder]),
+        ("verify, one core", Some(0), vec!["verify", folder, "1"]),
+        ("verify, two cores", None, vec!["verify", folder, "2"]),
+    ];
+    let mut costs: [Vec<Cost>; 3] = Default::default();
+    for round in 0..=rounds {
+        for ((_, core, words), costs) in runs.iter().zip(&mut costs) {
+            let cost = run(*core, words)?;
+            // The first round fetches the files.
+            if round > 0 {
+                costs.push(cost);
+            }
+        }
+    }
+    let least = |costs: &[Cost], of: fn(&Cost) -> f64| costs.iter().map(of).fold(f64::INFINITY, f64::min);
+    for ((what, ..), costs) in runs.iter().zip(&costs) {
+        println!(
+            "{what:<28} {:6.2} s, {:6.2} s of processors, {} MiB at most",
+            least(costs, |cost| cost.wall),
+            least(costs, |cost| cost.processor),
+            costs.iter().map(|cost| cost.memory).max().unwrap_or_default() / 1024
+        );
+    }
+    let [walk, one, two] =
+        costs.map(|costs| (least(&costs, |cost| cost.wall), least(&costs, |cost| cost.processor)));
+    println!(
+        "speed beside LevelDB's, one core: {:.2} by the clock, {:.2} by processor time",
+        walk.0 / one.0,
+        walk.1 / one.1
+    );
+    println!("two cores beside one: {:.2} by the clock", one.0 / two.0);
+    Ok(())
+}
+
+fn paths(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths: Vec<_> =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "ldb"));
+    paths.sort();
+    Ok(paths)
+}
+
+/// Writes tables as a database has them: internal keys of 16 bytes and 8, values of 100 bytes that Snappy halves, ten bits a key.
+/// Returns the number of tables, and of entries.
+fn write(folder: &Path, bytes: u64, table_bytes: u64, compression: Compression) -> Result<(u64, u64)> {
+    let options =
+        TableOptions { compression, bits_per_key: Some(10), internal_keys: true, ..TableOptions::default() };
+    let mut random = Random::new(1);
+    let noise = random.bytes(1 << 20);
+    let (mut written, mut tables, mut number) = (0, 0u64, 0u64);
+    while written < bytes {
+        let mut file = Vec::new();
+        let mut builder = TableBuilder::new(&options, |piece| file.extend_from_slice(piece));
+        let mut entries = Entries::new();
+        while builder.file_size() < table_bytes {
+            entries.clear();
+            for _ in 0..500 {
+                let key =
+                    [format!("{number:016}").as_bytes(), &((number + 1) << 8 | 1).to_le_bytes()].concat();
+                let half = &noise[random.index(noise.len() - 50)..][..50];
+                entries.push(&key, &[half, half].concat());
+                number += 1;
+            }
+            builder.add(&entries);
+        }
+        builder.finish()?;
+        tables += 1;
+        written += file.len() as u64;
+        fs::write(folder.join(format!("{:06}.ldb", tables + 4)), &file)?;
+    }
+    Ok((tables, number))
+}

@@ -1,0 +1,216 @@
+//! How a random database comes about: who writes it, with what options, in which steps.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+use super::super::table_case::user_keys;
+use crate::hex;
+use crate::leveldb::{Compression, Database, DatabaseOptions, Filter, WriteBatch};
+use crate::random::Random;
+
+const MAX_KEYS: u64 = 2000;
+const MAX_ROUNDS: u64 = 7;
+
+/// A database to be made.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) by_goleveldb: bool,
+    pub(super) order: Order,
+    bits_per_key: Option<u32>,
+    /// For goleveldb only.
+    base_lg: u8,
+    table_size: usize,
+    block_size: usize,
+    write_buffer: usize,
+    snappy: bool,
+    steps: Vec<Step>,
+    /// What lives in the end: a key that is deleted, or never was written, is not in it.
+    pub(super) live: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(super) overwrites: u64,
+    pub(super) deletions: u64,
+    pub(super) snapshots: u64,
+}
+
+/// The order of the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Bytewise,
+    /// Descending, under a name of its own.
+    Reversed,
+    /// Bytewise, under a name of its own.
+    Renamed,
+}
+
+impl Order {
+    /// What the program `go/databases` calls it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Bytewise => "bytewise",
+            Self::Reversed => "reversed",
+            Self::Renamed => "renamed",
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Step {
+    Put(Vec<u8>, Vec<u8>),
+    Delete(Vec<u8>),
+    Write,
+    Compact(Option<(Vec<u8>, Vec<u8>)>),
+    Snapshot,
+    Reopen,
+}
+
+impl Plan {
+    pub(super) fn new(random: &mut Random, by_goleveldb: bool) -> Self {
+        let mut plan = Self {
+            by_goleveldb,
+            order: match random.below(6) {
+                0 | 1 => Order::Reversed,
+                2 if by_goleveldb => Order::Renamed,
+                _ => Order::Bytewise,
+            },
+            bits_per_key: (!random.one_in(8)).then(|| random.between(1, 24) as u32),
+            base_lg: if random.one_in(2) { 11 } else { random.between(8, 20) as u8 },
+            table_size: random.between(4, 64) as usize * 1024,
+            block_size: random.between(10, 14).pow(2) as usize * 16,
+            write_buffer: random.between(16, 256) as usize * 1024,
+            snappy: random.one_in(2),
+            steps: Vec::new(),
+            live: BTreeMap::new(),
+            overwrites: 0,
+            deletions: 0,
+            snapshots: 0,
+        };
+        let count = random.skewed(11).clamp(3, MAX_KEYS) as usize;
+        let keys: Vec<_> = user_keys(random, count).into_iter().collect();
+        for _ in 0..random.between(1, MAX_ROUNDS) {
+            plan.round(random, &keys);
+        }
+        // In the end something stays in a log, or not.
+        match random.below(3) {
+            0 => plan.steps.push(Step::Compact(None)),
+            1 => plan.steps.push(Step::Reopen),
+            _ => {}
+        }
+        plan
+    }
+
+    fn round(&mut self, random: &mut Random, keys: &[Vec<u8>]) {
+        let mut unwritten = 0;
+        let deletes = random.between(2, 9);
+        for _ in 0..random.between(1, keys.len() as u64) {
+            let key = keys[random.index(keys.len())].clone();
+            if random.one_in(deletes) {
+                self.deletions += 1;
+                self.live.remove(&key);
+                self.steps.push(Step::Delete(key));
+            } else {
+                let len = random.skewed(9) as usize;
+                let value =
+                    if random.one_in(2) { vec![random.below(256) as u8; len] } else { random.bytes(len) };
+                self.overwrites += u64::from(self.live.insert(key.clone(), value.clone()).is_some());
+                self.steps.push(Step::Put(key, value));
+            }
+            unwritten += 1;
+            if unwritten == 300 || random.one_in(100) {
+                self.steps.push(Step::Write);
+                unwritten = 0;
+            }
+        }
+        self.steps.push(Step::Write);
+        let step = match random.below(7) {
+            0 => Step::Compact(None),
+            1 => {
+                let mut ends = [0; 2].map(|_| keys[random.index(keys.len())].clone());
+                ends.sort();
+                let [low, high] = ends;
+                Step::Compact(Some(if self.order == Order::Reversed { (high, low) } else { (low, high) }))
+            }
+            2 => {
+                self.snapshots += 1;
+                Step::Snapshot
+            }
+            3 | 4 => Step::Reopen,
+            _ => return,
+        };
+        self.steps.push(step);
+    }
+
+    /// Makes the database in `folder`; `goleveldb` is the program `go/databases`.
+    pub(super) fn write(&self, folder: &Path, goleveldb: Option<&Path>) -> Result<()> {
+        match goleveldb.filter(|_| self.by_goleveldb) {
+            Some(program) => self.write_with_goleveldb(folder, program),
+            None => self.write_with_leveldb(folder),
+        }
+    }
+
+    fn write_with_leveldb(&self, folder: &Path) -> Result<()> {
+        let options = DatabaseOptions {
+            write_buffer_size: self.write_buffer,
+            max_file_size: 1 << 20,
+            block_size: self.block_size,
+            compression: if self.snappy { Compression::Snappy } else { Compression::None },
+            filter: self.bits_per_key.map_or(Filter::None, Filter::BuiltIn),
+            reverse_order: self.order == Order::Reversed,
+            paranoid_checks: true,
+        };
+        let mut database = Database::open(folder, &options)?;
+        let mut batch = WriteBatch::new();
+        for step in &self.steps {
+            match step {
+                Step::Put(key, value) => batch.put(key, value),
+                Step::Delete(key) => batch.delete(key),
+                Step::Write => {
+                    database.write(&batch)?;
+                    batch.clear();
+                }
+                Step::Compact(range) => database.compact(range.as_ref().map(|(a, b)| (&a[..], &b[..]))),
+                Step::Snapshot => database.hold_snapshot(),
+                Step::Reopen => {
+                    drop(database);
+                    database = Database::open(folder, &options)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_with_goleveldb(&self, folder: &Path, program: &Path) -> Result<()> {
+        let mut steps = String::new();
+        for step in &self.steps {
+            match step {
+                Step::Put(key, value) => writeln!(steps, "put ={} ={}", hex(key), hex(value))?,
+                Step::Delete(key) => writeln!(steps, "delete ={}", hex(key))?,
+                Step::Write => writeln!(steps, "write")?,
+                // goleveldb looks for tables that overlap by bytes.Compare, whatever the comparer, and brings back what was deleted.
+                Step::Compact(_) if self.order == Order::Reversed => {}
+                Step::Compact(None) => writeln!(steps, "compact")?,
+                Step::Compact(Some((a, b))) => writeln!(steps, "compact ={} ={}", hex(a), hex(b))?,
+                Step::Snapshot => writeln!(steps, "snapshot")?,
+                Step::Reopen => writeln!(steps, "reopen")?,
+            }
+        }
+        let input = tempfile::NamedTempFile::new()?;
+        std::fs::write(input.path(), steps)?;
+        let output = Command::new(program)
+            .args(["-bits", &self.bits_per_key.unwrap_or(0).to_string()])
+            .args(["-base-lg", &self.base_lg.to_string()])
+            .args(["-block-size", &self.block_size.to_string()])
+            .args(["-table-size", &self.table_size.to_string()])
+            .args(["-write-buffer", &self.write_buffer.to_string()])
+            .arg(format!("-snappy={}", self.snappy))
+            .args(["-order", self.order.name()])
+            .arg(folder)
+            .stdin(File::open(input.path())?)
+            .output()?;
+        ensure!(output.status.success(), "goleveldb: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+}
