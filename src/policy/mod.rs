@@ -3,8 +3,11 @@
 mod basho;
 mod basho_internal;
 mod bit_array;
+#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod bloom;
+#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod bloom_array;
+#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod bloom_probe;
 mod cassandra;
 mod forward;
