@@ -91,19 +91,29 @@ mod coding;
 pub mod database;
 mod error;
 mod escape;
-#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod fetch;
-#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod filter_block;
-#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "keys of one length, which `Alike` vouches for; hot"
+)]
 pub mod hash;
-#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "starts are checked or made here, ascending and within the bytes; hot"
+)]
 mod keys;
 #[cfg(feature = "table")]
 mod open_file;
 pub mod policy;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths are asserted where a kernel begins; hot"
+)]
 mod simd;
 #[cfg(feature = "table")]
 pub mod table;
