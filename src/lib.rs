@@ -112,7 +112,7 @@ pub mod policy;
 #[allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
-    reason = "lengths are asserted where a kernel begins; hot"
+    reason = "kernels over arrays of fixed length and keys of one length; hot"
 )]
 mod simd;
 #[cfg(feature = "table")]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the library's tests with 32-bit integers (i686) and big-endian (s390x, emulated by qemu), by Debian's Rust in a chroot.
 #
-#   tests/other-architectures.sh [chroot]
+#   tests/other-architectures.sh [chroot [i686|s390x]...]
 #
 # Needs root, a network and 4 GB; the chroot is kept for the next time. Where one of these cannot be had it says so and ends well.
 set -euo pipefail
@@ -45,16 +45,21 @@ export CARGO_TARGET_DIR=/target CARGO_TERM_COLOR=never
 export CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_LINKER=i686-linux-gnu-gcc
 export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc
 export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_RUNNER='qemu-s390x -L /usr/s390x-linux-gnu'
+run() { echo "-- $*" && cargo test --offline --quiet --target "$@"; }
 rustc --version
-echo '-- i686'
-cargo test --offline --quiet --target i686-unknown-linux-gnu --all-features --lib --tests
-# Emulated, so that the longest tests are left out; none of them reads or writes integers in a way of its own.
-echo '-- s390x'
-tests='--lib --test golden --test bloom --test filter_block --test keys --test policies --test dialects'
-cargo test --offline --quiet --target s390x-unknown-linux-gnu --all-features $tests \
-    --test compression --test database --test table_reader --test table_writer
-echo '-- s390x without features'
-cargo test --offline --quiet --target s390x-unknown-linux-gnu --no-default-features \
-    --lib --test golden --test bloom --test filter_block --test keys
+for architecture; do
+    case $architecture in
+    i686) run i686-unknown-linux-gnu --all-features --lib --tests ;;
+    # Emulated, so without the longest tests; none of those reads or writes integers in a way of its own.
+    s390x)
+        filters='--lib --test golden --test bloom --test filter_block --test keys'
+        run s390x-unknown-linux-gnu --no-default-features $filters
+        run s390x-unknown-linux-gnu --all-features $filters --test policies --test dialects --test compression \
+            --test database --test table_reader --test table_writer
+        ;;
+    esac
+done
 EOF
-unshare --mount bash -c 'mount -t proc proc "$0/proc" && chroot "$0" env -i HOME=/root PATH=/usr/bin:/bin bash /code/run.sh' "$chroot"
+[ "$#" -gt 1 ] || set -- "$chroot" i686 s390x
+# shellcheck disable=SC2016
+unshare --mount bash -c 'mount -t proc proc "$0/proc" && chroot "$0" env -i HOME=/root PATH=/usr/bin:/bin bash /code/run.sh "$@"' "$chroot" "${@:2}"
