@@ -95,7 +95,7 @@ impl<'a> Keys<'a> {
     ///
     /// [`Error::ShortInternalKey`] if a key is shorter than that.
     pub fn strip_suffix(self, len: usize) -> Result<Self> {
-        let whole = self.suffix + len;
+        let whole = self.suffix.saturating_add(len);
         let shortest = self.starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(usize::MAX);
         let last = self.starts.last().map_or(usize::MAX, |start| self.bytes.len() - start);
         if shortest.min(last) < whole

@@ -36,7 +36,8 @@ code=$chroot/code
 rm -rf "$code" && mkdir -p "$code/.cargo"
 cp -r Cargo.lock SECURITY.md README.md src tests testdata examples "$code"
 sed -e '/^members/d' -e '/^default-members/d' -e '/^exclude/d' -e '/^criterion/d' -e '/^\[\[bench\]\]/,/^$/d' Cargo.toml >"$code/Cargo.toml"
-(cd "$code" && cargo vendor --quiet >.cargo/config.toml)
+(cd "$code" && cargo vendor --quiet >/dev/null)
+printf '[source.crates-io]\nreplace-with = "vendor"\n[source.vendor]\ndirectory = "vendor"\n' >"$code/.cargo/config.toml"
 
 cat >"$code/run.sh" <<'EOF'
 set -e
