@@ -2,7 +2,7 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use crate::keys::Alike;
+use crate::keys::{Alike, EvenKeys};
 
 const M: u32 = 0xc6a4_a793;
 
@@ -33,6 +33,25 @@ pub(crate) fn hash8(keys: Alike<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
         return avx2.hash8(keys, start(keys.len(), seed), hashes);
     }
     hash8_portable(keys, seed, hashes);
+}
+
+/// Hashes keys of equal length side by side, as [`hash8`]; `hashes` has room for whole eights.
+#[inline]
+pub(crate) fn hash_even(keys: EvenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) {
+    let start = start(keys.key_len(), seed);
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if let Some(avx2) = crate::simd::Avx2::detect() {
+        return avx2.hash_even(keys, start, hashes);
+    }
+    let (fours, rest) = hashes.as_flattened_mut()[..keys.count()].as_chunks_mut::<4>();
+    for (index, four) in fours.iter_mut().enumerate() {
+        let run = &keys.bytes()[index * 4 * keys.stride()..][..4 * keys.stride()];
+        *four = hash4(std::array::from_fn(|index| &run[index * keys.stride()..][..keys.key_len()]), start);
+    }
+    for (index, hash) in rest.iter_mut().enumerate() {
+        let key = &keys.bytes()[(fours.len() * 4 + index) * keys.stride()..][..keys.key_len()];
+        *hash = self::hash(key, seed);
+    }
 }
 
 #[inline]

@@ -15,10 +15,18 @@ use crate::{Error, Result};
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
     bytes: &'a [u8],
-    /// Ascending, none beyond `bytes`; a key ends where the next one starts, the last at the end of `bytes`.
-    starts: &'a [usize],
+    starts: Starts<'a>,
     /// What is cut from the end of each key; every key is known to be at least as long.
     suffix: usize,
+}
+
+/// Where keys start.
+#[derive(Clone, Copy)]
+enum Starts<'a> {
+    /// Of equal length, the first at the first byte; `count * stride` bytes in all.
+    Even { count: usize, stride: usize },
+    /// Ascending, none beyond the bytes; a key ends where the next one starts, the last at the end of the bytes.
+    At(&'a [usize]),
 }
 
 impl<'a> Keys<'a> {
@@ -48,37 +56,54 @@ impl<'a> Keys<'a> {
             }
             lowest = start;
         }
-        Ok(Self { bytes, starts, suffix: 0 })
+        Ok(Self { bytes, starts: Starts::At(starts), suffix: 0 })
     }
 
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.starts.len()
+        match self.starts {
+            Starts::Even { count, .. } => count,
+            Starts::At(starts) => starts.len(),
+        }
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.starts.is_empty()
+        self.len() == 0
     }
 
     /// Key number `index`, or `None` if there are not so many.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
-        let start = *self.starts.get(index)?;
-        let end = self.starts.get(index + 1).copied().unwrap_or(self.bytes.len());
+        let (start, end) = match self.starts {
+            Starts::Even { count, stride } if index < count => (index * stride, (index + 1) * stride),
+            Starts::Even { .. } => return None,
+            Starts::At(starts) => {
+                (*starts.get(index)?, starts.get(index + 1).copied().unwrap_or(self.bytes.len()))
+            }
+        };
         self.bytes.get(start..end - self.suffix)
+    }
+
+    /// The keys if they are known to be of equal length.
+    #[inline]
+    pub(crate) fn even(&self) -> Option<EvenKeys<'a>> {
+        match self.starts {
+            Starts::Even { count, stride } => {
+                Some(EvenKeys { bytes: self.bytes, count, stride, len: stride - self.suffix })
+            }
+            Starts::At(_) => None,
+        }
     }
 
     /// N keys from number `index` on, if there are so many and they are of equal length.
     #[inline]
     pub(crate) fn alike<const N: usize>(&self, index: usize) -> Option<Alike<'a, N>> {
-        let starts = self.starts.get(index..)?.first_chunk::<N>()?;
-        let end = self.starts.get(index + N).copied().unwrap_or(self.bytes.len());
-        let stride = end - starts[N - 1];
-        let unlike = starts.windows(2).fold(0, |unlike, pair| unlike | ((pair[1] - pair[0]) ^ stride));
-        let len = stride - self.suffix;
-        let run = self.bytes.get(starts[0]..end).filter(|_| unlike == 0)?;
-        Some(Alike { keys: std::array::from_fn(|index| &run[index * stride..][..len]) })
+        let mut keys = [&[][..]; N];
+        for (offset, key) in keys.iter_mut().enumerate() {
+            *key = self.get(index + offset)?;
+        }
+        Alike::new(keys)
     }
 
     /// The keys in the order in which they were added.
@@ -95,15 +120,63 @@ impl<'a> Keys<'a> {
     ///
     /// [`Error::ShortInternalKey`] if a key is shorter than that.
     pub fn strip_suffix(self, len: usize) -> Result<Self> {
-        let whole = self.suffix.saturating_add(len);
-        let shortest = self.starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(usize::MAX);
-        let last = self.starts.last().map_or(usize::MAX, |start| self.bytes.len() - start);
-        if shortest.min(last) < whole
+        let suffix = self.suffix.saturating_add(len);
+        let shortest = match self.starts {
+            Starts::Even { count: 0, .. } => usize::MAX,
+            Starts::Even { stride, .. } => stride,
+            Starts::At(starts) => {
+                let last = starts.last().map_or(usize::MAX, |start| self.bytes.len() - start);
+                starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(usize::MAX).min(last)
+            }
+        };
+        if shortest < suffix
             && let Some((index, key)) = self.iter().enumerate().find(|(_, key)| key.len() < len)
         {
             return Err(Error::ShortInternalKey { index: index as u64, expected: len, found: key.len() });
         }
-        Ok(Self { suffix: whole, ..self })
+        Ok(Self { suffix, ..self })
+    }
+}
+
+/// Keys of equal length that lie at equal distances.
+#[derive(Clone, Copy)]
+pub(crate) struct EvenKeys<'a> {
+    /// `count * stride` bytes: code without bounds checks relies on it, and on `len` being at most `stride`.
+    bytes: &'a [u8],
+    count: usize,
+    stride: usize,
+    len: usize,
+}
+
+impl<'a> EvenKeys<'a> {
+    /// `count` keys from number `from` on.
+    #[inline]
+    pub(crate) fn part(self, from: usize, count: usize) -> Self {
+        let bytes = &self.bytes[from * self.stride..][..count * self.stride];
+        Self { bytes, count, ..self }
+    }
+
+    #[inline]
+    pub(crate) fn count(self) -> usize {
+        self.count
+    }
+
+    /// The distance from the start of each key to the start of the next.
+    #[inline]
+    pub(crate) fn stride(self) -> usize {
+        self.stride
+    }
+
+    /// The length of each key, at most the stride.
+    #[inline]
+    pub(crate) fn key_len(self) -> usize {
+        self.len
+    }
+
+    /// `count * stride` bytes from the start of the first key on.
+    #[inline]
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.bytes
     }
 }
 
@@ -151,11 +224,24 @@ impl fmt::Debug for Keys<'_> {
 /// ```
 #[derive(Clone, Default)]
 pub struct KeyBuf {
-    /// The keys, and zeros or older keys behind `end`: room for the next ones.
+    /// The keys, and behind them zeros or older keys: room for the next ones.
     bytes: Vec<u8>,
-    end: usize,
-    starts: Vec<usize>,
+    count: usize,
+    /// The length of every key while all are of one length, `MIXED` from then on.
+    stride: usize,
+    /// While all are of one length, nothing is kept here.
+    mixed: Mixed,
 }
+
+/// Where keys of several lengths lie.
+#[derive(Clone, Default)]
+struct Mixed {
+    starts: Vec<usize>,
+    end: usize,
+}
+
+/// No key has this length.
+const MIXED: usize = usize::MAX;
 
 /// Keys up to this length are copied without a call. Copying some bytes twice is quicker than counting them.
 const SHORT: usize = 32;
@@ -169,43 +255,72 @@ impl KeyBuf {
     /// Adds a copy of `key` behind the others.
     #[inline]
     pub fn push(&mut self, key: &[u8]) {
-        self.starts.push(self.end);
-        let room = self.bytes.get_mut(self.end..).and_then(|room| room.first_chunk_mut::<SHORT>());
-        match room {
-            Some(room) if key.len() <= SHORT => copy_short(key, room),
-            _ => self.copy_long(key),
+        // What one call stores the next one has to wait for: one number only.
+        if key.len() == self.stride {
+            self.copy(key, self.count * key.len());
+            self.count += 1;
+        } else {
+            self.push_unlike(key);
         }
-        self.end += key.len();
+    }
+
+    /// Adds the first key, or one where not all are of one length.
+    fn push_unlike(&mut self, key: &[u8]) {
+        if self.count == 0 {
+            self.stride = key.len();
+            return self.push(key);
+        }
+        if self.stride != MIXED {
+            self.mixed.starts.extend((0..self.count).map(|index| index * self.stride));
+            self.mixed.end = self.count * self.stride;
+            self.stride = MIXED;
+        }
+        self.copy(key, self.mixed.end);
+        self.mixed.starts.push(self.mixed.end);
+        self.mixed.end += key.len();
+        self.count += 1;
+    }
+
+    #[inline]
+    fn copy(&mut self, key: &[u8], at: usize) {
+        match self.bytes.get_mut(at..).and_then(|room| room.first_chunk_mut::<SHORT>()) {
+            Some(room) if key.len() <= SHORT => copy_short(key, room),
+            _ => self.copy_long(key, at),
+        }
     }
 
     /// Copies a key of any length, and makes room if there is too little.
-    fn copy_long(&mut self, key: &[u8]) {
-        let needed = self.end + key.len().max(SHORT);
+    fn copy_long(&mut self, key: &[u8], at: usize) {
+        let needed = at + key.len().max(SHORT);
         if self.bytes.len() < needed {
             self.bytes.resize(needed.max(self.bytes.len() * 2), 0);
         }
-        self.bytes[self.end..self.end + key.len()].copy_from_slice(key);
+        self.bytes[at..at + key.len()].copy_from_slice(key);
     }
 
     /// Forgets all keys and keeps the memory for the next ones.
     pub fn clear(&mut self) {
-        self.end = 0;
-        self.starts.clear();
+        self.count = 0;
+        self.mixed.starts.clear();
     }
 
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.starts.len()
+        self.count
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.starts.is_empty()
+        self.count == 0
     }
 
     /// The keys as a view.
     pub fn as_keys(&self) -> Keys<'_> {
-        Keys { bytes: &self.bytes[..self.end], starts: &self.starts, suffix: 0 }
+        let (starts, end) = match self.stride {
+            MIXED => (Starts::At(&self.mixed.starts), self.mixed.end),
+            stride => (Starts::Even { count: self.count, stride }, self.count * stride),
+        };
+        Keys { bytes: &self.bytes[..end], starts, suffix: 0 }
     }
 }
 
@@ -244,6 +359,9 @@ impl<K: AsRef<[u8]>> FromIterator<K> for KeyBuf {
 
 impl fmt::Debug for KeyBuf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyBuf").field("len", &self.len()).field("bytes", &self.end).finish()
+        f.debug_struct("KeyBuf")
+            .field("len", &self.count)
+            .field("bytes", &self.as_keys().bytes.len())
+            .finish()
     }
 }

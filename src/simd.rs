@@ -7,28 +7,12 @@
 
 use std::arch::x86_64::*;
 
-use crate::keys::Alike;
+use crate::keys::{Alike, EvenKeys};
+use crate::policy::MAX_PROBES;
 
 /// Exists only where the processor has AVX2.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(());
-
-/// What `hash % bits` takes for arrays of up to 2^29 / 8 bytes: `h / bits` is `(h >> 3) / bytes`, which is
-/// `(h >> 3) * multiplier >> shift`, exact for 29 bits.
-#[derive(Clone, Copy)]
-pub(crate) struct Reciprocal {
-    multiplier: u32,
-    shift: u32,
-    bits: u32,
-}
-
-impl Reciprocal {
-    /// For an array of `len` bytes, 1 to 2^26.
-    pub(crate) const fn new(len: usize) -> Self {
-        let shift = 29 + len.next_power_of_two().trailing_zeros();
-        Self { multiplier: (1u64 << shift).div_ceil(len as u64) as u32, shift, bits: len as u32 * 8 }
-    }
-}
 
 impl Avx2 {
     /// `None` if the processor lacks AVX2. Costs the load of a flag.
@@ -44,11 +28,38 @@ impl Avx2 {
         unsafe { hash8(keys, start, hashes) }
     }
 
-    /// The positions of the bits of eight keys from bit number `from` on: a row for the first one of each key, one for the second.
+    /// Hashes keys of equal length side by side; `hashes` has room for whole eights.
     #[inline]
-    pub(crate) fn positions8(self, by: Reciprocal, hashes: &[u32; 8], from: u8, positions: &mut [[u32; 8]]) {
+    pub(crate) fn hash_even(self, keys: EvenKeys<'_>, start: u32, hashes: &mut [[u32; 8]]) {
         // SAFETY: `self` proves that the processor has AVX2.
-        unsafe { positions8(by.multiplier, by.shift, by.bits, hashes, from, positions) }
+        unsafe { hash_even(keys, start, hashes) }
+    }
+
+    /// Sets the bits of keys with these hashes in an area with a byte for each bit, of 8 to 2^29 bytes and whole eights.
+    #[inline]
+    pub(crate) fn set_bits(self, area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { set_bits(area, probes, hashes) }
+    }
+
+    /// Whether `filter` may have a key with the hash `h`; `None` unless its array has 32 to 64 bytes, which fit into two registers.
+    #[inline]
+    pub(crate) fn matches(self, h: u32, filter: &[u8]) -> Option<bool> {
+        // SAFETY: `self` proves that the processor has AVX2.
+        two_registers(filter).then(|| unsafe { matches(h, filter) })
+    }
+
+    /// Asks the filter of each probe for the hash with the same number, those of other sizes by `other`.
+    #[inline]
+    pub(crate) fn matches_each(
+        self,
+        probes: &[(&[u8], &[u8])],
+        hashes: &[u32],
+        answers: &mut [bool],
+        other: impl Fn(u32, &[u8]) -> bool,
+    ) {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { matches_each(probes, hashes, answers, other) }
     }
 
     /// Packs bytes of which each is 0 or 1 into bits, 32 bytes at a time; returns how many bytes it has written.
@@ -78,13 +89,42 @@ fn step<const SHIFT: i32>(h: __m256i, words: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn hash8(keys: Alike<'_, 8>, start: u32, hashes: &mut [u32; 8]) {
     let (keys, len) = (keys.keys(), keys.len());
+    // SAFETY: all keys have `len` bytes.
+    store(hashes, unsafe { hash8_at(|index| keys[index].as_ptr(), len, start) });
+}
+
+#[target_feature(enable = "avx2")]
+fn hash_even(keys: EvenKeys<'_>, start: u32, hashes: &mut [[u32; 8]]) {
+    let (bytes, stride, len) = (keys.bytes(), keys.stride(), keys.key_len());
+    let count = keys.count();
+    assert!(len <= stride && bytes.len() == stride * count && hashes.len() == count.div_ceil(8));
+    let (whole, rest) = hashes.split_at_mut(count / 8);
+    let mut first = bytes.as_ptr();
+    for hashes in whole {
+        // SAFETY: eight keys, `stride` bytes apart and none longer, begin here, as asserted above.
+        store(hashes, unsafe { hash8_at(|index| first.wrapping_add(index * stride), len, start) });
+        first = first.wrapping_add(8 * stride);
+    }
+    if let [hashes] = rest {
+        let last = count % 8 - 1;
+        // SAFETY: as many keys as are left begin here.
+        store(hashes, unsafe { hash8_at(|index| first.wrapping_add(index.min(last) * stride), len, start) });
+    }
+}
+
+/// # Safety
+///
+/// `len` bytes can be read from what `key` returns for 0 to 7.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn hash8_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32) -> __m256i {
     let mut h = _mm256_set1_epi32(start as i32);
     let mut at = 0;
     while at + 16 <= len {
-        // SAFETY: all keys have `len` bytes, so 16 can be read from `at` on; the loads need no alignment.
-        let load = |key: &[u8]| unsafe { _mm_loadu_si128(key.as_ptr().add(at).cast()) };
+        // SAFETY: 16 bytes can be read from `at` on; the loads need no alignment.
+        let load = |index| unsafe { _mm_loadu_si128(key(index).add(at).cast()) };
         // Rows of four words, of a key and of the one four further on, become columns.
-        let row = |index: usize| _mm256_set_m128i(load(keys[index + 4]), load(keys[index]));
+        let row = |index| _mm256_set_m128i(load(index + 4), load(index));
         let (a, b, c, d) = (row(0), row(1), row(2), row(3));
         let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
         h = step::<16>(h, _mm256_unpacklo_epi64(ab, cd));
@@ -95,18 +135,19 @@ fn hash8(keys: Alike<'_, 8>, start: u32, hashes: &mut [u32; 8]) {
         at += 16;
     }
     while at + 4 <= len {
-        // SAFETY: all keys have `len` bytes, so 4 can be read from `at` on; the loads need no alignment.
-        let load = |index: usize| unsafe { keys[index].as_ptr().add(at).cast::<i32>().read_unaligned() };
+        // SAFETY: 4 bytes can be read from `at` on; the loads need no alignment.
+        let load = |index| unsafe { key(index).add(at).cast::<i32>().read_unaligned() };
         h = step::<16>(h, columns(load));
         at += 4;
     }
     if at < len {
         // Little-endian, as what lies above is zero.
-        let rest =
-            |index: usize| keys[index][at..].iter().rev().fold(0, |rest, &byte| rest << 8 | i32::from(byte));
+        // SAFETY: `len` bytes can be read.
+        let byte = |index: usize, at: usize| i32::from(unsafe { key(index).add(at).read() });
+        let rest = |index| (at..len).rev().fold(0, |rest, at| rest << 8 | byte(index, at));
         h = step::<24>(h, columns(rest));
     }
-    store(hashes, h);
+    h
 }
 
 #[target_feature(enable = "avx2")]
@@ -122,43 +163,167 @@ fn store(array: &mut [u32; 8], words: __m256i) {
     unsafe { _mm256_storeu_si256(array.as_mut_ptr().cast(), words) }
 }
 
-/// Not inlined, or the compiler takes the positions out of registers one by one, which is slower than to load them.
+/// `h % bits` for eight hashes at once, where `bits` is eight times a number of bytes.
+///
+/// `h / bits` is `(h >> 3) / bytes`, which is `(h >> 3) * multiplier >> shift`: exact for 29 bits, with the multiplier rounded up and
+/// a shift of 29 more than `bytes` has.
+#[derive(Clone, Copy)]
+struct Positions {
+    multiplier: __m256i,
+    even_shift: __m128i,
+    odd_shift: __m128i,
+    bits: __m256i,
+}
+
+const fn multiplier(len: usize, shift: u32) -> u32 {
+    (1u64 << shift).div_ceil(len as u64) as u32
+}
+
+impl Positions {
+    /// In an array of `len` bytes, 8 to 2^26.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn new(len: usize) -> Self {
+        let shift = 29 + len.next_power_of_two().trailing_zeros();
+        Self::by(len, multiplier(len, shift), shift)
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn by(len: usize, multiplier: u32, shift: u32) -> Self {
+        Self {
+            multiplier: _mm256_set1_epi32(multiplier as i32),
+            even_shift: _mm_cvtsi32_si128(shift as i32),
+            // Quotients of odd lanes belong into the upper half of each pair.
+            odd_shift: _mm_cvtsi32_si128(shift as i32 - 32),
+            bits: _mm256_set1_epi32(len as i32 * 8),
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn of(self, h: __m256i) -> __m256i {
+        let even = _mm256_mul_epu32(_mm256_srli_epi32::<3>(h), self.multiplier);
+        let odd = _mm256_mul_epu32(_mm256_srli_epi64::<35>(h), self.multiplier);
+        let quotient = _mm256_blend_epi32::<0b1010_1010>(
+            _mm256_srl_epi64(even, self.even_shift),
+            _mm256_srl_epi64(odd, self.odd_shift),
+        );
+        _mm256_sub_epi32(h, _mm256_mullo_epi32(quotient, self.bits))
+    }
+}
+
+/// Rows for six bits, which is all for ten bits a key.
+#[repr(align(64))]
+struct Rows([[u32; 8]; 6]);
+
 #[target_feature(enable = "avx2")]
-#[inline(never)]
-fn positions8(
-    multiplier: u32,
-    shift: u32,
-    bits: u32,
-    hashes: &[u32; 8],
-    from: u8,
-    positions: &mut [[u32; 8]],
+fn set_bits(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
+    let positions = Positions::new(area.len() / 8);
+    let mut rows = Rows([[0; 8]; 6]);
+    for hashes in hashes {
+        // SAFETY: the array has 32 bytes, and the load needs no alignment.
+        let mut h = unsafe { _mm256_loadu_si256(hashes.as_ptr().cast()) };
+        let delta = _mm256_or_si256(_mm256_srli_epi32::<17>(h), _mm256_slli_epi32::<15>(h));
+        let mut left = usize::from(probes);
+        while left > 0 {
+            let count = left.min(rows.0.len());
+            for row in &mut rows.0[..count] {
+                store(row, positions.of(h));
+                h = _mm256_add_epi32(h, delta);
+            }
+            // By way of memory: to take them out of the registers one by one is slower.
+            for row in &std::hint::black_box(&rows).0[..count] {
+                for &position in row {
+                    area[position as usize] = 1;
+                }
+            }
+            left -= count;
+        }
+    }
+}
+
+/// Whether a filter's array has 32 to 64 bytes.
+#[inline]
+fn two_registers(filter: &[u8]) -> bool {
+    matches!(filter.len(), 33..=65)
+}
+
+#[target_feature(enable = "avx2")]
+fn matches_each(
+    probes: &[(&[u8], &[u8])],
+    hashes: &[u32],
+    answers: &mut [bool],
+    other: impl Fn(u32, &[u8]) -> bool,
 ) {
-    let multiplier = _mm256_set1_epi64x(i64::from(multiplier));
-    let shift = _mm_cvtsi32_si128(shift as i32);
-    let bits = _mm256_set1_epi32(bits as i32);
-    // SAFETY: the array has 32 bytes, and the load needs no alignment.
-    let mut h = unsafe { _mm256_loadu_si256(hashes.as_ptr().cast()) };
-    let delta = _mm256_or_si256(_mm256_srli_epi32::<17>(h), _mm256_slli_epi32::<15>(h));
-    h = _mm256_add_epi32(h, _mm256_mullo_epi32(delta, _mm256_set1_epi32(i32::from(from))));
-    for positions in positions {
-        let byte = _mm256_srli_epi32::<3>(h);
-        let even = _mm256_srl_epi64(_mm256_mul_epu32(byte, multiplier), shift);
-        let odd = _mm256_srl_epi64(_mm256_mul_epu32(_mm256_srli_epi64::<32>(byte), multiplier), shift);
-        let quotient = _mm256_blend_epi32::<0b1010_1010>(even, _mm256_slli_epi64::<32>(odd));
-        store(positions, _mm256_sub_epi32(h, _mm256_mullo_epi32(quotient, bits)));
-        h = _mm256_add_epi32(h, delta);
+    for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
+        *answer = if two_registers(filter) { matches(h, filter) } else { other(h, filter) };
+    }
+}
+
+/// Panics if the array has not 32 to 64 bytes.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn matches(h: u32, filter: &[u8]) -> bool {
+    const SHIFT: u32 = 35;
+    const MULTIPLIERS: [u32; 33] = {
+        let mut multipliers = [0; 33];
+        let mut beyond = 0;
+        while beyond < 33 {
+            multipliers[beyond] = multiplier(32 + beyond, SHIFT);
+            beyond += 1;
+        }
+        multipliers
+    };
+    let Some((&probes, array)) = filter.split_last() else { return false };
+    if probes > MAX_PROBES {
+        return true;
+    }
+    let beyond = array.len().wrapping_sub(32);
+    let positions = Positions::by(array.len(), MULTIPLIERS[beyond], SHIFT);
+    // SAFETY: the array has 32 bytes, which are its first and, from `beyond` on, its last; the loads need no alignment.
+    let [low, high] = [0, beyond].map(|at| unsafe { _mm256_loadu_si256(array.as_ptr().add(at).cast()) });
+    let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
+    let numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let mut h = _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(delta, numbers));
+    let mut left = u32::from(probes);
+    loop {
+        let position = positions.of(h);
+        let is_high = _mm256_cmpgt_epi32(position, _mm256_set1_epi32(255));
+        let position =
+            _mm256_sub_epi32(position, _mm256_and_si256(is_high, _mm256_set1_epi32(beyond as i32 * 8)));
+        let word = _mm256_srli_epi32::<5>(position);
+        let words = _mm256_blendv_epi8(
+            _mm256_permutevar8x32_epi32(low, word),
+            _mm256_permutevar8x32_epi32(high, word),
+            is_high,
+        );
+        // The wanted bit of each word becomes its topmost one: shifted left by 31 less its number.
+        let left_by = _mm256_andnot_si256(position, _mm256_set1_epi32(31));
+        let bits = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_sllv_epi32(words, left_by)));
+        let wanted = !(u32::MAX << left.min(8));
+        if bits as u32 & wanted != wanted {
+            return false;
+        }
+        if left <= 8 {
+            return true;
+        }
+        left -= 8;
+        h = _mm256_add_epi32(h, _mm256_slli_epi32::<3>(delta));
     }
 }
 
 #[target_feature(enable = "avx2")]
 fn pack(area: &mut [u8]) -> usize {
     let whole = area.len() / 32;
+    let area = area.as_mut_ptr();
     for index in 0..whole {
-        // SAFETY: `area` has 32 bytes from here on, and the load needs no alignment.
-        let bytes = unsafe { _mm256_loadu_si256(area[index * 32..][..32].as_ptr().cast()) };
+        // SAFETY: the area has 32 bytes from `index * 32` on, and the load needs no alignment.
+        let bytes = unsafe { _mm256_loadu_si256(area.add(index * 32).cast()) };
         // The mask takes the topmost bit of each byte.
         let bits = _mm256_movemask_epi8(_mm256_slli_epi16::<7>(bytes));
-        area[index * 4..][..4].copy_from_slice(&bits.to_le_bytes());
+        // SAFETY: four bytes from `index * 4` on are within what has been read, and the store needs no alignment.
+        unsafe { area.add(index * 4).cast::<i32>().write_unaligned(bits) };
     }
     whole * 4
 }

@@ -51,3 +51,27 @@ fn a_buffer_is_filled_and_cleared() {
     keys.push(b"again");
     assert_eq!(keys.as_keys().get(0), Some(&b"again"[..]));
 }
+
+/// Keys of one length take another form than keys of several; whatever comes after whatever, they are the keys that were pushed.
+#[test]
+fn lengths_may_change_at_any_key() {
+    for change in 0..20 {
+        let mut buf = KeyBuf::new();
+        for (first, second) in [(3, 0), (0, 3), (40, 41), (8, 8), (0, 0), (33, 1)] {
+            buf.clear();
+            let keys: Vec<Vec<u8>> =
+                (0..20_u8).map(|i| vec![i; if usize::from(i) < change { first } else { second }]).collect();
+            buf.extend(&keys);
+            let view = buf.as_keys();
+            assert_eq!(view.iter().collect::<Vec<_>>(), keys);
+            assert_eq!((buf.len(), view.len(), view.get(20)), (20, 20, None));
+            let suffix = first.min(second);
+            let stripped = if change == 0 { second } else { suffix };
+            let cut = view.strip_suffix(stripped).unwrap();
+            assert!(cut.iter().zip(&keys).all(|(cut, key)| *cut == key[..key.len() - stripped]));
+            if (1..20).contains(&change) || first == second {
+                assert!(view.strip_suffix(suffix + 1).is_err());
+            }
+        }
+    }
+}

@@ -27,6 +27,9 @@ pub struct FilterBlockReader<P: FilterPolicy, B: AsRef<[u8]> = Bytes> {
     base_lg: u8,
 }
 
+/// So many offsets are taken to be in the cache: 128 KiB of them.
+const CACHED_OFFSETS: usize = 32 << 10;
+
 /// Where the bytes of one filter are, as its entry in the offset array says.
 enum Place<'a> {
     At(&'a [u8]),
@@ -71,8 +74,11 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Has the memory bring the offsets that `queries` need, all at once.
+    /// Has the memory bring the offsets that `queries` need, all at once, unless they are few enough to be in the cache.
     fn fetch_offsets(&self, queries: &[(u64, &[u8])]) {
+        if self.num_filters <= CACHED_OFFSETS {
+            return;
+        }
         let contents = self.contents.as_ref();
         let entry = |block_offset: u64| {
             let index = (block_offset >> (self.base_lg & MAX_BASE_LG)) as usize;
@@ -81,13 +87,30 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         fetch(queries.iter().filter_map(|&(block_offset, _)| entry(block_offset)));
     }
 
-    /// Answers at most `BATCH` queries, those that need a filter all together.
+    /// Answers at most `BATCH` queries.
+    #[expect(clippy::indexing_slicing, reason = "there are at most `BATCH` queries")]
+    fn ask_batch(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
+        let mut probes: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
+        for (&(block_offset, key), probe) in queries.iter().zip(&mut probes) {
+            let mut found = None;
+            self.ask(block_offset, |filter| {
+                found = Some(filter);
+                true
+            });
+            let Some(filter) = found else { return self.ask_some(queries, answers) };
+            *probe = (key, filter);
+        }
+        self.policy.keys_may_match(&probes[..queries.len()], answers);
+    }
+
+    /// Answers at most `BATCH` queries of which not all need a filter.
     #[expect(
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
         reason = "there are at most `BATCH` queries, each with an answer, and `len` counts some of them"
     )]
-    fn ask_batch(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
+    #[cold]
+    fn ask_some(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
         let mut probes: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
         let mut slots = [0; BATCH];
         let mut len = 0;
@@ -98,10 +121,6 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
                 len += 1;
                 true
             });
-        }
-        if len == queries.len() {
-            self.policy.keys_may_match(&probes[..len], answers);
-            return;
         }
         let mut some = [true; BATCH];
         self.policy.keys_may_match(&probes[..len], &mut some[..len]);

@@ -7,17 +7,17 @@
 //! For each key, `h = hash(key)` and `delta = h` rotated right by 17; k times, bit
 //! `h % bits` is set, that is bit `h % bits % 8` of byte `h % bits / 8`, and `h += delta`.
 
-use super::bloom_array::BloomArray;
+use super::bloom_array::{BATCH, BloomArray};
 use super::bloom_probe::{matches, matches_many};
 use super::{FilterPolicy, KeyHash};
-use crate::hash::{BLOOM_SEED, hash, hash8};
+use crate::hash::{BLOOM_SEED, hash, hash_even, hash8};
 use crate::{Error, Keys, Result};
 
 /// Positions are 32-bit hashes modulo the number of bits, so more bits than this stay unused.
 const MAX_BITS: u64 = 1 << 32;
 
 /// k above this is reserved for other encodings: such a filter always "may match".
-pub(super) const MAX_PROBES: u8 = 30;
+pub(crate) const MAX_PROBES: u8 = 30;
 
 /// LevelDB's own Bloom filter, `leveldb.BuiltinBloomFilter2`.
 ///
@@ -79,7 +79,7 @@ impl BloomFilterPolicy {
     /// Appends a filter of the keys with these hashes.
     pub(super) fn create(&self, hashes: impl ExactSizeIterator<Item = u32>, dst: &mut Vec<u8>) -> Result<()> {
         let mut array = BloomArray::new(dst, self.array_len(hashes.len())?, self.probes)?;
-        let mut batch = [0; HASHES];
+        let mut batch = [0; BATCH];
         let mut hashes = hashes.fuse();
         loop {
             let mut count = 0;
@@ -90,31 +90,40 @@ impl BloomFilterPolicy {
             if count == 0 {
                 break;
             }
-            array.add(&batch[..count]);
+            array.add(&mut batch, count);
         }
         array.finish();
         Ok(())
     }
 }
 
-/// So many hashes are made before their bits are set.
-const HASHES: usize = 32;
+/// Hashes at most `BATCH` of `keys` from number `from` on; returns how many.
+#[inline]
+fn hash_batch(keys: Keys<'_>, from: usize, hashes: &mut [u32; BATCH]) -> usize {
+    let count = BATCH.min(keys.len() - from);
+    match keys.even() {
+        Some(keys) => {
+            hash_even(keys.part(from, count), BLOOM_SEED, &mut hashes.as_chunks_mut().0[..count.div_ceil(8)])
+        }
+        None => hash_uneven(keys, from, &mut hashes[..count]),
+    }
+    count
+}
 
-/// Hashes `keys` from number `from` on, as many as there is room for; returns how many.
-fn hash_batch(keys: Keys<'_>, from: usize, hashes: &mut [u32; HASHES]) -> usize {
-    let mut done = 0;
-    let (eights, _) = hashes.as_chunks_mut::<8>();
-    for eight in eights {
-        let Some(keys) = keys.alike(from + done) else { break };
-        hash8(keys, BLOOM_SEED, eight);
-        done += 8;
+/// Keys of several lengths are often alike for a while.
+#[inline(never)]
+fn hash_uneven(keys: Keys<'_>, from: usize, hashes: &mut [u32]) {
+    for (part, hashes) in hashes.chunks_mut(8).enumerate() {
+        let first = from + part * 8;
+        match (keys.alike(first), hashes.first_chunk_mut::<8>()) {
+            (Some(keys), Some(hashes)) => hash8(keys, BLOOM_SEED, hashes),
+            _ => {
+                for (index, slot) in hashes.iter_mut().enumerate() {
+                    *slot = hash(keys.get(first + index).unwrap_or_default(), BLOOM_SEED);
+                }
+            }
+        }
     }
-    for slot in &mut hashes[done..] {
-        let Some(key) = keys.get(from + done) else { break };
-        *slot = hash(key, BLOOM_SEED);
-        done += 1;
-    }
-    done
 }
 
 impl FilterPolicy for BloomFilterPolicy {
@@ -124,11 +133,11 @@ impl FilterPolicy for BloomFilterPolicy {
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
         let mut array = BloomArray::new(dst, self.array_len(keys.len())?, self.probes)?;
-        let mut hashes = [0; HASHES];
+        let mut hashes = [0; BATCH];
         let mut done = 0;
         while done < keys.len() {
             let count = hash_batch(keys, done, &mut hashes);
-            array.add(&hashes[..count]);
+            array.add(&mut hashes, count);
             done += count;
         }
         array.finish();

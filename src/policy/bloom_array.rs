@@ -6,11 +6,14 @@ use super::modulus::Modulus;
 use crate::{Error, Result};
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-use crate::simd::{Avx2, Reciprocal};
+use crate::simd::Avx2;
 
 /// Up to this many bytes, an array is made with a byte for each bit: stores that need not
 /// read first, and the bits packed in the end. Larger ones would leave the fastest cache.
 const MAX_SPREAD: usize = 4096;
+
+/// So many hashes are made before their bits are set.
+pub(super) const BATCH: usize = 64;
 
 /// A bit array at the end of `dst`.
 pub(super) struct BloomArray<'a> {
@@ -18,7 +21,6 @@ pub(super) struct BloomArray<'a> {
     start: usize,
     len: usize,
     probes: u8,
-    modulus: Modulus,
 }
 
 impl<'a> BloomArray<'a> {
@@ -29,23 +31,30 @@ impl<'a> BloomArray<'a> {
         // One more for k, which ends the filter.
         dst.try_reserve(room + 1).map_err(|_| Error::out_of_memory("filter", room + 1))?;
         dst.resize(start + room, 0);
-        Ok(Self { dst, start, len, probes, modulus: Modulus::new(len as u64 * 8) })
+        Ok(Self { dst, start, len, probes })
     }
 
-    /// Sets the bits of keys with these hashes.
+    /// Sets the bits of keys with the first `count` of these hashes, at least one. The others may be written over.
     #[inline]
-    pub(super) fn add(&mut self, hashes: &[u32]) {
+    pub(super) fn add(&mut self, hashes: &mut [u32; BATCH], count: usize) {
         let area = &mut self.dst[self.start..];
         if self.len > MAX_SPREAD {
-            set_packed(area, self.modulus, self.probes, hashes);
-            return;
+            return set_packed(area, Modulus::new(self.len as u64 * 8), self.probes, &hashes[..count]);
         }
-        let rest = set_by_eight(area, self.len, self.probes, hashes);
+        #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+        if let Some(avx2) = Avx2::detect() {
+            // Whole eights: to set the last one's bits once more changes nothing.
+            let whole = count.next_multiple_of(8);
+            let last = hashes[count - 1];
+            hashes[count..whole].fill(last);
+            return avx2.set_bits(area, self.probes, hashes[..whole].as_chunks().0);
+        }
+        let (modulus, hashes) = (Modulus::new(self.len as u64 * 8), &hashes[..count]);
         if self.probes == 6 {
             // Ten bits a key, as nearly everyone has it: a loop of known length is a quarter faster.
-            set_spread(area, self.modulus, 6, rest);
+            set_spread(area, modulus, 6, hashes);
         } else {
-            set_spread(area, self.modulus, self.probes, rest);
+            set_spread(area, modulus, self.probes, hashes);
         }
     }
 
@@ -82,34 +91,6 @@ fn set_packed(array: &mut [u8], modulus: Modulus, probes: u8, hashes: &[u32]) {
             array[position / 8] |= 1 << (position % 8);
         }
     }
-}
-
-/// Sets the bits of as many keys as there are CPU-specific instructions for. Returns the hashes of the others.
-#[cfg(all(feature = "simd", target_arch = "x86_64"))]
-#[inline]
-fn set_by_eight<'a>(area: &mut [u8], len: usize, probes: u8, hashes: &'a [u32]) -> &'a [u32] {
-    let Some(avx2) = Avx2::detect() else { return hashes };
-    let by = Reciprocal::new(len);
-    let (eights, rest) = hashes.as_chunks::<8>();
-    // Rows for six bits, which is all for ten bits a key.
-    let mut positions = [[0; 8]; 6];
-    for hashes in eights {
-        for from in (0..probes).step_by(positions.len()) {
-            let rows = positions.len().min(usize::from(probes - from));
-            avx2.positions8(by, hashes, from, &mut positions[..rows]);
-            for eight in &positions[..rows] {
-                for &position in eight {
-                    area[position as usize] = 1;
-                }
-            }
-        }
-    }
-    rest
-}
-
-#[cfg(not(all(feature = "simd", target_arch = "x86_64")))]
-fn set_by_eight<'a>(_: &mut [u8], _: usize, _: u8, hashes: &'a [u32]) -> &'a [u32] {
-    hashes
 }
 
 /// Packs `len * 8` bytes, each 0 or 1, into the first `len`.

@@ -4,6 +4,8 @@ use super::bloom::MAX_PROBES;
 use super::modulus::Modulus;
 use crate::hash::{BLOOM_SEED, hash, hash8};
 use crate::keys::Alike;
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+use crate::simd::Avx2;
 
 /// So many filters are fetched from memory before the first is asked.
 pub(crate) const BATCH: usize = 128;
@@ -61,6 +63,15 @@ impl<'a> Bits<'a> {
 /// Whether `filter` has all bits of a key with the hash `h`.
 #[inline]
 pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if let Some(answer) = Avx2::detect().and_then(|avx2| avx2.matches(h, filter)) {
+        return answer;
+    }
+    matches_portable(h, filter)
+}
+
+#[inline]
+fn matches_portable(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
     if array.is_empty() {
         return false;
@@ -87,13 +98,21 @@ pub(super) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
 
 /// Has the memory bring the first and the last byte of each filter, all at once.
 fn fetch(probes: &[(&[u8], &[u8])]) {
-    crate::fetch::fetch(probes.iter().flat_map(|(_, filter)| [filter.first(), filter.last()]).flatten());
+    let ends = probes.iter().filter_map(|&(_, filter)| match filter {
+        [first, .., last] => Some([first, last]),
+        _ => None,
+    });
+    crate::fetch::fetch(ends.flatten());
 }
 
 /// First three bits of every key without a branch, then the rest for those that have them.
 fn matches_group(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
     let mut hashes = [0; GROUP];
     hash_group(probes, &mut hashes);
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if let Some(avx2) = Avx2::detect() {
+        return avx2.matches_each(probes, &hashes, answers, matches_portable);
+    }
     let mut open = [0; GROUP];
     let mut opened = 0;
     let mut modulus = LastModulus::default();
@@ -104,7 +123,7 @@ fn matches_group(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
                 open[opened] = index as u8;
                 opened += usize::from(*answer);
             }
-            _ => *answer = matches(h, filter),
+            _ => *answer = matches_portable(h, filter),
         }
     }
     for &index in &open[..opened] {

@@ -36,6 +36,8 @@ use std::sync::Arc;
 
 use crate::{Error, Keys, Result};
 
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+pub(crate) use bloom::MAX_PROBES;
 pub(crate) use bloom_probe::BATCH;
 
 pub use basho::BashoBloom2Policy;
