@@ -100,16 +100,15 @@ mod table {
 
     fn get_long(bytes: &[u8], max_len: usize) -> Result<(u64, usize), VarintError> {
         let mut value = 0;
-        for (index, &byte) in bytes.iter().take(max_len).enumerate() {
+        for ((len, shift), &byte) in (1..=max_len).zip((0..u64::BITS).step_by(7)).zip(bytes) {
             let bits = u64::from(byte & 0x7f);
-            let shift = 7 * index as u32;
             let shifted = bits << shift;
             if shifted >> shift != bits {
                 return Err(VarintError::Overflow);
             }
             value |= shifted;
             if byte < 0x80 {
-                return Ok((value, index + 1));
+                return Ok((value, len));
             }
         }
         Err(if bytes.len() < max_len { VarintError::Truncated } else { VarintError::TooLong })

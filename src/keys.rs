@@ -120,7 +120,7 @@ impl<'a> Keys<'a> {
     ///
     /// [`Error::ShortInternalKey`] if a key is shorter than that.
     pub fn strip_suffix(self, len: usize) -> Result<Self> {
-        let suffix = self.suffix + len;
+        let suffix = self.suffix.saturating_add(len);
         let shortest = match self.starts {
             Starts::Even { count: 0, .. } => usize::MAX,
             Starts::Even { stride, .. } => stride,

@@ -73,6 +73,18 @@
 //! 4. **Errors speak:** [`Error`] says where, what was expected and what was found.
 #![cfg_attr(not(feature = "simd"), forbid(unsafe_code))]
 #![deny(unsafe_code)]
+// What a file holds must not end in a panic. Exceptions stand beside the code, with their reasons.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unreachable,
+        clippy::unwrap_used
+    )
+)]
 
 mod coding;
 #[cfg(feature = "table")]
@@ -81,12 +93,27 @@ mod error;
 mod escape;
 mod fetch;
 pub mod filter_block;
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "keys of one length, which `Alike` vouches for; hot"
+)]
 pub mod hash;
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "starts are checked or made here, ascending and within the bytes; hot"
+)]
 mod keys;
 #[cfg(feature = "table")]
 mod open_file;
 pub mod policy;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "kernels over arrays of fixed length and keys of one length; hot"
+)]
 mod simd;
 #[cfg(feature = "table")]
 pub mod table;

@@ -27,6 +27,12 @@ fn cuts_suffixes_of_a_view() {
     assert_eq!(keys.iter().collect::<Vec<_>>(), [&b"apple"[..], b"", b"pear"]);
     let error = keys.strip_suffix(1).unwrap_err();
     assert!(matches!(error, Error::ShortInternalKey { index: 1, expected: 1, found: 0 }), "{error:?}");
+    for len in [usize::MAX, usize::MAX - 1] {
+        assert!(
+            matches!(keys.strip_suffix(len), Err(Error::ShortInternalKey { .. })),
+            "two cuts do not wrap"
+        );
+    }
     let short: KeyBuf = ["a"].into_iter().collect();
     assert!(short.as_keys().strip_suffix(usize::MAX).is_err());
     assert_eq!(KeyBuf::new().as_keys().strip_suffix(usize::MAX).unwrap().len(), 0);

@@ -22,7 +22,7 @@ pub(crate) fn current_manifest(dir: &Path) -> Result<PathBuf> {
 fn read(path: &Path) -> Result<String> {
     let mut contents = Vec::new();
     open_file(path)?
-        .take(MAX_CURRENT_LEN as u64 + 1)
+        .take(const { MAX_CURRENT_LEN as u64 + 1 })
         .read_to_end(&mut contents)
         .map_err(|error| Error::io("reading", 0, error))?;
     if let Some(name) = manifest_name(&contents) {

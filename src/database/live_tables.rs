@@ -112,6 +112,6 @@ impl LiveTables {
 
 /// What a table takes with keys of these lengths; twice the entry, for the map around it.
 fn memory(smallest_len: usize, largest_len: usize) -> u64 {
-    let entry = 2 * size_of::<((u8, u64), LiveTable)>();
-    entry.saturating_add(smallest_len).saturating_add(largest_len) as u64
+    const ENTRY: usize = 2 * size_of::<((u8, u64), LiveTable)>();
+    ENTRY.saturating_add(smallest_len).saturating_add(largest_len) as u64
 }

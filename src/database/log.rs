@@ -208,8 +208,8 @@ impl<R: Read> LogReader<R> {
                     format!("{stored:#010x}"),
                 )));
             }
-            let start = self.position + HEADER_LEN;
-            self.position = start + len;
+            let start = self.position.saturating_add(HEADER_LEN);
+            self.position = start.saturating_add(len);
             return Ok(Some(Fragment { offset, kind, data: start..self.position }));
         }
     }

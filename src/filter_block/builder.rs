@@ -212,7 +212,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             for _ in index..=made.index {
                 dst.extend_from_slice(&made.start.to_le_bytes());
             }
-            index = made.index + 1;
+            index = made.index.saturating_add(1);
         }
         dst.push(self.base_lg);
         self.clear();
@@ -260,7 +260,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// The block's length with `count` filters, the one in `scratch` among them.
     fn finished_len(&self, count: u64) -> Result<usize> {
-        let new = if self.has_pending() { self.scratch.len() - GUARD.len() } else { 0 };
+        let new = if self.has_pending() { self.scratch.len().saturating_sub(GUARD.len()) } else { 0 };
         let len = count
             .saturating_mul(4)
             .saturating_add(TAIL_LEN as u64)
@@ -306,7 +306,7 @@ impl<P: FilterPolicy> fmt::Debug for FilterBlockBuilder<P> {
             .field("base_lg", &self.base_lg)
             .field("filters", &self.count)
             .field("filter_bytes", &self.filters.len())
-            .field("pending_keys", &(self.keys.len() + self.hashes.len()))
+            .field("pending_keys", &self.keys.len().saturating_add(self.hashes.len()))
             .finish()
     }
 }

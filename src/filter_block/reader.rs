@@ -88,6 +88,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Answers at most `BATCH` queries.
+    #[expect(clippy::indexing_slicing, reason = "there are at most `BATCH` queries")]
     fn ask_batch(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
         let mut probes: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
         for (&(block_offset, key), probe) in queries.iter().zip(&mut probes) {
@@ -103,6 +104,11 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Answers at most `BATCH` queries of which not all need a filter.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "there are at most `BATCH` queries, each with an answer, and `len` counts some of them"
+    )]
     #[cold]
     fn ask_some(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
         let mut probes: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
@@ -139,23 +145,23 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
             return corrupt(0, format!("at least {TAIL_LEN} bytes"), format!("{}", contents.len()));
         };
         let array_offset = fixed32_at(contents, array_end).unwrap_or_default() as usize;
-        if array_offset > array_end {
+        let Some(array_len) = array_end.checked_sub(array_offset) else {
             return corrupt(
                 array_end,
                 format!("the offset array at 0 to {array_end}"),
                 format!("it at {array_offset}"),
             );
-        }
-        if !(array_end - array_offset).is_multiple_of(4) {
+        };
+        if !array_len.is_multiple_of(4) {
             return corrupt(
                 array_end,
                 "an offset array of 4 bytes for each filter".into(),
-                format!("one of {} bytes", array_end - array_offset),
+                format!("one of {array_len} bytes"),
             );
         }
         if self.base_lg > MAX_BASE_LG {
             return corrupt(
-                contents.len() - 1,
+                contents.len().saturating_sub(1),
                 format!("base_lg 0 to {MAX_BASE_LG}"),
                 self.base_lg.to_string(),
             );
@@ -230,7 +236,10 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
             return None;
         }
         let contents = self.contents.as_ref();
-        // No overflow: `index` is below the number of entries, which lie within the block.
+        #[expect(
+            clippy::arithmetic_side_effects,
+            reason = "`index` is below the number of entries, which lie within the block"
+        )]
         let entry = self.array_offset + index * 4;
         let both = LittleEndian::read_u64(contents.get(entry..)?.first_chunk::<8>()?);
         Some((both as u32 as usize, (both >> 32) as usize))
@@ -253,7 +262,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
             let (start, end) = self.offsets(index).unwrap_or_default();
             Error::corrupt(
                 Structure::FilterOffset,
-                (self.array_offset + index * 4) as u64,
+                (self.array_offset as u64).saturating_add((index as u64).saturating_mul(4)),
                 format!("filter {index} within 0 to {}", self.array_offset),
                 format!("{start} to {end}"),
             )

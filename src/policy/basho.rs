@@ -71,14 +71,14 @@ impl BashoBloom2Policy {
 
     /// The size of the bit array for `keys` keys, in bytes: the least whose prime is not below the number of bits.
     fn array_len(&self, keys: usize) -> Result<usize> {
-        let bits = keys as u128 * u128::from(self.bits_per_key);
+        let bits = bit_array::wished_bits(keys as u64, self.bits_per_key);
         if bits > u128::from(MAX_BITS) || self.bits_per_key > i32::MAX as u32 {
             return Err(Error::FilterSize { keys: keys as u64, limit: MAX_BITS, bits });
         }
         let bits = (bits as u64).max(MIN_BITS);
         let mut len = bits.div_ceil(8) as usize;
         while modulus(len) < bits {
-            len += 1;
+            len = len.saturating_add(1);
         }
         Ok(len)
     }
@@ -106,10 +106,16 @@ fn modulus(len: usize) -> u64 {
     /// `8 * len` minus the largest prime below it, which 8 bits hold: primes this small are never more than 72 apart.
     static GAPS: LazyLock<Vec<u8>> = LazyLock::new(prime_gaps);
 
-    len as u64 * 8 - GAPS.get(len).map_or(0, |&gap| u64::from(gap))
+    let gap = GAPS.get(len).map_or(0, |&gap| u64::from(gap));
+    (len as u64).saturating_mul(8).saturating_sub(gap)
 }
 
 /// Sieves the numbers below `8 * PRIMES`.
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "every number is an index of `composite`, every prime below the number after it"
+)]
 fn prime_gaps() -> Vec<u8> {
     let mut composite = vec![false; 8 * PRIMES];
     let mut gaps = vec![0];
@@ -120,7 +126,11 @@ fn prime_gaps() -> Vec<u8> {
         }
         if !composite[number] {
             prime = number;
-            composite.iter_mut().skip(number * number).step_by(number).for_each(|is| *is = true);
+            composite
+                .iter_mut()
+                .skip(number.saturating_mul(number))
+                .step_by(number)
+                .for_each(|is| *is = true);
         }
     }
     gaps
@@ -131,6 +141,10 @@ fn hash_key(key: &[u8]) -> KeyHash {
 }
 
 /// `modulus` is not 0.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "a divisor other than 0; k times 32 bits are far below 64"
+)]
 fn positions(hash: KeyHash, modulus: u64, probes: u8) -> impl Iterator<Item = u64> {
     let (mut h, h2) = hash.two();
     let delta = h.rotate_right(17);

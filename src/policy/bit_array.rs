@@ -4,12 +4,24 @@
 
 use crate::{Error, Result};
 
+/// How many bits an array has.
+#[inline]
+pub(super) fn bits(array: &[u8]) -> u64 {
+    (array.len() as u64).saturating_mul(8)
+}
+
+/// How many bits a filter would have with exactly `bits_per_key` for each of `keys` keys.
+#[expect(clippy::arithmetic_side_effects, reason = "64 bits times 32 are at most 96")]
+pub(super) fn wished_bits(keys: u64, bits_per_key: u32) -> u128 {
+    u128::from(keys) * u128::from(bits_per_key)
+}
+
 /// Appends an array of `len` bytes, which `fill` sees as zeros, and `probes`. On an error `dst` is as before.
 pub(super) fn append(dst: &mut Vec<u8>, len: usize, probes: u8, fill: impl FnOnce(&mut [u8])) -> Result<()> {
     let needed = len.saturating_add(1);
     dst.try_reserve(needed).map_err(|_| Error::out_of_memory("filter", needed))?;
     let start = dst.len();
-    dst.resize(start + len, 0);
+    dst.resize(start.saturating_add(len), 0);
     fill(dst.get_mut(start..).unwrap_or_default());
     dst.push(probes);
     Ok(())

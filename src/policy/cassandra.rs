@@ -109,7 +109,8 @@ impl CassandraBloomPolicy {
     ///
     /// [`Error::FilterSize`] if not even one bit a key fits into 2^31 - 64 bits, or too few for the rate wished.
     pub fn bits_and_probes(&self, keys: u64) -> Result<(u64, u8)> {
-        let most = (i32::MAX as u64 - EXCESS).checked_div(keys).unwrap_or(MAX_BUCKETS).min(MAX_BUCKETS);
+        const MOST_BITS: u64 = i32::MAX as u64 - EXCESS;
+        let most = MOST_BITS.checked_div(keys).unwrap_or(MAX_BUCKETS).min(MAX_BUCKETS);
         let (buckets, probes) = match self.sizing {
             Sizing::Buckets(wished) => {
                 let buckets = u64::from(wished).min(most).max(1);
@@ -124,11 +125,12 @@ impl CassandraBloomPolicy {
             }
         };
         if buckets > most {
-            let bits = u128::from(keys) * u128::from(buckets) + u128::from(EXCESS);
+            let bits = u128::from(keys).saturating_mul(buckets.into()).saturating_add(EXCESS.into());
             return Err(Error::FilterSize { keys, limit: MAX_BITS, bits });
         }
         // Rounding up may reach 2^31 itself, which is a word too many.
-        Ok(((keys * buckets + EXCESS).next_multiple_of(64).min(MAX_BITS), probes))
+        let bits = keys.saturating_mul(buckets).saturating_add(EXCESS);
+        Ok((bits.next_multiple_of(64).min(MAX_BITS), probes))
     }
 
     fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
@@ -161,7 +163,10 @@ fn hash_key(key: &[u8]) -> KeyHash {
     KeyHash::of_two(first, murmur2_cassandra(key, first))
 }
 
-/// `bits` is positive, so the remainder neither overflows nor divides by zero.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "`bits` is positive, so the remainder neither overflows nor divides by zero"
+)]
 fn positions(hash: KeyHash, bits: i32, probes: u8) -> impl Iterator<Item = u64> {
     let (first, step) = hash.two();
     let mut h = first.cast_signed();
@@ -195,7 +200,7 @@ impl FilterPolicy for CassandraBloomPolicy {
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         let Some((&probes, array)) = filter.split_last() else { return false };
-        let bits = array.len() as u64 * 8;
+        let bits = bit_array::bits(array);
         if !(1..=MAX_PROBES).contains(&probes) || bits == 0 || !bits.is_multiple_of(64) || bits > MAX_BITS {
             return true;
         }

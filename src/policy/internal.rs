@@ -50,6 +50,7 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
         user_key(key).is_none_or(|key| self.policy.key_may_match(key, filter))
     }
 
+    #[expect(clippy::indexing_slicing, reason = "no chunk is longer than the array")]
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
         for (probes, answers) in probes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
             let mut stripped: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];

@@ -6,7 +6,7 @@
 
 use super::bloom::MAX_PROBES;
 use super::bloom_probe::matches;
-use super::{BloomFilterPolicy, FilterPolicy, KeyHash};
+use super::{BloomFilterPolicy, FilterPolicy, KeyHash, bit_array};
 use crate::hash::{BLOOM_SEED, hash, to_signed_tail};
 use crate::{Error, Keys, Result};
 
@@ -85,7 +85,7 @@ impl LegacyBloomPolicy {
     }
 
     fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
-        let bits = hashes.len() as u128 * u128::from(self.bits_per_key());
+        let bits = bit_array::wished_bits(hashes.len() as u64, self.bits_per_key());
         if bits > u128::from(MAX_BITS) {
             return Err(Error::FilterSize { keys: hashes.len() as u64, limit: MAX_BITS, bits });
         }

@@ -3,8 +3,23 @@
 mod basho;
 mod basho_internal;
 mod bit_array;
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "batches of hashes are counted; hot"
+)]
 mod bloom;
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a modulus keeps positions within the array; hot"
+)]
 mod bloom_array;
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a modulus keeps positions within the array, batches are counted; hot"
+)]
 mod bloom_probe;
 mod cassandra;
 mod forward;

@@ -11,12 +11,14 @@ pub(super) struct Modulus {
 
 impl Modulus {
     /// By `divisor`, 1 to 2^32. Costs a division.
+    #[expect(clippy::arithmetic_side_effects, reason = "no divisor is 0")]
     #[inline(always)]
     pub(super) const fn new(divisor: u64) -> Self {
         Self { divisor, reciprocal: (u64::MAX / divisor).wrapping_add(1) }
     }
 
     /// Below the divisor.
+    #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 33 are at most 97")]
     #[inline(always)]
     pub(super) const fn of(self, n: u32) -> usize {
         let fraction = self.reciprocal.wrapping_mul(n as u64);

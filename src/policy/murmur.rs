@@ -14,8 +14,8 @@ pub(super) fn murmur2_cassandra(key: &[u8], seed: u32) -> u32 {
         h = h.wrapping_mul(M) ^ (k ^ (k >> 24)).wrapping_mul(M);
     }
     if !tail.is_empty() {
-        for (place, &byte) in tail.iter().rev().enumerate() {
-            h ^= (i32::from(byte.cast_signed()) << (8 * place)).cast_unsigned();
+        for (shift, &byte) in [0, 8, 16].into_iter().zip(tail.iter().rev()) {
+            h ^= (i32::from(byte.cast_signed()) << shift).cast_unsigned();
         }
         h = h.wrapping_mul(M);
     }
@@ -56,7 +56,7 @@ pub(super) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
     let (low, high) = tail.split_at(tail.len().min(8));
     let mut rest = [up_to_8_bytes(low), up_to_8_bytes(high)];
     let [v1, v2] = state.finish(rest, len);
-    let place = 1 << (tail.len() % 8 * 8);
+    let place = 1 << ((tail.len() % 8) as u32).wrapping_mul(8);
     rest = if tail.len() < 8 { [rest[0] | place, rest[1]] } else { [rest[0], rest[1] | place] };
     if tail.len() == 15 {
         state.add(rest);
@@ -74,7 +74,7 @@ fn up_to_8_bytes(bytes: &[u8]) -> u64 {
     match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         (Some(first), Some(last)) => {
             // They may overlap, with equal bytes.
-            let shift = (bytes.len() - 4) * 8;
+            let shift = (bytes.len() as u32).wrapping_sub(4).wrapping_mul(8);
             u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift
         }
         _ => bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),

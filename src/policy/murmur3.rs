@@ -122,7 +122,7 @@ pub(super) fn round_up(bits: u128, keys: u64) -> Result<u64> {
 /// What a filter's bytes are: k, and the array if they are well-formed.
 pub(super) fn decode(filter: &[u8]) -> Option<(u8, &[u8])> {
     let (&probes, array) = filter.split_last()?;
-    let bits = array.len() as u64 * 8;
+    let bits = bit_array::bits(array);
     let sound = bits.is_power_of_two() && (MIN_BITS..=MAX_BITS).contains(&bits);
     (sound && check_probes(probes).is_ok()).then_some((probes, array))
 }
@@ -133,8 +133,8 @@ pub(super) fn positions(key: &[u8], bits: u64, probes: u8) -> impl Iterator<Item
     let [v1, v2, v3, v4] = murmur3_twice(key);
     (0..u64::from(probes)).map(move |i| {
         let base = if i & 1 == 0 { v1 } else { v2 };
-        let step = if (i + 1) & 2 == 0 { v3 } else { v4 };
-        base.wrapping_add(i.wrapping_mul(step)) & (bits - 1)
+        let step = if i.wrapping_add(1) & 2 == 0 { v3 } else { v4 };
+        base.wrapping_add(i.wrapping_mul(step)) & bits.wrapping_sub(1)
     })
 }
 
@@ -144,8 +144,8 @@ impl FilterPolicy for Murmur3BloomPolicy {
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        let wished = keys.len() as u128 * u128::from(self.bits_per_key);
-        let bits = round_up(wished, keys.len() as u64)?;
+        let count = keys.len() as u64;
+        let bits = round_up(bit_array::wished_bits(count, self.bits_per_key), count)?;
         bit_array::append(dst, (bits / 8) as usize, self.probes, |array| {
             for key in keys.iter() {
                 positions(key, bits, self.probes).for_each(|position| bit_array::set(array, position));
@@ -155,7 +155,7 @@ impl FilterPolicy for Murmur3BloomPolicy {
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         match decode(filter) {
-            Some((probes, array)) => positions(key, array.len() as u64 * 8, probes)
+            Some((probes, array)) => positions(key, bit_array::bits(array), probes)
                 .all(|position| bit_array::is_set(array, position)),
             None => !filter.is_empty(),
         }

@@ -63,8 +63,7 @@ impl SharedBloomFilter {
     ///
     /// [`Error::FilterSize`] beyond 2^34 bits, and [`Error::OutOfMemory`].
     pub fn with_capacity(keys: u64, bits_per_key: u32) -> Result<Self> {
-        let bits = u128::from(keys) * u128::from(bits_per_key);
-        Self::allocate(round_up(bits, keys)?, best_probes(bits_per_key))
+        Self::allocate(round_up(bit_array::wished_bits(keys, bits_per_key), keys)?, best_probes(bits_per_key))
     }
 
     /// A filter that lets at most the share `p` of absent keys pass while it holds no more than `keys` keys.
@@ -91,7 +90,7 @@ impl SharedBloomFilter {
             let expected = "a power of two of bytes from 8, then 1 to 64 probes";
             Error::corrupt(Structure::Filter, 0, expected, found)
         })?;
-        let mut this = Self::allocate(array.len() as u64 * 8, probes)?;
+        let mut this = Self::allocate(bit_array::bits(array), probes)?;
         for (word, bytes) in this.words.iter_mut().zip(array.as_chunks::<8>().0) {
             *word.get_mut() = LittleEndian::read_u64(bytes);
         }
@@ -110,7 +109,7 @@ impl SharedBloomFilter {
 
     /// m: the number of bits, a power of two.
     pub fn bits(&self) -> u64 {
-        self.words.len() as u64 * 64
+        (self.words.len() as u64).saturating_mul(64)
     }
 
     /// k: how many bits each key sets.
@@ -252,7 +251,7 @@ impl SharedBloomFilter {
     ///
     /// [`Error::OutOfMemory`]; `dst` is then as before.
     pub fn write_filter(&self, dst: &mut Vec<u8>) -> Result<()> {
-        bit_array::append(dst, self.words.len() * 8, self.probes, |array| {
+        bit_array::append(dst, size_of_val(&*self.words), self.probes, |array| {
             for (bytes, word) in array.as_chunks_mut::<8>().0.iter_mut().zip(&self.words) {
                 *bytes = word.load(Relaxed).to_le_bytes();
             }

@@ -37,6 +37,7 @@ impl BlockBuilder {
     }
 
     /// The length of the block if it were finished now.
+    #[expect(clippy::arithmetic_side_effects, reason = "`check_room` keeps blocks within 32 bits")]
     pub(super) fn size_estimate(&self) -> usize {
         self.buffer.len() + self.restarts.len() * 4 + 4
     }
@@ -56,7 +57,9 @@ impl BlockBuilder {
         offset: u64,
     ) -> Result<()> {
         // Three varints and perhaps a restart.
-        let found = ((self.size_estimate() + 3 * MAX_VARINT32_LEN + 4) as u64)
+        const MOST: u64 = 3 * MAX_VARINT32_LEN as u64 + 4;
+        let found = (self.size_estimate() as u64)
+            .saturating_add(MOST)
             .saturating_add(key_len as u64)
             .saturating_add(value_len as u64);
         if found > MAX_LEN {
@@ -87,7 +90,7 @@ impl BlockBuilder {
         self.buffer.extend_from_slice(value);
         self.last_key.truncate(shared);
         self.last_key.extend_from_slice(rest);
-        self.counter += 1;
+        self.counter = self.counter.saturating_add(1);
     }
 
     /// Ends the block and returns its bytes, to which the caller may append. Then comes `reset`.
@@ -108,6 +111,7 @@ impl BlockBuilder {
 }
 
 /// How many bytes `a` and `b` have in common at their start.
+#[expect(clippy::arithmetic_side_effects, reason = "lengths within the shorter of both slices")]
 #[inline]
 fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);

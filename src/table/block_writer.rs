@@ -78,7 +78,7 @@ fn write_all(writer: &mut impl Write, offset: &mut u64, mut bytes: &[u8]) -> Res
             Ok(len) => match bytes.get(len..) {
                 Some(rest) => {
                     bytes = rest;
-                    *offset += len as u64;
+                    *offset = offset.saturating_add(len as u64);
                     continue;
                 }
                 None => io::Error::other(format!(

@@ -216,7 +216,7 @@ impl<W: Write> TableBuilder<W> {
         if self.num_entries == 0 {
             self.smallest_key = Bytes::copy_from_slice(key);
         }
-        self.num_entries += 1;
+        self.num_entries = self.num_entries.saturating_add(1);
         self.data.add(key, value);
         if self.data.size_estimate() >= self.block_size {
             self.end_data_block()?;
@@ -229,7 +229,7 @@ impl<W: Write> TableBuilder<W> {
             return Ok(());
         }
         self.pending = Some(self.out.write_block(&mut self.data)?);
-        self.data_blocks += 1;
+        self.data_blocks = self.data_blocks.saturating_add(1);
         let offset = self.out.offset();
         self.filters.iter_mut().try_for_each(|filter| filter.start_block(offset))
     }

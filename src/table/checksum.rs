@@ -6,7 +6,6 @@
 use bytes::Bytes;
 
 use super::format::TRAILER_LEN;
-use crate::coding::fixed32_at;
 use crate::{Error, Result, Structure};
 
 const MASK_DELTA: u32 = 0xa282_ead8;
@@ -29,8 +28,7 @@ pub(crate) fn trailer(contents: &[u8], compression: u8) -> [u8; TRAILER_LEN] {
 /// Splits a block and its trailer, read from `offset` in the file, into contents and compression type.
 /// Copies nothing; reads the contents only if the checksum is to be verified.
 pub(crate) fn split_trailer(block: Bytes, offset: u64, verify: bool) -> Result<(Bytes, u8)> {
-    let len = block.len().saturating_sub(TRAILER_LEN);
-    let (Some(&compression), Some(stored)) = (block.get(len), fixed32_at(&block, len + 1)) else {
+    let Some((contents, &[compression, a, b, c, d])) = block.split_last_chunk::<TRAILER_LEN>() else {
         return Err(Error::corrupt(
             Structure::Table,
             offset,
@@ -38,13 +36,14 @@ pub(crate) fn split_trailer(block: Bytes, offset: u64, verify: bool) -> Result<(
             format!("{} bytes", block.len()),
         ));
     };
-    let contents = block.slice(..len);
+    let len = contents.len();
     if verify {
-        let computed = masked_crc(&contents, compression);
+        let stored = u32::from_le_bytes([a, b, c, d]);
+        let computed = masked_crc(contents, compression);
         if computed != stored {
             return Err(Error::corrupt(
                 Structure::Checksum,
-                offset.saturating_add(len as u64 + 1),
+                offset.saturating_add(len as u64).saturating_add(1),
                 format!(
                     "{computed:#010x} for the {len} bytes at offset {offset} and their type {compression}"
                 ),
@@ -52,7 +51,7 @@ pub(crate) fn split_trailer(block: Bytes, offset: u64, verify: bool) -> Result<(
             ));
         }
     }
-    Ok((contents, compression))
+    Ok((block.slice(..len), compression))
 }
 
 #[cfg(test)]

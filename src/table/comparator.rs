@@ -72,21 +72,22 @@ impl Comparator for BytewiseComparator {
 
     /// Cuts `start` behind the first byte that differs and adds one to it, where that is before `limit`.
     fn find_shortest_separator(&self, start: &mut Vec<u8>, limit: &[u8]) {
-        let differs = start.iter_mut().zip(limit).enumerate().find(|(_, (a, b))| a != b);
+        let differs = start.iter().zip(limit).enumerate().find(|(_, (a, b))| a != b);
         // Where one is a prefix of the other, nothing differs and nothing is cut.
-        if let Some((index, (byte, &limit))) = differs
-            && byte.checked_add(1).is_some_and(|next| next < limit)
+        if let Some((index, (byte, limit))) = differs
+            && let Some(next) = byte.checked_add(1).filter(|next| next < limit)
         {
-            *byte += 1;
-            start.truncate(index + 1);
+            start.truncate(index);
+            start.push(next);
         }
     }
 
     /// Cuts `key` behind the first byte that is not 0xff and adds one to it.
     fn find_short_successor(&self, key: &mut Vec<u8>) {
-        if let Some((index, byte)) = key.iter_mut().enumerate().find(|(_, byte)| **byte != 0xff) {
-            *byte += 1;
-            key.truncate(index + 1);
+        let below_ff = key.iter().enumerate().find_map(|(index, byte)| Some((index, byte.checked_add(1)?)));
+        if let Some((index, next)) = below_ff {
+            key.truncate(index);
+            key.push(next);
         }
     }
 }

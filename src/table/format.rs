@@ -65,7 +65,7 @@ impl BlockHandle {
         let (offset, offset_len) = varint(bytes, at, "an offset of 1 to 10 bytes")?;
         let rest = bytes.get(offset_len..).unwrap_or_default();
         let (size, size_len) = varint(rest, at.saturating_add(offset_len as u64), "a size of 1 to 10 bytes")?;
-        Ok((Self { offset, size }, offset_len + size_len))
+        Ok((Self { offset, size }, offset_len.saturating_add(size_len)))
     }
 
     /// Where the block and the five bytes behind it end, unless that is beyond 64 bits.
@@ -92,7 +92,7 @@ impl Footer {
         let start = dst.len();
         self.metaindex.encode(dst);
         self.index.encode(dst);
-        dst.resize(start + HANDLES_LEN, 0);
+        dst.resize(start.saturating_add(HANDLES_LEN), 0);
         put_fixed64(dst, MAGIC);
     }
 

@@ -189,7 +189,7 @@ fn memory_is_limited() {
 
     // The limit itself is allowed.
     let (one, _) = log(&[&table(Edit::sound(), 0, 5, "a", "b").0]);
-    let Some(Error::Limit { found, .. }) = Manifest::scan(&one[..], 150).damage else { panic!() };
+    let Some(Error::Limit { found, .. }) = Manifest::scan(&one[..], 120).damage else { panic!() };
     assert!(Manifest::scan(&one[..], found as usize).damage.is_none());
     assert!(Manifest::scan(&one[..], found as usize - 1).damage.is_some());
 

@@ -27,7 +27,7 @@ impl Compressor {
             }
         };
         self.output.truncate(len);
-        (len < contents.len() - contents.len() / 8).then_some(&mut self.output)
+        (len < contents.len().saturating_sub(contents.len() / 8)).then_some(&mut self.output)
     }
 }
 

@@ -67,7 +67,7 @@ struct Failed {
 
 impl Failed {
     fn note(&mut self, error: Error) {
-        self.tried += 1;
+        self.tried = self.tried.saturating_add(1);
         match error {
             Error::Limit { .. } => self.over_limit.get_or_insert(error),
             error => self.error.get_or_insert(error),

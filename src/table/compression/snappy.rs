@@ -14,7 +14,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>
         return Err(corrupt("no bytes".to_owned()));
     }
     let len = snap::raw::decompress_len(stored).map_err(|error| corrupt(error.to_string()))?;
-    let possible = stored.len() as u64 * MAX_EXPANSION;
+    let possible = (stored.len() as u64).saturating_mul(MAX_EXPANSION);
     if len as u64 > possible {
         return Err(Error::corrupt(
             Structure::Compressed,

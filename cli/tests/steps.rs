@@ -1,0 +1,75 @@
+//! How much `filterblock inspect` reads: counted reads, not clocks.
+
+#[path = "../src/input.rs"]
+#[allow(dead_code, reason = "only a part of the program is here")]
+mod input;
+#[path = "../src/survey/mod.rs"]
+#[allow(dead_code, unused_imports, unreachable_pub, reason = "only a part of the program is here")]
+mod survey;
+#[path = "../../tests/tables/mod.rs"]
+mod tables;
+
+use bytes::Bytes;
+use filterblock::table::{Table, TableBuilder, WriteOptions};
+use survey::{Census, Survey, read_options};
+use tables::{Crafted, Place, Recording, handle, samples, varint};
+
+/// Opening takes four reads at most.
+const OPENING: usize = 4;
+/// How many data blocks are decoded.
+const SAMPLED: usize = 16;
+
+/// The reads while a table is inspected, and how many of them were longer than a block's trailer.
+fn reads(file: impl Into<Bytes>) -> (usize, usize) {
+    let table = Table::open(Recording::new(file.into()), &read_options()).unwrap();
+    let census = table.filter().map(Census::new);
+    drop(Survey::new(&table, census.as_ref()));
+    let reads = table.source().take();
+    (reads.len(), reads.iter().filter(|(_, len)| *len > 5).count())
+}
+
+/// A table with a data block at `data`, and an index of these handles.
+fn indexed(handles: impl Iterator<Item = Place>) -> Bytes {
+    let mut crafted = Crafted::default();
+    crafted.entries(&[(b"key", b"value")]);
+    let metaindex = crafted.entries::<&[u8], &[u8]>(&[]);
+    let mut index = Vec::new();
+    for place in handles {
+        let value = handle(place);
+        index.extend([&[0, 0][..], &varint(value.len() as u64), &value].concat());
+    }
+    index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    let index = crafted.block(&index);
+    crafted.footer(metaindex, index)
+}
+
+#[test]
+fn each_block_is_looked_at_once_and_16_are_decoded() {
+    for count in [1_u32, 10, 16, 17, 1000] {
+        let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1));
+        (0..count).for_each(|number| builder.add(&number.to_be_bytes(), &[7; 50]).unwrap());
+        let (all, decoded) = reads(builder.finish().unwrap().0);
+        let count = count as usize;
+        assert!(decoded <= OPENING + SAMPLED.min(count), "{decoded} blocks decoded of {count}");
+        assert!(all <= OPENING + count + 2 * SAMPLED.min(count), "{all} reads for {count} blocks");
+    }
+    for sample in samples() {
+        let blocks = sample.open().data_blocks().count();
+        let (all, decoded) = reads(sample.file);
+        assert!(decoded <= OPENING + SAMPLED.min(blocks), "{}: {decoded} of {blocks} blocks", sample.name);
+        assert!(all <= OPENING + blocks + 2 * SAMPLED.min(blocks), "{}: {all} reads", sample.name);
+    }
+}
+
+#[test]
+fn a_block_named_150_000_times_is_looked_at_once() {
+    let block = (0, tables::entry_block(&[(b"key", b"value")]).len() as u64);
+    let (all, decoded) = reads(indexed((0..150_000).map(|_| block)));
+    assert!(decoded <= OPENING + 1 && all <= OPENING + 3, "{all} reads, {decoded} of blocks");
+}
+
+#[test]
+fn handles_that_lead_nowhere_are_not_followed() {
+    let (all, _) = reads(indexed((0..200_000).map(|at| (u64::MAX - at, at))));
+    assert!(all <= OPENING, "{all} reads");
+}

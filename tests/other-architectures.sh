@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Runs the library's tests with 32-bit integers (i686) and big-endian (s390x, emulated by qemu), by Debian's Rust in a chroot.
+#
+#   tests/other-architectures.sh [chroot [i686|s390x]...]
+#
+# Needs root, a network and 4 GB; the chroot is kept for the next time. Where one of these cannot be had it says so and ends well.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+chroot=${1:-${TMPDIR:-/tmp}/filterblock-debian-sid}
+mirror=http://deb.debian.org/debian
+
+skip() { echo "skipped: $*"; exit 0; }
+
+[ "$(id -u)" -eq 0 ] || skip 'a chroot needs root'
+[ "$(uname -m)" = x86_64 ] || skip 'this is for x86-64'
+if [ ! -e "$chroot/ready" ]; then
+    command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap >/dev/null 2>&1 ||
+        skip 'no debootstrap'
+    rm -rf "$chroot"
+    debootstrap --variant=minbase sid "$chroot" "$mirror" >"$chroot.log" 2>&1 || skip "no Debian sid: $(tail -1 "$chroot.log")"
+    # Mirrors may lag behind; signatures are checked all the same.
+    echo 'Acquire::Check-Valid-Until "false";' >"$chroot/etc/apt/apt.conf.d/90mirror"
+    chroot "$chroot" bash -c '
+        export DEBIAN_FRONTEND=noninteractive
+        dpkg --add-architecture i386 && dpkg --add-architecture s390x && apt-get update &&
+        apt-get install -y --no-install-recommends rustc cargo gcc libc6-dev qemu-user \
+            gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross &&
+        cd /tmp && apt-get download libstd-rust-dev:i386 libstd-rust-dev:s390x &&
+        for package in *.deb; do dpkg-deb -x "$package" /; done && rm *.deb' >"$chroot.log" 2>&1 ||
+        skip "no Rust for other architectures: $(tail -1 "$chroot.log")"
+    touch "$chroot/ready"
+fi
+
+# The library alone, with its dependencies beside it and without its benchmarks.
+code=$chroot/code
+rm -rf "$code" && mkdir -p "$code/.cargo"
+cp -r Cargo.lock SECURITY.md README.md src tests testdata examples "$code"
+sed -e '/^members/d' -e '/^default-members/d' -e '/^exclude/d' -e '/^criterion/d' -e '/^\[\[bench\]\]/,/^$/d' Cargo.toml >"$code/Cargo.toml"
+(cd "$code" && cargo vendor --quiet >/dev/null)
+printf '[source.crates-io]\nreplace-with = "vendor"\n[source.vendor]\ndirectory = "vendor"\n' >"$code/.cargo/config.toml"
+
+cat >"$code/run.sh" <<'EOF'
+set -e
+cd /code
+export CARGO_TARGET_DIR=/target CARGO_TERM_COLOR=never
+export CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_LINKER=i686-linux-gnu-gcc
+export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc
+export CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_RUNNER='qemu-s390x -L /usr/s390x-linux-gnu'
+run() { echo "-- $*" && cargo test --offline --quiet --target "$@"; }
+rustc --version
+for architecture; do
+    case $architecture in
+    i686) run i686-unknown-linux-gnu --all-features --lib --tests ;;
+    # Emulated, so without the longest tests; none of those reads or writes integers in a way of its own.
+    s390x)
+        filters='--lib --test golden --test bloom --test filter_block --test keys'
+        run s390x-unknown-linux-gnu --no-default-features $filters
+        run s390x-unknown-linux-gnu --all-features $filters --test policies --test dialects --test compression \
+            --test database --test table_reader --test table_writer
+        ;;
+    esac
+done
+EOF
+[ "$#" -gt 1 ] || set -- "$chroot" i686 s390x
+# shellcheck disable=SC2016
+unshare --mount bash -c 'mount -t proc proc "$0/proc" && chroot "$0" env -i HOME=/root PATH=/usr/bin:/bin bash /code/run.sh "$@"' "$chroot" "${@:2}"
