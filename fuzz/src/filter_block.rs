@@ -8,8 +8,9 @@ use filterblock::{BloomFilterPolicy, Error, FilterBlockReader, FilterPolicy as _
 use crate::cut::Input;
 use crate::model::{self, Block, bloom_matches};
 
-/// How many filters of a block are looked at one by one.
+/// How many filters of a block are looked at one by one, and how many of them by the iterator too, whose errors take long to word.
 const MAX_FILTERS: usize = 8;
+const MAX_ITERATED: usize = 2;
 
 /// A key, a data block's offset, and the filter block.
 pub fn run(data: &[u8]) {
@@ -87,9 +88,11 @@ fn check(contents: &[u8], offset: u64, key: &[u8]) {
 
     let mut filters = reader.iter();
     assert_eq!(filters.len(), count);
-    for (index, (range, filter)) in filters.by_ref().take(MAX_FILTERS).enumerate() {
-        assert_eq!(filter.ok(), model.filter(index));
+    for index in 0..count.min(MAX_FILTERS) {
         assert_eq!(reader.filter(index), model.filter(index));
+    }
+    for (index, (range, filter)) in filters.by_ref().take(MAX_ITERATED).enumerate() {
+        assert_eq!(filter.ok(), model.filter(index));
         assert_eq!((range.start, range.end), model.range(index));
     }
     assert_eq!(reader.filter(count), None);

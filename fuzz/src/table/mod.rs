@@ -20,7 +20,7 @@ const ASKED_OF_DAMAGED: usize = 4;
 const ASKED_OF_INTACT: usize = 1;
 
 /// How many blocks and filters of a damaged table are looked at.
-const MAX_LOOKED_AT: usize = 40;
+const MAX_LOOKED_AT: usize = 8;
 
 #[derive(Arbitrary, Debug)]
 struct Plan<'a> {
