@@ -160,12 +160,44 @@ mod tests {
 
     #[test]
     fn types_that_nobody_reads_are_named() {
-        for (id, meaning) in
-            [(5, "LZ4HC in RocksDB"), (7, "Zstandard in RocksDB"), (255, "of unknown meaning")]
-        {
+        for (id, meaning) in [
+            (5, "LZ4HC in RocksDB"),
+            (6, "XPRESS in RocksDB"),
+            (7, "Zstandard in RocksDB"),
+            (255, "of unknown meaning"),
+        ] {
             let error = error(id, b"abc");
             assert!(error.starts_with("compression type at offset 103: expected 0 (none)"), "{error}");
             assert!(error.ends_with(&format!("found {id} ({meaning}), which is not supported")), "{error}");
         }
+        assert_eq!((Codec::foreign_use(2), Codec::foreign_use(3)), (None, Some("bzip2 in RocksDB")));
+        assert_eq!(Codec::foreign_use(4), Some("LZ4 in RocksDB"));
+    }
+
+    /// Where only one codec can be meant, what that one finds wrong is said.
+    #[cfg(all(feature = "zstd", feature = "zlib", feature = "lz4"))]
+    #[test]
+    fn damage_is_told_by_the_codec_meant() {
+        for (id, stored, expected) in [
+            (2, &[0xff; 40][..], "expected data of type 2: zstd, zlib, lz4, deflate, found something else"),
+            (2, b"\x28\xb5\x2f\xfdjunk", "expected a Zstandard frame, found"),
+            (2, b"\x78\x9cjunk", "expected zlib data, found"),
+            // No block type is 3.
+            (4, &[0xff; 40], "expected deflate data, found invalid data"),
+            // An empty block that is stored, cut before its length, and whole but not the last.
+            (4, b"\x01", "expected deflate data, found an end within them"),
+            (4, b"\x00\x00\x00\xff\xff", "expected deflate data, found an end within them"),
+            (4, b"\x01\x00\x00\xff\xffmore", "expected deflate data, found 4 bytes behind their end"),
+        ] {
+            let error = error(id, stored);
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[cfg(not(any(feature = "zstd", feature = "zlib", feature = "lz4")))]
+    #[test]
+    fn features_that_are_missing_are_named() {
+        let error = error(2, &[0xff; 40]);
+        assert!(error.contains("zlib, which needs the feature `zlib`; or lz4"), "{error}");
     }
 }
