@@ -124,6 +124,18 @@ fn data_handles_that_lead_outside_or_are_none() {
     assert_eq!(open(file).unwrap().get(b"d").unwrap().unwrap(), "4");
 }
 
+/// No writer does this, but LevelDB reads it.
+#[test]
+fn lengths_may_take_more_bytes_than_they_need() {
+    for lengths in [&b"\x80\x80\x00\x03\x05"[..], b"\x00\x83\x80\x00\x05", b"\x80\x00\x83\x00\x85\x00"] {
+        let mut crafted = Crafted::default();
+        let data = crafted.block(&[lengths, b"keyvalue\0\0\0\0\x01\0\0\0"].concat());
+        let table = open(crafted.finish(&[(b"key", data)], &[])).unwrap();
+        assert_eq!(table.get(b"key").unwrap().unwrap(), "value", "{lengths:x?}");
+        assert_eq!(table.iter().count(), 1);
+    }
+}
+
 #[test]
 fn without_checksums_damage_goes_unnoticed() {
     let mut crafted = Crafted::default();

@@ -182,6 +182,11 @@ mod tests {
             (2, &[0xff; 40][..], "expected data of type 2: zstd, zlib, lz4, deflate, found something else"),
             (2, b"\x28\xb5\x2f\xfdjunk", "expected a Zstandard frame, found"),
             (2, b"\x78\x9cjunk", "expected zlib data, found"),
+            (
+                2,
+                b"\x78\x9c\x01\x00\x00\xff\xff\x00\x00\x00\x02",
+                "expected zlib data, found a wrong checksum",
+            ),
             // No block type is 3.
             (4, &[0xff; 40], "expected deflate data, found invalid data"),
             // An empty block that is stored, cut before its length, and whole but not the last.
@@ -191,6 +196,19 @@ mod tests {
         ] {
             let error = error(id, stored);
             assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[cfg(feature = "zstd")]
+    #[test]
+    fn a_declared_length_is_held_to_the_limit_before_the_data() {
+        // One segment with its length in a byte, and one stored block of five bytes, the last.
+        let frame =
+            |declared: u8| Bytes::from([b"\x28\xb5\x2f\xfd\x20", &[declared][..], b"\x29\0\0hello"].concat());
+        assert_eq!(decompress(3, frame(5), 0, 5).unwrap().0, "hello");
+        for (declared, limit) in [(5, 4), (200, 199)] {
+            let error = decompress(3, frame(declared), 0, limit).unwrap_err();
+            assert!(matches!(error, Error::Limit { found, .. } if found == u64::from(declared)), "{error}");
         }
     }
 
