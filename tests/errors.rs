@@ -131,3 +131,8 @@ fn structures_have_names() {
     assert_eq!(Structure::FilterOffset.to_string(), "filter offset");
     assert_eq!(Structure::Metaindex.to_string(), "metaindex");
 }
+
+#[test]
+fn bytes_are_made_fit_for_a_terminal() {
+    assert_eq!(filterblock::escape(b"a~ \\\x1b[m\x7f\xff").to_string(), r"a~ \\\x1b[m\x7f\xff");
+}

@@ -173,6 +173,7 @@ fn finish_starts_anew() {
 fn base_lg_above_63_is_an_error() {
     for base_lg in 0..=63 {
         assert_eq!(build(HashList, base_lg, &[(0, &["a"])]).last(), Some(&base_lg));
+        assert_eq!(FilterBlockBuilder::with_base_lg(HashList, base_lg).unwrap().base_lg(), base_lg);
     }
     for base_lg in 64..=255 {
         let error = FilterBlockBuilder::with_base_lg(HashList, base_lg).unwrap_err();
@@ -377,6 +378,10 @@ fn hashes_give_the_same_block() {
     }
     let absent = policy.hash_key(b"absent--12345678").unwrap();
     assert!(!reader.hash_may_match(0, absent));
+    mixed.add_key(b"12345678");
+    mixed.add_hash(absent).unwrap();
+    mixed.add_hash(absent).unwrap();
+    assert!(format!("{mixed:?}").contains("pending_keys: 3"), "{mixed:?}");
 }
 
 #[test]
@@ -495,6 +500,30 @@ fn malformed_offsets_match_and_equal_ones_do_not() {
 }
 
 #[test]
+fn trouble_is_named_where_it_is() {
+    let damaged = block(b"filters!", &[0, 4, 9], 8, 11);
+    let reader = FilterBlockReader::new(HashList, &damaged[..]);
+    let error = reader.check().unwrap_err().to_string();
+    assert_eq!(error, "filter offset at offset 12: expected filter 1 within 0 to 8, found 4 to 9");
+    assert_eq!(reader.iter().nth(1).unwrap().1.unwrap_err().to_string(), error);
+    let impossible = block(b"", &[0], 0, 64);
+    let error = FilterBlockReader::new(HashList, &impossible[..]).check().unwrap_err().to_string();
+    assert_eq!(error, "filter block at offset 8: expected base_lg 0 to 63, found 64");
+}
+
+#[test]
+fn filters_left_are_counted() {
+    let block = block(b"", &[0; 5], 0, 11);
+    let reader = FilterBlockReader::new(HashList, &block[..]);
+    let mut filters = reader.iter();
+    for left in (0..5).rev() {
+        filters.next().unwrap().1.unwrap();
+        assert_eq!(filters.len(), left);
+    }
+    assert!(filters.next().is_none());
+}
+
+#[test]
 fn every_base_lg_and_k() {
     let policy = BloomFilterPolicy::new(10);
     let mut block = build(policy, 11, &[(0, &["a"])]);
@@ -587,6 +616,7 @@ fn policies_work_behind_pointers() {
 #[test]
 fn debug_shows_sizes_not_contents() {
     let mut builder = FilterBlockBuilder::new(HashList);
+    assert!(format!("{builder:?}").contains("pending_keys: 0"));
     builder.add_key(b"secret");
     assert!(!format!("{builder:?}").contains("secret") && format!("{builder:?}").contains("pending_keys: 1"));
     let reader = FilterBlockReader::new(HashList, builder.finish().unwrap());

@@ -5,6 +5,7 @@ mod support;
 use filterblock::{
     BashoBloom2Policy, BashoInternalFilterPolicy, BloomFilterPolicy, CassandraBloomPolicy, Error,
     FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy,
+    OpaquePolicy,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -154,6 +155,72 @@ fn other_encodings_may_match_in_ours() {
         assert_eq!(answer(&cassandra, 16, probes), !(1..=15).contains(&probes), "{probes} probes");
         assert_eq!(answer(&murmur3, 16, probes), !(1..=64).contains(&probes), "{probes} probes");
     }
+}
+
+/// What the originals' integers of 32 bits do not reach. The bytes are zero pages, nearly all of them never touched.
+#[test]
+#[cfg(all(target_pointer_width = "64", not(miri)))]
+fn larger_arrays_than_the_originals_can_ask_match() {
+    let absent = numbered_key(20);
+    let answer = |policy: &dyn FilterPolicy, array_len: usize| {
+        let mut filter = vec![0; array_len + 1];
+        filter[array_len] = 7;
+        policy.key_may_match(&absent, &filter)
+    };
+    let most = (1 << 29) - 1;
+    assert!(!answer(&BashoBloom2Policy::new(10), most) && answer(&BashoBloom2Policy::new(10), most + 1));
+    let most = (1 << 28) - 8;
+    assert!(
+        !answer(&CassandraBloomPolicy::new(10), most) && answer(&CassandraBloomPolicy::new(10), most + 8)
+    );
+}
+
+#[test]
+fn options_can_be_asked() {
+    assert_eq!((BloomFilterPolicy::new(12).bits_per_key(), BloomFilterPolicy::new(12).probes()), (12, 8));
+    let basho = BashoBloom2Policy::default();
+    assert_eq!((basho.bits_per_key(), basho.probes()), (16, 11));
+    let legacy = LegacyBloomPolicy::new(12);
+    assert_eq!((legacy.bits_per_key(), legacy.probes(), legacy.legacy_hash()), (12, 8, LegacyHash::Either));
+    assert_eq!(legacy.with_hash(LegacyHash::Signed).legacy_hash(), LegacyHash::Signed);
+    let murmur3 = Murmur3BloomPolicy::new(12);
+    assert_eq!((murmur3.bits_per_key(), murmur3.probes()), (12, 8));
+    for (reads_basho, policy) in [
+        (false, &BloomFilterPolicy::new(10) as &dyn FilterPolicy),
+        (true, &basho),
+        (false, &InternalFilterPolicy::new(legacy)),
+        (true, &InternalFilterPolicy::new(basho)),
+        (false, &BashoInternalFilterPolicy::new(legacy)),
+        (true, &BashoInternalFilterPolicy::new(basho)),
+    ] {
+        assert_eq!(policy.reads_basho(), reads_basho, "{}", policy.name());
+    }
+}
+
+#[test]
+fn a_policy_that_stands_for_a_name_lets_all_match() {
+    let policy = OpaquePolicy::new("some.Filter");
+    assert!(policy.key_may_match(b"k", b"") && policy.hash_may_match(KeyHash::new(1), b""));
+    assert!(policy.create_filter(numbered_keys(1).as_keys(), &mut Vec::new()).is_err());
+}
+
+#[test]
+fn wrappers_show_what_they_wrap() {
+    let shown = format!("{:?}", BashoInternalFilterPolicy::new(Murmur3BloomPolicy::new(10)));
+    assert_eq!(shown, r#"BashoInternalFilterPolicy("filterblock.Murmur3BloomFilter1")"#);
+}
+
+/// No bits a key at all, or as many as their integer has room for: a filter of no keys is as small as ever.
+#[test]
+fn the_most_bits_a_key() {
+    for most in [0, i32::MAX as u32] {
+        let none = KeyBuf::new();
+        assert_eq!(filter(&BloomFilterPolicy::new(most), &none).len(), 9);
+        assert_eq!(filter(&BashoBloom2Policy::new(most), &none).len(), 9);
+    }
+    let refused =
+        |policy: &dyn FilterPolicy| policy.create_filter(KeyBuf::new().as_keys(), &mut Vec::new()).is_err();
+    assert!(refused(&BloomFilterPolicy::new(1 << 31)) && refused(&BashoBloom2Policy::new(1 << 31)));
 }
 
 /// The limits hold before anything is allocated, and `dst` stays as it was.

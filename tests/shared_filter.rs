@@ -31,6 +31,8 @@ fn it_becomes_the_policys_filter() {
         assert_eq!(written(&shared), filter(&policy, &keys));
         assert_eq!(shared.bits(), (written(&shared).len() as u64 - 1) * 8);
         assert_eq!(shared.probes(), policy.probes());
+        let shown = format!("SharedBloomFilter {{ bits: {}, probes: {} }}", shared.bits(), policy.probes());
+        assert_eq!(format!("{shared:?}"), shown);
     }
 }
 

@@ -192,6 +192,20 @@ fn what_has_to_be_fetched_is_asked_for_even_if_it_is_for_the_filters_only() {
 }
 
 #[test]
+fn index_and_metaindex_side_by_side_are_asked_for_together() {
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[("apple", "value")]);
+    let metaindex = crafted.entries(&[] as &[(&str, &str)]);
+    let index = crafted.entries(&[("apple", handle(data))]);
+    let file = crafted.footer(metaindex, index);
+    let footer = file.len() - 48;
+    let tail = Tail::new(file.len() as u64, footer as u64, file.slice(footer..));
+    let error = Table::open(&tail, &ReadOptions::default().tail_size(48)).unwrap_err();
+    let Error::NeedRange { offset, len } = error else { panic!("{error}") };
+    assert_eq!((offset, len), (metaindex.0, footer - metaindex.0 as usize));
+}
+
+#[test]
 fn a_metaindex_that_lies_apart_is_asked_for() {
     let mut crafted = Crafted::default();
     let metaindex = crafted.entries(&[] as &[(&str, &str)]);

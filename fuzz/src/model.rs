@@ -17,9 +17,9 @@ pub fn hash(key: &[u8]) -> u32 {
     h as u32
 }
 
-/// The k bits that a key sets among `bits`.
-fn positions(key: &[u8], k: u64, bits: u64) -> impl Iterator<Item = usize> {
-    let h = u64::from(hash(key));
+/// The k bits that a key with this hash sets among `bits`.
+fn positions(hash: u32, k: u64, bits: u64) -> impl Iterator<Item = usize> {
+    let h = u64::from(hash);
     let delta = (h >> 17) | ((h << 15) % WRAP);
     (0..k).map(move |i| ((h + i * delta) % WRAP % bits) as usize)
 }
@@ -31,29 +31,28 @@ pub fn probes(bits_per_key: u32) -> u64 {
 
 /// The filter of these keys.
 pub fn bloom_filter(keys: &[&[u8]], bits_per_key: u32) -> Vec<u8> {
-    let bits = (keys.len() as u64 * u64::from(bits_per_key)).max(64).next_multiple_of(8);
-    let mut array = vec![false; bits as usize];
+    let (bits, k) =
+        ((keys.len() as u64 * u64::from(bits_per_key)).max(64).next_multiple_of(8), probes(bits_per_key));
+    let mut filter = vec![0; bits as usize / 8];
     for key in keys {
-        positions(key, probes(bits_per_key), bits).for_each(|position| array[position] = true);
+        positions(hash(key), k, bits).for_each(|position| filter[position / 8] |= 1 << (position % 8));
     }
-    let byte = |bits: &[bool]| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit));
-    let mut filter: Vec<u8> = array.chunks(8).map(byte).collect();
-    filter.push(probes(bits_per_key) as u8);
+    filter.push(k as u8);
     filter
 }
 
-/// Whether the key may be among those of the filter.
-pub fn bloom_matches(key: &[u8], filter: &[u8]) -> bool {
+/// Whether a key with this hash may be among those of the filter.
+pub fn bloom_matches(hash: u32, filter: &[u8]) -> bool {
     if filter.len() < 2 {
         return false;
     }
     let k = u64::from(filter[filter.len() - 1]);
     let bits = 8 * (filter.len() as u64 - 1);
-    k > 30 || positions(key, k, bits).all(|position| filter[position / 8] >> (position % 8) & 1 == 1)
+    k > 30 || positions(hash, k, bits).all(|position| filter[position / 8] >> (position % 8) & 1 == 1)
 }
 
 /// One entry of the offset array, read together with what follows it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Entry {
     start: u64,
     limit: u64,
@@ -64,8 +63,8 @@ pub struct Entry {
 pub struct Block<'a> {
     contents: &'a [u8],
     array: u64,
-    /// Its entries; none where the array cannot be where it is said to be.
-    pub entries: Vec<Entry>,
+    /// How many entries the array has; none where it cannot be where it is said to be.
+    pub count: usize,
     /// None where the block is too short to have one.
     pub base_lg: Option<u8>,
     /// Whether the last five bytes make sense together with the block's length.
@@ -77,26 +76,28 @@ impl<'a> Block<'a> {
     pub fn new(contents: &'a [u8]) -> Self {
         let n = contents.len();
         if n < 5 {
-            return Self { contents, array: 0, entries: Vec::new(), base_lg: None, tail_is_sound: false };
+            return Self { contents, array: 0, count: 0, base_lg: None, tail_is_sound: false };
         }
-        let word = |at: usize| (0..4).map(|byte| u64::from(contents[at + byte]) << (8 * byte)).sum::<u64>();
-        let (array, room) = (word(n - 5), n as u64 - 5);
+        let (array, room) = (word(contents, n - 5), n as u64 - 5);
         let base_lg = Some(contents[n - 1]);
         if array > room {
-            return Self { contents, array, entries: Vec::new(), base_lg, tail_is_sound: false };
+            return Self { contents, array, count: 0, base_lg, tail_is_sound: false };
         }
-        let count = (room - array) / 4;
-        let entry = |i| {
-            let at = (array + 4 * i) as usize;
-            Entry { start: word(at), limit: word(at + 4) }
-        };
+        let count = ((room - array) / 4) as usize;
         let tail_is_sound = (room - array).is_multiple_of(4) && contents[n - 1] < 64;
-        Self { contents, array, entries: (0..count).map(entry).collect(), base_lg, tail_is_sound }
+        Self { contents, array, count, base_lg, tail_is_sound }
+    }
+
+    fn entry(&self, index: usize) -> Option<Entry> {
+        (index < self.count).then(|| {
+            let at = self.array as usize + 4 * index;
+            Entry { start: word(self.contents, at), limit: word(self.contents, at + 4) }
+        })
     }
 
     /// The filter of this number, where its offsets are sound.
     pub fn filter(&self, index: usize) -> Option<&'a [u8]> {
-        let Entry { start, limit } = *self.entries.get(index)?;
+        let Entry { start, limit } = self.entry(index)?;
         let sound = start <= limit && limit <= self.array;
         sound.then(|| &self.contents[start as usize..limit as usize])
     }
@@ -107,13 +108,13 @@ impl<'a> Block<'a> {
         let Ok(index) = usize::try_from(block_offset >> base_lg) else { return true };
         match self.filter(index) {
             Some(filter) => matches(filter),
-            None => self.entries.get(index).is_none_or(|entry| entry.start != entry.limit),
+            None => self.entry(index).is_none_or(|entry| entry.start != entry.limit),
         }
     }
 
     /// Whether nothing is malformed.
     pub fn is_sound(&self) -> bool {
-        self.tail_is_sound && (0..self.entries.len()).all(|index| self.filter(index).is_some())
+        self.tail_is_sound && (0..self.count).all(|index| self.filter(index).is_some())
     }
 
     /// The first offset that filter `index` is for and the one behind its last, as far as 64 bits go.
@@ -124,6 +125,10 @@ impl<'a> Block<'a> {
     }
 }
 
+fn word(bytes: &[u8], at: usize) -> u64 {
+    (0..4).map(|byte| u64::from(bytes[at + byte]) << (8 * byte)).sum()
+}
+
 /// The filter block for these keys, each with the offset of its data block, in ascending order of the offsets. `last` is the
 /// offset of the last `StartBlock`.
 pub fn filter_block(keys: &[(u64, &[u8])], last: u64, base_lg: u8, bits_per_key: u32) -> Vec<u8> {
@@ -131,13 +136,14 @@ pub fn filter_block(keys: &[(u64, &[u8])], last: u64, base_lg: u8, bits_per_key:
     if keys.iter().any(|&(offset, _)| offset >> base_lg == count) {
         count += 1;
     }
-    let (mut filters, mut offsets) = (Vec::new(), Vec::new());
+    let (mut filters, mut offsets, mut left) = (Vec::new(), Vec::new(), keys);
     for index in 0..count {
         offsets.extend((filters.len() as u32).to_le_bytes());
-        let of_range = keys.iter().filter(|(offset, _)| offset >> base_lg == index);
+        let of_range = left.iter().take_while(|(offset, _)| offset >> base_lg == index);
         let of_range: Vec<&[u8]> = of_range.map(|&(_, key)| key).collect();
         if !of_range.is_empty() {
             filters.extend(bloom_filter(&of_range, bits_per_key));
+            left = &left[of_range.len()..];
         }
     }
     offsets.extend((filters.len() as u32).to_le_bytes());

@@ -18,34 +18,39 @@ impl Random {
 
     /// A number below `end`, or 0.
     pub fn below(&mut self, end: usize) -> usize {
-        (self.bits() % end.max(1) as u64) as usize
+        ((u128::from(self.bits()) * end as u128) >> 64) as usize
     }
 
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.bits() as u8).collect()
+    fn bytes(&mut self, len: usize) -> impl Iterator<Item = u8> {
+        (0..len).map(|_| self.bits() as u8)
     }
 }
 
-/// The committed corpus of a target, in the order of the files' names.
+/// The committed corpus of a target.
 pub fn corpus(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target))
+}
+
+/// What is in the files of a folder, in the order of their names.
+pub fn files(folder: &Path) -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("listing the corpus").path()).collect();
     paths.sort();
     paths.iter().map(|path| fs::read(path).expect("reading the corpus")).collect()
 }
 
-/// One of the inputs changed in up to eight places, or one time in eight something else altogether.
-pub fn next_input(inputs: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+/// Makes `input` one of the inputs changed in up to eight places, or one time in eight something else altogether.
+pub fn next_input(inputs: &[Vec<u8>], random: &mut Random, input: &mut Vec<u8>) {
+    input.clear();
     let len = random.below(200);
     let Some(known) = inputs.get(random.below(inputs.len())).filter(|_| random.below(8) > 0) else {
-        return random.bytes(len);
+        input.extend(random.bytes(len));
+        return;
     };
-    let mut input = known.clone();
+    input.extend(known);
     for _ in 0..=random.below(8) {
-        change(&mut input, inputs, random);
+        change(input, inputs, random);
     }
-    input
 }
 
 fn change(input: &mut Vec<u8>, inputs: &[Vec<u8>], random: &mut Random) {
@@ -63,8 +68,7 @@ fn change(input: &mut Vec<u8>, inputs: &[Vec<u8>], random: &mut Random) {
         }
         5 => {
             let len = random.below(9);
-            let new = random.bytes(len);
-            input.splice(at..at, new);
+            input.splice(at..at, random.bytes(len));
         }
         _ => {
             let other = &inputs[random.below(inputs.len())];

@@ -209,4 +209,11 @@ mod tests {
         assert_eq!(modulus(PRIMES - 1), 99_971);
         assert_eq!(modulus(PRIMES), PRIMES as u64 * 8);
     }
+
+    #[test]
+    fn the_largest_array() {
+        let policy = BashoBloom2Policy::new(8);
+        assert_eq!(policy.array_len((1 << 29) - 1).unwrap() as u64, MAX_BITS / 8);
+        assert!(policy.array_len(1 << 29).is_err());
+    }
 }

@@ -48,9 +48,6 @@ const PROBABILITIES: [&[f64]; MAX_BUCKETS as usize + 1] = [
     &[1.0, 0.0645, 0.0156, 0.00596, 0.003, 0.00183, 0.00128, 0.001, 0.000852, 0.000775, 0.000744],
 ];
 
-/// From this probability on, two buckets and one probe do.
-const COARSEST: f64 = 0.393;
-
 /// The least probability in the table.
 const FINEST: f64 = 0.000744;
 
@@ -116,9 +113,8 @@ impl CassandraBloomPolicy {
                 let buckets = u64::from(wished).min(most).max(1);
                 (buckets, best(buckets).0)
             }
-            // Cassandra swaps the two numbers here, by mistake: it takes one bucket and K = 2.
-            Sizing::Rate(p) if p >= COARSEST => (2, 1),
             Sizing::Rate(p) => {
+                // Where two buckets and one probe do, Cassandra swaps the two numbers, by mistake: it takes one bucket and K = 2.
                 let buckets = (2..MAX_BUCKETS).find(|&buckets| best(buckets).1 <= p).unwrap_or(MAX_BUCKETS);
                 let probes = row(buckets).iter().position(|&rate| rate <= p);
                 (buckets, probes.map_or(best(buckets).0, |k| k as u8))

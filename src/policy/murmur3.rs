@@ -161,3 +161,17 @@ impl FilterPolicy for Murmur3BloomPolicy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_powers_of_two_up_to_the_largest() {
+        for (bits, rounded) in [(0, 64), (64, 64), (65, 128), (1 << 34, MAX_BITS), ((1 << 34) - 1, MAX_BITS)]
+        {
+            assert_eq!(round_up(bits, 1).unwrap(), rounded);
+        }
+        assert!(round_up((1 << 34) + 1, 1).is_err());
+    }
+}

@@ -113,6 +113,7 @@ fn files_are_listed_by_kind_and_number() {
     ];
     assert_eq!(listed, [&tables[..], &others].concat());
     assert_eq!(files.iter().map(|file| file.len).sum::<u64>(), 37_123 - 4096);
+    assert!((&files).into_iter().eq(files.iter()));
 
     let manifest = Manifest::read(testdata("goleveldb/base-lg-11")).unwrap();
     assert_eq!(files.live_logs(&manifest).map(|log| log.number).collect::<Vec<_>>(), [14]);
@@ -151,6 +152,16 @@ fn what_is_no_regular_file_is_not_listed() {
     }
     let listed: Vec<_> = DatabaseFiles::list(folder.path()).unwrap().iter().map(|file| file.number).collect();
     assert_eq!(listed, if cfg!(unix) { vec![2, 5] } else { vec![2] });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_looked_up_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let around = folder.path().join("000001.ldb");
+    std::os::unix::fs::symlink("000001.ldb", &around).unwrap();
+    let error = DatabaseFiles::list(folder.path()).unwrap_err();
+    assert!(matches!(error.without_path(), Error::Io { .. }) && error.path() == Some(&*around), "{error}");
 }
 
 #[test]

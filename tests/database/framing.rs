@@ -32,6 +32,22 @@ fn damage(error: &str) -> Item {
 }
 
 #[test]
+fn debug_shows_places_not_contents() {
+    let (file, _) = log(&[b"secret", b"secret"]);
+    let mut reader = LogReader::new(&file[..]);
+    let first = HEADER + 6;
+    for offset in [0, first] {
+        let record = reader.read_record().unwrap().unwrap();
+        assert_eq!(format!("{record:?}"), format!("LogRecord {{ offset: {offset}, len: 6 }}"));
+        let shown = format!("{reader:?}");
+        assert!(
+            shown.contains(&format!("offset: {}", offset + first)) && !shown.contains("secret"),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
 fn a_record_is_checksum_length_type_and_data() {
     // The second record of LevelDB's own MANIFEST in testdata/databases/unfiltered.
     let file = b"\x43\x6b\xe4\x87\x38\x00\x01\

@@ -124,6 +124,29 @@ fn data_handles_that_lead_outside_or_are_none() {
     assert_eq!(open(file).unwrap().get(b"d").unwrap().unwrap(), "4");
 }
 
+/// No writer does this, but LevelDB reads it.
+#[test]
+fn lengths_may_take_more_bytes_than_they_need() {
+    for lengths in [&b"\x80\x80\x00\x03\x05"[..], b"\x00\x83\x80\x00\x05", b"\x80\x00\x83\x00\x85\x00"] {
+        let mut crafted = Crafted::default();
+        let data = crafted.block(&[lengths, b"keyvalue\0\0\0\0\x01\0\0\0"].concat());
+        let table = open(crafted.finish(&[(b"key", data)], &[])).unwrap();
+        assert_eq!(table.get(b"key").unwrap().unwrap(), "value", "{lengths:x?}");
+        assert_eq!(table.iter().count(), 1);
+    }
+}
+
+#[test]
+fn without_checksums_damage_goes_unnoticed() {
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[("key", "value")]);
+    crafted.file[7] = b'V';
+    let file = crafted.finish(&[(b"key", data)], &[]);
+    assert!(open(file.clone()).unwrap().get(b"key").is_err());
+    let trusting = Table::open(file, &ReadOptions::default().verify_checksums(false)).unwrap();
+    assert_eq!(trusting.get(b"key").unwrap().unwrap(), "vVlue");
+}
+
 #[test]
 fn empty_data_blocks_are_passed_over() {
     for contents in [&b"\0\0\0\0"[..], b"\0\0\0\0\x01\0\0\0", b"rest\0\0\0\0"] {
@@ -160,6 +183,7 @@ fn internal_keys_that_are_none() {
     let key = |user_key: &[u8], tag: u64| [user_key, &tag.to_le_bytes()].concat();
     let table = |entries: &[(Vec<u8>, &str)]| {
         let mut crafted = Crafted::default();
+        crafted.block(b"seven..");
         let data = crafted.entries(entries);
         let metaindex = crafted.entries(&[] as &[(&str, &str)]);
         let index = crafted.entries(&[(key(b"z", 0), handle(data))]);
@@ -174,7 +198,7 @@ fn internal_keys_that_are_none() {
     assert!(matches!(error, Error::Unsupported { .. }));
     assert_eq!(
         error.to_string(),
-        "internal key at offset 0: expected type 0 (deletion) or 1 (value), found type 2, which is not supported"
+        "internal key at offset 12: expected type 0 (deletion) or 1 (value), found type 2, which is not supported"
     );
     assert!(sound.get(b"short").unwrap().is_none() && sound.may_contain(b"short").unwrap());
 

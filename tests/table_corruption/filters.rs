@@ -7,6 +7,19 @@ use filterblock::table::{ReadOptions, Table};
 use crate::tables::{Crafted, entry_block, handle, sample};
 use crate::{FILTER, filter_block, impossible_handles, open};
 
+/// LevelDB writes data, filters, metaindex and index in this order, but a reader goes by the handles.
+#[test]
+fn filters_may_lie_right_behind_the_index() {
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[("key", "value")]);
+    let index = crafted.entries(&[("key", handle(data))]);
+    let filter = crafted.block(&filter_block(&[b"key"]));
+    let metaindex = crafted.entries(&[(FILTER, handle(filter))]);
+    let table = open(crafted.footer(metaindex, index)).unwrap();
+    assert!(table.filter_error().is_none() && table.filter().is_some());
+    assert_eq!(table.get(b"key").unwrap().unwrap(), "value");
+}
+
 #[test]
 fn trouble_with_the_metaindex_turns_filters_off() {
     let sample = sample("words-1024-bloom20-snappy.ldb");

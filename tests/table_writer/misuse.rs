@@ -26,10 +26,19 @@ fn keys_out_of_order_are_refused_and_the_table_goes_on() {
 }
 
 #[test]
+fn an_internal_key_may_be_a_tag_alone() {
+    let mut table = TableBuilder::new(Vec::new(), uncompressed().internal_keys(true));
+    assert!(matches!(table.add(&[1; 7], b""), Err(Error::ShortInternalKey { found: 7, .. })));
+    table.add(&[1; 8], b"").unwrap();
+}
+
+#[test]
 fn order_holds_across_blocks() {
     let mut table = TableBuilder::new(Vec::new(), uncompressed().block_size(1));
+    assert_eq!(table.file_size(), 0);
     table.add(b"b", b"").unwrap();
-    assert!(table.file_size() > 0);
+    // One entry of 4 bytes, one restart, and the trailer.
+    assert_eq!(table.file_size(), 4 + 8 + 5);
     assert!(matches!(table.add(b"b", b""), Err(Error::KeyOrder { .. })));
     assert!(matches!(table.add(b"a", b""), Err(Error::KeyOrder { .. })));
 }

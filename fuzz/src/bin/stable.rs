@@ -1,32 +1,39 @@
 //! Runs the targets without libFuzzer: the committed corpus, then inputs made from it by seeded changes.
 //!
 //! ```text
-//! stable [--seconds N | --inputs N] [--seed N] [target]...
+//! stable [--seconds N | --inputs N] [--seed N] [--corpus FOLDER] [target]...
 //! ```
 //!
+//! FOLDER has more inputs to begin with, in a folder of its own for each target.
 //! A panic ends it, after the input has been shown in hexadecimal.
 
 use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use filterblock_fuzz::mutate::{Random, corpus, next_input};
+use filterblock_fuzz::mutate::{Random, corpus, files, next_input};
 use filterblock_fuzz::{TARGETS, Target};
 
-const USAGE: &str = "usage: stable [--seconds N | --inputs N] [--seed N] [target]...";
+const USAGE: &str = "usage: stable [--seconds N | --inputs N] [--seed N] [--corpus FOLDER] [target]...";
 
 /// What is run of each target.
 struct Options {
     seconds: Option<u64>,
     inputs: u64,
     seed: u64,
+    corpus: Option<PathBuf>,
     targets: Vec<Target>,
 }
 
 fn options() -> Option<Options> {
-    let mut options = Options { seconds: None, inputs: 20_000, seed: 1, targets: Vec::new() };
+    let mut options = Options { seconds: None, inputs: 20_000, seed: 1, corpus: None, targets: Vec::new() };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
+        if argument == "--corpus" {
+            options.corpus = Some(arguments.next()?.into());
+            continue;
+        }
         let mut number = || arguments.next()?.parse::<u64>().ok();
         match argument.as_str() {
             "--seconds" => options.seconds = Some(number()?),
@@ -56,17 +63,22 @@ fn main() -> ExitCode {
 
 /// Whether no input made the target panic.
 fn run(&(name, target): &Target, options: &Options) -> bool {
-    let known = corpus(name);
+    let mut known = corpus(name);
+    if let Some(folder) = &options.corpus {
+        known.extend(files(&folder.join(name)));
+    }
     let mut random = Random(options.seed);
     let start = Instant::now();
     let end = options.seconds.map(|seconds| start + Duration::from_secs(seconds));
-    let mut count = 0;
+    let (mut count, mut input) = (0_u64, Vec::new());
     loop {
-        let input = match known.get(count as usize) {
-            Some(input) => input.clone(),
-            None if end.map_or(count >= options.inputs, |end| Instant::now() >= end) => break,
-            None => next_input(&known, &mut random),
-        };
+        match known.get(count as usize) {
+            Some(known) => input.clone_from(known),
+            None if end.map_or(count >= options.inputs, |end| count % 64 == 0 && Instant::now() >= end) => {
+                break;
+            }
+            None => next_input(&known, &mut random, &mut input),
+        }
         count += 1;
         if panic::catch_unwind(AssertUnwindSafe(|| target(&input))).is_err() {
             let hex: String = input.iter().map(|byte| format!("{byte:02x}")).collect();

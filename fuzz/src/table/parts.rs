@@ -6,8 +6,8 @@ use bytes::Bytes;
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOptions};
 
-/// How many data blocks of a sample are kept.
-const MAX_BLOCKS: usize = 6;
+/// How many data blocks of a sample are kept: a first, a last and one between.
+const MAX_BLOCKS: usize = 3;
 
 /// A key and its value.
 pub(super) type Entry = (Vec<u8>, Vec<u8>);

@@ -103,3 +103,28 @@ impl Codec {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zlib_begins_with_a_sound_header() {
+        for (header, sound) in [
+            (b"\x78\x9c", true),
+            (b"\x08\x1d", true),
+            (b"\x78\x9d", false),
+            (b"\x77\x85", false), // another method
+            (b"\x88\x1c", false), // a window beyond 32 KiB
+            (b"\x78\xbb", false), // a dictionary
+        ] {
+            assert_eq!(Codec::Zlib.may_begin(header), sound, "{header:x?}");
+            assert!(Codec::Deflate.may_begin(header));
+        }
+        assert!(!Codec::Zlib.may_begin(b"\x78") && Codec::Lz4.may_begin(b""));
+        // All but the one thing wrong holds for each.
+        for header in [0x789c, 0x081d, 0x7785, 0x881c, 0x78bb_u16] {
+            assert!(header.is_multiple_of(31), "{header:x}");
+        }
+    }
+}

@@ -160,12 +160,62 @@ mod tests {
 
     #[test]
     fn types_that_nobody_reads_are_named() {
-        for (id, meaning) in
-            [(5, "LZ4HC in RocksDB"), (7, "Zstandard in RocksDB"), (255, "of unknown meaning")]
-        {
+        for (id, meaning) in [
+            (5, "LZ4HC in RocksDB"),
+            (6, "XPRESS in RocksDB"),
+            (7, "Zstandard in RocksDB"),
+            (255, "of unknown meaning"),
+        ] {
             let error = error(id, b"abc");
             assert!(error.starts_with("compression type at offset 103: expected 0 (none)"), "{error}");
             assert!(error.ends_with(&format!("found {id} ({meaning}), which is not supported")), "{error}");
         }
+        assert_eq!((Codec::foreign_use(2), Codec::foreign_use(3)), (None, Some("bzip2 in RocksDB")));
+        assert_eq!(Codec::foreign_use(4), Some("LZ4 in RocksDB"));
+    }
+
+    /// Where only one codec can be meant, what that one finds wrong is said.
+    #[cfg(all(feature = "zstd", feature = "zlib", feature = "lz4"))]
+    #[test]
+    fn damage_is_told_by_the_codec_meant() {
+        for (id, stored, expected) in [
+            (2, &[0xff; 40][..], "expected data of type 2: zstd, zlib, lz4, deflate, found something else"),
+            (2, b"\x28\xb5\x2f\xfdjunk", "expected a Zstandard frame, found"),
+            (2, b"\x78\x9cjunk", "expected zlib data, found"),
+            (
+                2,
+                b"\x78\x9c\x01\x00\x00\xff\xff\x00\x00\x00\x02",
+                "expected zlib data, found a wrong checksum",
+            ),
+            // No block type is 3.
+            (4, &[0xff; 40], "expected deflate data, found invalid data"),
+            // An empty block that is stored, cut before its length, and whole but not the last.
+            (4, b"\x01", "expected deflate data, found an end within them"),
+            (4, b"\x00\x00\x00\xff\xff", "expected deflate data, found an end within them"),
+            (4, b"\x01\x00\x00\xff\xffmore", "expected deflate data, found 4 bytes behind their end"),
+        ] {
+            let error = error(id, stored);
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[cfg(feature = "zstd")]
+    #[test]
+    fn a_declared_length_is_held_to_the_limit_before_the_data() {
+        // One segment with its length in a byte, and one stored block of five bytes, the last.
+        let frame =
+            |declared: u8| Bytes::from([b"\x28\xb5\x2f\xfd\x20", &[declared][..], b"\x29\0\0hello"].concat());
+        assert_eq!(decompress(3, frame(5), 0, 5).unwrap().0, "hello");
+        for (declared, limit) in [(5, 4), (200, 199)] {
+            let error = decompress(3, frame(declared), 0, limit).unwrap_err();
+            assert!(matches!(error, Error::Limit { found, .. } if found == u64::from(declared)), "{error}");
+        }
+    }
+
+    #[cfg(not(any(feature = "zstd", feature = "zlib", feature = "lz4")))]
+    #[test]
+    fn features_that_are_missing_are_named() {
+        let error = error(2, &[0xff; 40]);
+        assert!(error.contains("zlib, which needs the feature `zlib`; or lz4"), "{error}");
     }
 }
