@@ -1,11 +1,13 @@
 //! What the MANIFEST of a database folder says of the tables in it.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use filterblock::Error;
-use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest};
+use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest, log_holds_data};
 
+use crate::input::Folder;
 use crate::reading::Reading;
 
 /// A folder with a MANIFEST, or with something that says there should be one.
@@ -116,6 +118,30 @@ fn overlapped(manifest: &Manifest) -> BTreeMap<u64, usize> {
 /// The folder that the file at `path` lies in.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+impl Folder {
+    /// The logs that are not empty and not in tables yet.
+    pub(crate) fn filled_logs(&self, database: Option<&Database>) -> impl Iterator<Item = &Path> {
+        let live =
+            self.logs.iter().filter(move |log| database.is_none_or(|database| database.is_log_live(log)));
+        live.filter(|log| fs::metadata(log).map_or(true, |log| log.len() > 0)).map(PathBuf::as_path)
+    }
+
+    /// Those of them with writes in them. A log that cannot be read to its end may have some, which is said.
+    pub(crate) fn logs_with_data(
+        &self,
+        database: Option<&Database>,
+        mut complain: impl FnMut(&Path, &Error),
+    ) -> Vec<&Path> {
+        let with_data = self.filled_logs(database).filter(|log| {
+            log_holds_data(log).unwrap_or_else(|error| {
+                complain(log, error.without_path());
+                true
+            })
+        });
+        with_data.collect()
+    }
 }
 
 #[cfg(test)]

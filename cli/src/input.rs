@@ -6,10 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use filterblock::Error;
-use filterblock::database::log_holds_data;
 use filterblock::table::{ReadOptions, Table};
-
-use crate::database::Database;
 
 /// What a path given on the command line stands for.
 pub(crate) enum Source {
@@ -44,28 +41,6 @@ impl Folder {
     /// Whether there is nothing of a database's in it.
     pub(crate) const fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.logs.is_empty() && self.skipped.is_empty()
-    }
-
-    /// The logs that are not empty and not in tables yet.
-    pub(crate) fn filled_logs(&self, database: Option<&Database>) -> impl Iterator<Item = &Path> {
-        let live =
-            self.logs.iter().filter(move |log| database.is_none_or(|database| database.is_log_live(log)));
-        live.filter(|log| fs::metadata(log).map_or(true, |log| log.len() > 0)).map(PathBuf::as_path)
-    }
-
-    /// Those of them with writes in them. A log that cannot be read to its end may have some, which is said.
-    pub(crate) fn logs_with_data(
-        &self,
-        database: Option<&Database>,
-        mut complain: impl FnMut(&Path, &Error),
-    ) -> Vec<&Path> {
-        let with_data = self.filled_logs(database).filter(|log| {
-            log_holds_data(log).unwrap_or_else(|error| {
-                complain(log, error.without_path());
-                true
-            })
-        });
-        with_data.collect()
     }
 
     fn list(path: &Path) -> io::Result<Self> {
