@@ -42,7 +42,7 @@ impl Avx2 {
         unsafe { set_bits(area, probes, hashes) }
     }
 
-    /// Whether `filter` may have a key with the hash `h`; `None` unless its array has 32 to 64 bytes, which fit into two registers.
+    /// Whether `filter` may have a key with the hash `h`; `None` unless its array has 8 to 64 bytes, which fit into two registers.
     #[inline]
     pub(crate) fn matches(self, h: u32, filter: &[u8]) -> Option<bool> {
         // SAFETY: `self` proves that the processor has AVX2.
@@ -243,10 +243,10 @@ fn set_bits(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
     }
 }
 
-/// Whether a filter's array has 32 to 64 bytes.
+/// Whether a filter's array has 8 to 64 bytes.
 #[inline]
 fn two_registers(filter: &[u8]) -> bool {
-    matches!(filter.len(), 33..=65)
+    matches!(filter.len(), 9..=65)
 }
 
 #[target_feature(enable = "avx2")]
@@ -261,35 +261,68 @@ fn matches_each(
     }
 }
 
-/// Panics if the array has not 32 to 64 bytes.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn matches(h: u32, filter: &[u8]) -> bool {
-    const SHIFT: u32 = 35;
-    const MULTIPLIERS: [u32; 33] = {
-        let mut multipliers = [0; 33];
-        let mut beyond = 0;
-        while beyond < 33 {
-            multipliers[beyond] = multiplier(32 + beyond, SHIFT);
-            beyond += 1;
-        }
-        multipliers
-    };
     let Some((&probes, array)) = filter.split_last() else { return false };
     if probes > MAX_PROBES {
         return true;
     }
-    let beyond = array.len().wrapping_sub(32);
-    let positions = Positions::by(array.len(), MULTIPLIERS[beyond], SHIFT);
-    // SAFETY: the array has 32 bytes, which are its first and, from `beyond` on, its last; the loads need no alignment.
-    let [low, high] = [0, beyond].map(|at| unsafe { _mm256_loadu_si256(array.as_ptr().add(at).cast()) });
+    if probes == 1 {
+        // A single division is quicker than all that follows.
+        let bit = h % (array.len() as u32 * 8);
+        return array[(bit / 8) as usize] >> (bit % 8) & 1 != 0;
+    }
+    match array.len() {
+        32.. => has_bits::<32>(array, probes, h),
+        16.. => has_bits::<16>(array, probes, h),
+        _ => has_bits::<8>(array, probes, h),
+    }
+}
+
+/// For arrays of HALF bytes to twice as many, of which one register takes the first HALF and another one the last. HALF is 8, 16 or 32;
+/// other lengths panic.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn has_bits<const HALF: usize>(array: &[u8], probes: u8, h: u32) -> bool {
+    const MULTIPLIERS: [u32; 57] = {
+        let mut multipliers = [0; 57];
+        let mut len = 8;
+        while len <= 64 {
+            let half = if len >= 32 {
+                32
+            } else if len >= 16 {
+                16_usize
+            } else {
+                8
+            };
+            multipliers[len - 8] = multiplier(len, 30 + half.trailing_zeros());
+            len += 1;
+        }
+        multipliers
+    };
+    let beyond = array.len().wrapping_sub(HALF);
+    assert!(beyond <= HALF);
+    let positions = Positions::by(array.len(), MULTIPLIERS[array.len() - 8], 30 + HALF.trailing_zeros());
+    let load = |at: usize| {
+        let bytes = array[at..][..HALF].as_ptr();
+        // SAFETY: HALF bytes can be read from here, and the loads need no alignment.
+        unsafe {
+            match HALF {
+                32 => _mm256_loadu_si256(bytes.cast()),
+                16 => _mm256_castsi128_si256(_mm_loadu_si128(bytes.cast())),
+                _ => _mm256_castsi128_si256(_mm_loadl_epi64(bytes.cast())),
+            }
+        }
+    };
+    let (low, high) = (load(0), load(beyond));
     let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
     let numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     let mut h = _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(delta, numbers));
     let mut left = u32::from(probes);
     loop {
         let position = positions.of(h);
-        let is_high = _mm256_cmpgt_epi32(position, _mm256_set1_epi32(255));
+        let is_high = _mm256_cmpgt_epi32(position, _mm256_set1_epi32(HALF as i32 * 8 - 1));
         let position =
             _mm256_sub_epi32(position, _mm256_and_si256(is_high, _mm256_set1_epi32(beyond as i32 * 8)));
         let word = _mm256_srli_epi32::<5>(position);

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filterblock::table::{Origin, ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{
-    BloomFilterPolicy, CassandraBloomPolicy, Error, FilterBlockBuilder, FilterPolicy, LegacyBloomPolicy,
-    LegacyHash, Murmur3BloomPolicy, OpaquePolicy, SharedPolicy,
+    BloomFilterPolicy, CassandraBloomPolicy, Error, FilterPolicy, LegacyBloomPolicy, LegacyHash,
+    Murmur3BloomPolicy, OpaquePolicy, SharedPolicy,
 };
 use tables::{Crafted, entry_block, testdata};
 
@@ -143,7 +143,8 @@ mod basho {
             let theirs = table.filter().unwrap();
             assert_eq!((denied(&table), theirs.num_filters()), ((keys, 0), filters), "{name}");
             let policy = BashoInternalFilterPolicy::new(Arc::clone(policy));
-            let mut builder = FilterBlockBuilder::with_base_lg(policy, theirs.base_lg()).unwrap();
+            let mut builder =
+                filterblock::FilterBlockBuilder::with_base_lg(policy, theirs.base_lg()).unwrap();
             for handle in table.data_blocks() {
                 let handle = handle.unwrap();
                 builder.start_block(handle.offset).unwrap();
