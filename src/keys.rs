@@ -90,7 +90,7 @@ impl<'a> Keys<'a> {
     pub(crate) fn even(&self) -> Option<EvenKeys<'a>> {
         match self.starts {
             Starts::Even { count, stride } => {
-                Some(EvenKeys { bytes: self.bytes, count, stride, len: stride - self.suffix })
+                Some(EvenKeys { bytes: self.bytes, count, stride, len: stride.saturating_sub(self.suffix) })
             }
             Starts::At(_) => None,
         }
