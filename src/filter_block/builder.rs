@@ -20,7 +20,7 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 /// block will lie, whenever one ends, then `add_key` with each of its keys. A key added before any `start_block` belongs to
 /// offset 0. After [`finish`](Self::finish) the builder starts anew.
 ///
-/// Memory: the filters made so far and the keys of the current range (end to end, and a word for each); a
+/// Memory: the filters made so far and the keys of the current range (end to end, and a word for each once their lengths differ); a
 /// range without keys costs nothing until `finish`, and four bytes then.
 ///
 /// ```
