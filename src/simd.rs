@@ -158,6 +158,13 @@ fn columns(word: impl Fn(usize) -> i32) -> __m256i {
 
 #[target_feature(enable = "avx2")]
 #[inline]
+fn load(array: &[u32; 8]) -> __m256i {
+    // SAFETY: the array has 32 bytes, and the load needs no alignment.
+    unsafe { _mm256_loadu_si256(array.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
 fn store(array: &mut [u32; 8], words: __m256i) {
     // SAFETY: the array has room for 32 bytes, and the store needs no alignment.
     unsafe { _mm256_storeu_si256(array.as_mut_ptr().cast(), words) }
@@ -175,6 +182,11 @@ struct Positions {
     bits: __m256i,
 }
 
+/// For arrays of `len` bytes, and all down to half as many.
+const fn shift(len: usize) -> u32 {
+    29 + len.next_power_of_two().trailing_zeros()
+}
+
 const fn multiplier(len: usize, shift: u32) -> u32 {
     (1u64 << shift).div_ceil(len as u64) as u32
 }
@@ -184,19 +196,18 @@ impl Positions {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn new(len: usize) -> Self {
-        let shift = 29 + len.next_power_of_two().trailing_zeros();
-        Self::by(len, multiplier(len, shift), shift)
+        Self::by(len as u32 * 8, multiplier(len, shift(len)), shift(len))
     }
 
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn by(len: usize, multiplier: u32, shift: u32) -> Self {
+    fn by(bits: u32, multiplier: u32, shift: u32) -> Self {
         Self {
             multiplier: _mm256_set1_epi32(multiplier as i32),
             even_shift: _mm_cvtsi32_si128(shift as i32),
             // Quotients of odd lanes belong into the upper half of each pair.
             odd_shift: _mm_cvtsi32_si128(shift as i32 - 32),
-            bits: _mm256_set1_epi32(len as i32 * 8),
+            bits: _mm256_set1_epi32(bits as i32),
         }
     }
 
@@ -222,8 +233,7 @@ fn set_bits(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
     let positions = Positions::new(area.len() / 8);
     let mut rows = Rows([[0; 8]; 6]);
     for hashes in hashes {
-        // SAFETY: the array has 32 bytes, and the load needs no alignment.
-        let mut h = unsafe { _mm256_loadu_si256(hashes.as_ptr().cast()) };
+        let mut h = load(hashes);
         let delta = _mm256_or_si256(_mm256_srli_epi32::<17>(h), _mm256_slli_epi32::<15>(h));
         let mut left = usize::from(probes);
         while left > 0 {
@@ -263,6 +273,12 @@ fn matches_each(
 
 #[target_feature(enable = "avx2")]
 #[inline]
+fn numbers() -> __m256i {
+    _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
 fn matches(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
     if probes > MAX_PROBES {
@@ -274,38 +290,69 @@ fn matches(h: u32, filter: &[u8]) -> bool {
         return array[(bit / 8) as usize] >> (bit % 8) & 1 != 0;
     }
     match array.len() {
-        32.. => has_bits::<32>(array, probes, h),
-        16.. => has_bits::<16>(array, probes, h),
-        _ => has_bits::<8>(array, probes, h),
+        33.. => has_bits::<32>(filter, probes, h),
+        17.. => has_bits::<16>(filter, probes, h),
+        _ => has_bits::<8>(filter, probes, h),
     }
 }
 
-/// For arrays of HALF bytes to twice as many, of which one register takes the first HALF and another one the last. HALF is 8, 16 or 32;
-/// other lengths panic.
+/// What has to be known of an array of 8 to 64 bytes, by the length of its filter. Of arrays of HALF + 1 bytes to twice as many, where HALF is
+/// 8, 16 or 32, one register takes the first HALF bytes and another one the last; an array of 8 bytes is as one of 16.
+struct Lengths {
+    multiplier: [u32; 66],
+    bits: [u32; 66],
+    /// The first bit of the last HALF bytes.
+    beyond: [u32; 66],
+}
+
+static LENGTHS: Lengths = {
+    let mut lengths = Lengths { multiplier: [0; 66], bits: [0; 66], beyond: [0; 66] };
+    let mut len = 8;
+    while len <= 64 {
+        let half = if len > 32 {
+            32
+        } else if len > 16 {
+            16
+        } else {
+            8
+        };
+        lengths.multiplier[len + 1] = multiplier(len, shift(half * 2));
+        lengths.bits[len + 1] = len as u32 * 8;
+        lengths.beyond[len + 1] = (len - half) as u32 * 8;
+        len += 1;
+    }
+    lengths
+};
+
+/// For arrays of HALF + 1 bytes to twice as many, and of 8; other lengths panic.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn has_bits<const HALF: usize>(array: &[u8], probes: u8, h: u32) -> bool {
-    const MULTIPLIERS: [u32; 57] = {
-        let mut multipliers = [0; 57];
-        let mut len = 8;
-        while len <= 64 {
-            let half = if len >= 32 {
-                32
-            } else if len >= 16 {
-                16_usize
-            } else {
-                8
-            };
-            multipliers[len - 8] = multiplier(len, 30 + half.trailing_zeros());
-            len += 1;
+fn has_bits<const HALF: usize>(filter: &[u8], probes: u8, h: u32) -> bool {
+    let (multiplier, bits) = (LENGTHS.multiplier[filter.len()], LENGTHS.bits[filter.len()]);
+    let positions = Positions::by(bits, multiplier, shift(HALF * 2));
+    let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
+    let mut h = _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(delta, numbers()));
+    let mut left = u32::from(probes);
+    loop {
+        let bits = _mm256_movemask_ps(bits_at::<HALF>(filter, positions.of(h)));
+        let set = bits.trailing_ones();
+        if set >= left {
+            return true;
         }
-        multipliers
-    };
-    let beyond = array.len().wrapping_sub(HALF);
-    assert!(beyond <= HALF);
-    let positions = Positions::by(array.len(), MULTIPLIERS[array.len() - 8], 30 + HALF.trailing_zeros());
-    let load = |at: usize| {
-        let bytes = array[at..][..HALF].as_ptr();
+        if set < 8 {
+            return false;
+        }
+        left -= 8;
+        h = _mm256_add_epi32(h, _mm256_slli_epi32::<3>(delta));
+    }
+}
+
+/// The bits of a filter at eight positions, as signs.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn bits_at<const HALF: usize>(filter: &[u8], position: __m256i) -> __m256 {
+    let load = |bytes: &[u8]| {
+        let bytes = bytes[..HALF].as_ptr();
         // SAFETY: HALF bytes can be read from here, and the loads need no alignment.
         unsafe {
             match HALF {
@@ -315,35 +362,18 @@ fn has_bits<const HALF: usize>(array: &[u8], probes: u8, h: u32) -> bool {
             }
         }
     };
-    let (low, high) = (load(0), load(beyond));
-    let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
-    let numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    let mut h = _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(delta, numbers));
-    let mut left = u32::from(probes);
-    loop {
-        let position = positions.of(h);
-        let is_high = _mm256_cmpgt_epi32(position, _mm256_set1_epi32(HALF as i32 * 8 - 1));
-        let position =
-            _mm256_sub_epi32(position, _mm256_and_si256(is_high, _mm256_set1_epi32(beyond as i32 * 8)));
-        let word = _mm256_srli_epi32::<5>(position);
-        let words = _mm256_blendv_epi8(
-            _mm256_permutevar8x32_epi32(low, word),
-            _mm256_permutevar8x32_epi32(high, word),
-            is_high,
-        );
-        // The wanted bit of each word becomes its topmost one: shifted left by 31 less its number.
-        let left_by = _mm256_andnot_si256(position, _mm256_set1_epi32(31));
-        let bits = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_sllv_epi32(words, left_by)));
-        let wanted = !(u32::MAX << left.min(8));
-        if bits as u32 & wanted != wanted {
-            return false;
-        }
-        if left <= 8 {
-            return true;
-        }
-        left -= 8;
-        h = _mm256_add_epi32(h, _mm256_slli_epi32::<3>(delta));
-    }
+    let beyond = LENGTHS.beyond[filter.len()];
+    let array = &filter[..filter.len() - 1];
+    let (low, high) = (load(array), load(&array[array.len() - HALF..]));
+    // Negative where the position is before those in `high`, and then without sign the larger one.
+    let in_high = _mm256_sub_epi32(position, _mm256_set1_epi32(beyond as i32));
+    let position = _mm256_min_epu32(position, in_high);
+    let word = _mm256_srli_epi32::<5>(position);
+    let word_of = |half| _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(half, word));
+    let words = _mm256_blendv_ps(word_of(high), word_of(low), _mm256_castsi256_ps(in_high));
+    // The wanted bit of each word becomes its topmost one: shifted left by 31 less its number.
+    let left_by = _mm256_andnot_si256(position, _mm256_set1_epi32(31));
+    _mm256_castsi256_ps(_mm256_sllv_epi32(_mm256_castps_si256(words), left_by))
 }
 
 #[target_feature(enable = "avx2")]

@@ -248,12 +248,11 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     #[inline]
     fn place(&self, index: usize) -> Option<Place<'_>> {
         let (start, end) = self.offsets(index)?;
-        Some(if start <= end && end <= self.array_offset {
-            self.contents.as_ref().get(start..end).map_or(Place::Malformed, Place::At)
-        } else if start == end {
-            Place::EmptyBeyond
-        } else {
-            Place::Malformed
+        let filters = self.contents.as_ref().get(..self.array_offset).unwrap_or_default();
+        Some(match filters.get(start..end) {
+            Some(filter) => Place::At(filter),
+            None if start == end => Place::EmptyBeyond,
+            None => Place::Malformed,
         })
     }
 

@@ -70,7 +70,9 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
     matches_portable(h, filter)
 }
 
-#[inline]
+// A function of its own beside the kernels: registers that it saves would be saved for them, too.
+#[cfg_attr(all(feature = "simd", target_arch = "x86_64"), inline(never))]
+#[cfg_attr(not(all(feature = "simd", target_arch = "x86_64")), inline)]
 fn matches_portable(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
     if array.is_empty() {

@@ -54,12 +54,16 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
         for (probes, answers) in probes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
             let mut stripped: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
+            let mut are_long = true;
             for (stripped, &(key, filter)) in stripped.iter_mut().zip(probes) {
-                *stripped = (user_key(key).unwrap_or_default(), filter);
+                are_long &= key.len() >= SUFFIX;
+                *stripped = (&key[..key.len().saturating_sub(SUFFIX)], filter);
             }
             self.policy.keys_may_match(&stripped[..probes.len()], answers);
-            for (&(key, _), answer) in probes.iter().zip(answers) {
-                *answer |= key.len() < SUFFIX;
+            if !are_long {
+                for (&(key, _), answer) in probes.iter().zip(answers) {
+                    *answer |= key.len() < SUFFIX;
+                }
             }
         }
     }
