@@ -19,6 +19,9 @@ const RANGE: u64 = 2048;
 /// As many keys as fit into the cache with their filters, too many for a processor to learn the answers by heart.
 const KEYS: usize = 40_000;
 
+/// What a database puts behind a user key: sequence number and type.
+const SUFFIX: [u8; 8] = [1, 7, 0, 0, 0, 0, 0, 0];
+
 /// Lengths of the keys: `None` for 1 to 64 bytes, mixed.
 const LENGTHS: [Option<usize>; 5] = [Some(8), Some(16), Some(24), Some(64), None];
 
@@ -143,6 +146,11 @@ fn asking(c: &mut Criterion) {
                 let shared: SharedPolicy = Arc::new(policy);
                 let reader = FilterBlockReader::new(shared, &block[..]);
                 bench_ask(&mut group, &format!("{name}/shared"), &reader, &queries);
+                let internal: Vec<_> = asked.iter().map(|key| [&key[..], &SUFFIX].concat()).collect();
+                let queries: Vec<_> =
+                    queries.iter().zip(&internal).map(|(&(offset, _), key)| (offset, &key[..])).collect();
+                let reader = FilterBlockReader::new(InternalFilterPolicy::new(policy), &block[..]);
+                bench_ask(&mut group, &format!("{name}/internal"), &reader, &queries);
             }
         }
     }

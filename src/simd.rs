@@ -56,7 +56,7 @@ impl Avx2 {
         probes: &[(&[u8], &[u8])],
         hashes: &[u32],
         answers: &mut [bool],
-        other: impl Fn(u32, &[u8]) -> bool,
+        other: impl FnMut(u32, &[u8]) -> bool,
     ) {
         // SAFETY: `self` proves that the processor has AVX2.
         unsafe { matches_each(probes, hashes, answers, other) }
@@ -264,7 +264,7 @@ fn matches_each(
     probes: &[(&[u8], &[u8])],
     hashes: &[u32],
     answers: &mut [bool],
-    other: impl Fn(u32, &[u8]) -> bool,
+    mut other: impl FnMut(u32, &[u8]) -> bool,
 ) {
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
         *answer = if two_registers(filter) { matches(h, filter) } else { other(h, filter) };

@@ -74,17 +74,7 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
 #[cfg_attr(all(feature = "simd", target_arch = "x86_64"), inline(never))]
 #[cfg_attr(not(all(feature = "simd", target_arch = "x86_64")), inline)]
 fn matches_portable(h: u32, filter: &[u8]) -> bool {
-    let Some((&probes, array)) = filter.split_last() else { return false };
-    if array.is_empty() {
-        return false;
-    }
-    if probes > MAX_PROBES {
-        return true;
-    }
-    let bits = Bits::new(array);
-    let delta = h.rotate_right(17);
-    // Ten bits a key, as nearly everyone has it, without counting.
-    if probes == 6 { bits.all(h, delta, 6) } else { bits.all(h, delta, probes) }
+    LastModulus::default().matches(h, filter)
 }
 
 /// Answers `probes` of (key, filter) by LevelDB's hash.
@@ -107,43 +97,39 @@ fn fetch(probes: &[(&[u8], &[u8])]) {
     crate::fetch::fetch(ends.flatten());
 }
 
-/// First three bits of every key without a branch, then the rest for those that have them.
 fn matches_group(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
     let mut hashes = [0; GROUP];
     hash_group(probes, &mut hashes);
+    let mut modulus = LastModulus::default();
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if let Some(avx2) = Avx2::detect() {
-        return avx2.matches_each(probes, &hashes, answers, matches_portable);
+        return avx2.matches_each(probes, &hashes, answers, |h, filter| modulus.matches(h, filter));
     }
-    let mut open = [0; GROUP];
-    let mut opened = 0;
-    let mut modulus = LastModulus::default();
-    for (index, ((&(_, filter), answer), &h)) in probes.iter().zip(&mut *answers).zip(&hashes).enumerate() {
-        match filter.split_last() {
-            Some((3..=MAX_PROBES, array)) if !array.is_empty() => {
-                *answer = modulus.bits(array).three(h, h.rotate_right(17));
-                open[opened] = index as u8;
-                opened += usize::from(*answer);
-            }
-            _ => *answer = matches_portable(h, filter),
-        }
-    }
-    for &index in &open[..opened] {
-        let index = usize::from(index);
-        if let Some((&k, array)) = probes[index].1.split_last() {
-            let delta = hashes[index].rotate_right(17);
-            let h = hashes[index].wrapping_add(delta.wrapping_mul(3));
-            let bits = modulus.bits(array);
-            answers[index] = if k == 6 { bits.three(h, delta) } else { bits.all(h, delta, k - 3) };
-        }
+    for ((&(_, filter), &h), answer) in probes.iter().zip(&hashes).zip(answers) {
+        *answer = modulus.matches(h, filter);
     }
 }
 
-/// Filters of one block are often equally long: one division for all of them.
+/// Asks filters of which many are equally long, as those of one block often are: one division for all of them.
 #[derive(Default)]
 struct LastModulus(Option<(usize, Modulus)>);
 
 impl LastModulus {
+    /// Whether `filter` has all bits of a key with the hash `h`.
+    #[inline(always)]
+    fn matches(&mut self, h: u32, filter: &[u8]) -> bool {
+        let Some((&probes, array)) = filter.split_last() else { return false };
+        if array.is_empty() {
+            return false;
+        }
+        if probes > MAX_PROBES {
+            return true;
+        }
+        let (bits, delta) = (self.bits(array), h.rotate_right(17));
+        // Ten bits a key, as nearly everyone has it, without counting.
+        if probes == 6 { bits.all(h, delta, 6) } else { bits.all(h, delta, probes) }
+    }
+
     /// The bits of an array of at least one byte.
     #[inline(always)]
     fn bits<'a>(&mut self, array: &'a [u8]) -> Bits<'a> {
