@@ -22,6 +22,9 @@ const MIN_OUTPUT: u64 = 1 << 30;
 pub(super) const BATCH: usize = 64;
 const BATCH_BYTES: u64 = 64 << 10;
 
+/// What names in the metaindex begin with whose values are handles: of filters, and of Basho's counters.
+const HANDLES: [&[u8]; 2] = [b"filter.", b"stats."];
+
 /// What is left of the bytes that may be decoded of one file.
 pub(super) struct Budget {
     limit: u64,
@@ -256,7 +259,7 @@ impl Walk<'_, '_> {
 fn handles(mut metaindex: BlockCursor<'_>) -> impl Iterator<Item = BlockHandle> {
     std::iter::from_fn(move || {
         while let Ok(true) = metaindex.next() {
-            if metaindex.key().starts_with(b"filter.")
+            if HANDLES.iter().any(|prefix| metaindex.key().starts_with(prefix))
                 && let Ok(handle) = metaindex.handle()
             {
                 return Some(handle);
