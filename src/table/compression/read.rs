@@ -48,6 +48,10 @@ fn decode(
     max_len: u64,
     memory: &mut Vec<u8>,
 ) -> Option<Result<Bytes>> {
+    if codec != Codec::Snappy {
+        // The others allocate. Two blocks would take more memory than there may be.
+        *memory = Vec::new();
+    }
     let decoded = match codec {
         Codec::None => return Some(Ok(stored.clone())),
         Codec::Snappy => snappy::decode(stored, offset, max_len, std::mem::take(memory)),
