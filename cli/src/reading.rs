@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 
 /// Sequence number and type, behind the user key.
 const SUFFIX: usize = 8;
-/// With a time of expiry before them, in Riak's keys of the types 2 and 3.
-const EXPIRY_SUFFIX: usize = 16;
-const EXPIRY_TYPES: [u8; 2] = [2, 3];
+/// A time of expiry before them, in Riak's keys of the types 2 and 3.
+const EXPIRY: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reading {
@@ -22,11 +21,10 @@ impl Reading {
     pub(crate) fn filtered(self, key: &[u8]) -> Option<&[u8]> {
         match self {
             Self::Whole => Some(key),
-            Self::Internal => {
-                let kind = key.len().checked_sub(SUFFIX).and_then(|at| key.get(at))?;
-                let suffix = if EXPIRY_TYPES.contains(kind) { EXPIRY_SUFFIX } else { SUFFIX };
-                key.len().checked_sub(suffix).and_then(|len| key.get(..len))
-            }
+            Self::Internal => match key.split_last_chunk::<SUFFIX>()? {
+                (before, [2 | 3, ..]) => before.split_last_chunk::<EXPIRY>().map(|(user_key, _)| user_key),
+                (user_key, _) => Some(user_key),
+            },
         }
     }
 

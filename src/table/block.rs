@@ -17,7 +17,7 @@ use super::compression::Codec;
 use crate::coding::{VarintError, fixed32_at, get_varint32};
 use crate::{Error, Result, Structure};
 
-/// A block's contents, without trailer and decompressed.
+/// A block's contents, without trailer and decompressed. By default there are none.
 #[derive(Clone)]
 pub(super) struct Block {
     data: Bytes,
@@ -28,6 +28,12 @@ pub(super) struct Block {
     pub(super) num_restarts: usize,
     /// What it was compressed with.
     codec: Codec,
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self { data: Bytes::new(), offset: 0, entries_end: 0, num_restarts: 0, codec: Codec::None }
+    }
 }
 
 /// What stands before an entry's key rest.
@@ -55,6 +61,8 @@ impl Block {
             let expected = format!("at most {} restarts in {size} bytes", count_at / 4);
             return Err(bad(expected, format!("a count of {count}")));
         };
+        // Without restarts there are no entries, whatever bytes there are.
+        let entries_end = if num_restarts == 0 { 0 } else { entries_end };
         let block = Self { data, offset, entries_end, num_restarts, codec: Codec::None };
         match block.restart(0) {
             Some(first) if first != 0 => {
@@ -62,6 +70,11 @@ impl Block {
             }
             _ => Ok(block),
         }
+    }
+
+    /// The memory that only this block uses, if it is not the source's.
+    pub(super) fn into_memory(self) -> Vec<u8> {
+        if self.codec != Codec::None && self.data.is_unique() { self.data.into() } else { Vec::new() }
     }
 
     pub(super) fn with_codec(self, codec: Codec) -> Self {
@@ -83,9 +96,9 @@ impl Block {
         self.offset
     }
 
-    /// Whether there are no entries. Without restarts there are none, whatever bytes precede.
+    /// Whether there are no entries.
     pub(super) fn is_empty(&self) -> bool {
-        self.num_restarts == 0 || self.entries_end == 0
+        self.entries_end == 0
     }
 
     /// The offset at number `index` of the restart array, if there are so many.

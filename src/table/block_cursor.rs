@@ -1,6 +1,5 @@
 //! One block, entry by entry, for whoever looks into a table.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::iter::FusedIterator;
 use std::path::Path;
@@ -9,6 +8,8 @@ use super::block::Block;
 use super::compression::Codec;
 use super::format::BlockHandle;
 use super::position::Position;
+use super::read_at::ReadAt;
+use super::reader::Table;
 use crate::{Error, Result};
 
 /// Goes through the entries of one block: the index, the metaindex or a data block.
@@ -25,14 +26,27 @@ use crate::{Error, Result};
 /// # }
 /// ```
 pub struct BlockCursor<'t> {
-    block: Cow<'t, Block>,
+    block: Block,
     at: Position,
     path: Option<&'t Path>,
 }
 
 impl<'t> BlockCursor<'t> {
-    pub(super) fn new(block: Cow<'t, Block>, path: Option<&'t Path>) -> Self {
+    pub(super) fn new(block: Block, path: Option<&'t Path>) -> Self {
         Self { block, at: Position::default(), path }
+    }
+
+    /// Goes on to the block of `handle`, before its first entry. The memory of the block left is used again, which makes this the
+    /// quicker way through many blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::block_cursor`]. The cursor then stands nowhere, and has no block.
+    pub fn enter<R: ReadAt>(&mut self, table: &'t Table<R>, handle: BlockHandle) -> Result<()> {
+        self.at.reset();
+        self.path = table.path.as_deref();
+        self.block = table.block(handle, std::mem::take(&mut self.block))?;
+        Ok(())
     }
 
     /// What the block turned out to be compressed with.
@@ -50,7 +64,10 @@ impl<'t> BlockCursor<'t> {
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
-        self.at.next(&self.block).map_err(|error| self.in_file(error))
+        match self.at.next(&self.block) {
+            Ok(found) => Ok(found),
+            Err(error) => Err(self.in_file(error)),
+        }
     }
 
     /// The current entry's key; empty where there is none.
@@ -81,6 +98,7 @@ impl<'t> BlockCursor<'t> {
         self.block.size()
     }
 
+    #[cold]
     fn in_file(&self, error: Error) -> Error {
         match self.path {
             Some(path) => error.with_path(path),

@@ -99,12 +99,10 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             {
                 return Ok(true);
             }
-            // The old block goes before the new one comes.
-            self.block = None;
             if !self.index.next(&self.table.index)? {
                 return Ok(false);
             }
-            self.enter()?;
+            self.enter(self.index.handle(&self.table.index)?)?;
         }
     }
 
@@ -113,7 +111,12 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         if !self.index.seek(&self.table.index, key, &*self.table.order)? {
             return Ok(false);
         }
-        self.enter()?;
+        let handle = self.index.handle(&self.table.index)?;
+        if self.block_handle() == Some(handle) {
+            self.entry.reset();
+        } else {
+            self.enter(handle)?;
+        }
         if let Some((_, block)) = &self.block
             && self.entry.seek(block, key, &*self.table.order)?
         {
@@ -122,16 +125,14 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.try_next()
     }
 
-    /// Goes before the first entry of the data block that the index is at; does not read it again if it is there already.
-    fn enter(&mut self) -> Result<()> {
-        let handle = self.index.handle(&self.table.index)?;
+    /// Reads a data block, and goes before its first entry.
+    fn enter(&mut self, handle: BlockHandle) -> Result<()> {
         self.entry.reset();
-        if self.block_handle() != Some(handle) {
-            self.block = None;
-            let block = self.table.block(handle)?;
-            self.spend(block.size(), handle)?;
-            self.block = Some((handle, block));
-        }
+        // The old block goes before the new one comes.
+        let before = self.block.take().map(|(_, block)| block);
+        let block = self.table.block(handle, before.unwrap_or_default())?;
+        self.spend(block.size(), handle)?;
+        self.block = Some((handle, block));
         Ok(())
     }
 

@@ -1,7 +1,6 @@
 //! What a table is made of, for whoever looks into it.
 
-use std::borrow::Cow;
-
+use super::block::Block;
 use super::block_cursor::{BlockCursor, DataBlocks};
 use super::format::BlockHandle;
 use super::origin::Origin;
@@ -42,7 +41,7 @@ impl<R> Table<R> {
 
     /// The entries of the index, one for each data block: a key at or after the block's last one, and the block's handle.
     pub fn index(&self) -> BlockCursor<'_> {
-        BlockCursor::new(Cow::Borrowed(&self.index), self.path.as_deref())
+        BlockCursor::new(self.index.clone(), self.path.as_deref())
     }
 
     /// The handles of the data blocks, as the index gives them. A damaged index may name any, and the same many times.
@@ -53,8 +52,8 @@ impl<R> Table<R> {
     /// The entries of the metaindex: names, of which those of filters begin with `filter.`, and handles. `None` if
     /// it cannot be read; [`filter_error`](Self::filter_error) says why.
     pub fn metaindex(&self) -> Option<BlockCursor<'_>> {
-        let metaindex = self.metaindex.as_ref()?;
-        Some(BlockCursor::new(Cow::Borrowed(metaindex), self.path.as_deref()))
+        let metaindex = self.metaindex.clone()?;
+        Some(BlockCursor::new(metaindex, self.path.as_deref()))
     }
 
     /// Bytes of memory that the open table keeps: itself, index, metaindex and filter block, also where
@@ -66,13 +65,13 @@ impl<R> Table<R> {
 }
 
 impl<R: ReadAt> Table<R> {
-    /// Reads the one block of `handle`, to go through its entries.
+    /// Reads the one block of `handle`, to go through its entries. [`BlockCursor::enter`] goes on to others.
     ///
     /// # Errors
     ///
     /// If the block does not lie within the file or is damaged.
     pub fn block_cursor(&self, handle: BlockHandle) -> Result<BlockCursor<'_>> {
-        Ok(BlockCursor::new(Cow::Owned(self.block(handle)?), self.path.as_deref()))
+        Ok(BlockCursor::new(self.block(handle, Block::default())?, self.path.as_deref()))
     }
 
     /// The compression type stored behind the block of `handle`, which

@@ -67,10 +67,10 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
     let metaindex_span = blocks.span(footer.metaindex, footer_at);
     let (index, metaindex) = read_indexes(blocks, &tail, index_span, metaindex_span.as_ref().ok().copied())?;
 
-    let index = blocks.entries(index, index_span.offset, blocks.room(1, 0))?;
+    let index = blocks.entries(index, index_span.offset, blocks.room(1, 0), &mut Vec::new())?;
     let metaindex = metaindex_span.and_then(|span| {
         let stored = metaindex.unwrap_or_else(|| blocks.read(span.offset, span.len))?;
-        Ok((span, blocks.entries(stored, span.offset, blocks.room(1, index.size()))?))
+        Ok((span, blocks.entries(stored, span.offset, blocks.room(1, index.size()), &mut Vec::new())?))
     });
 
     let (metaindex, filters) = match metaindex {
@@ -88,7 +88,7 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
                     return Err(Error::corrupt(Structure::BlockHandle, span.offset, expected, found));
                 }
                 let stored = tail.take(filter).map_or_else(|| blocks.read(filter.offset, filter.len), Ok)?;
-                Ok(blocks.decode(stored, filter.offset, blocks.room(1, held))?.0)
+                Ok(blocks.decode(stored, filter.offset, blocks.room(1, held), &mut Vec::new())?.0)
             })?;
             (Some(metaindex), filters)
         }

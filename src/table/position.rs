@@ -10,6 +10,9 @@ use super::comparator::Comparator;
 use super::format::BlockHandle;
 use crate::Result;
 
+/// So many bytes are copied at once.
+const SHORT: usize = 16;
+
 /// Where in a block an iteration stands. Every call has to be given the same block.
 #[derive(Default)]
 pub(super) struct Position {
@@ -19,9 +22,11 @@ pub(super) struct Position {
     /// Number and place of the first restart after the current entry; `usize::MAX` if there is none.
     next_restart: usize,
     next_restart_at: usize,
-    /// A key that shares nothing stays in the block; others are put together in `buffer`.
+    /// A key that shares nothing stays in the block; others are put together in `buffer`, of which they are the first
+    /// `buffered` bytes.
     key: Option<Range<usize>>,
     buffer: Vec<u8>,
+    buffered: usize,
     value: Range<usize>,
 }
 
@@ -52,7 +57,7 @@ impl Position {
         match &self.key {
             _ if !self.valid() => &[],
             Some(range) => block.bytes(range.clone()),
-            None => &self.buffer,
+            None => self.buffer.get(..self.buffered).unwrap_or_default(),
         }
     }
 
@@ -100,45 +105,71 @@ impl Position {
     #[inline]
     fn step(&mut self, block: &Block) -> Result<bool> {
         let at = self.next;
-        if block.is_empty() {
-            return Ok(false);
-        }
         if at >= block.entries_end {
-            return match block.restart(self.next_restart) {
-                None => Ok(false),
-                unused => Err(block.bad_restart(self.next_restart, unused)),
-            };
+            return self.end(block);
         }
         let header = block.header(at)?;
         // Only the first step comes here without a key, and it is at restart 0.
-        let mut limit = self.key.as_ref().map_or(self.buffer.len(), Range::len);
+        let mut limit = self.key.as_ref().map_or(self.buffered, Range::len);
         if at >= self.next_restart_at {
-            if at > self.next_restart_at {
-                return Err(block.bad_restart(self.next_restart, Some(self.next_restart_at)));
-            }
+            self.pass_restart(block)?;
             limit = 0;
-            self.set_next_restart(block, self.next_restart.saturating_add(1));
         }
         if header.shared > limit {
             return Err(block.bad_shared(at, header.shared, limit));
         }
         let (key, value) = block.ranges(at, &header)?;
-        if header.shared == 0 {
-            self.key = Some(key);
-        } else {
-            match self.key.take() {
-                Some(previous) => {
-                    self.buffer.clear();
-                    let shared = block.bytes(previous).get(..header.shared).unwrap_or_default();
-                    self.buffer.extend_from_slice(shared);
-                }
-                None => self.buffer.truncate(header.shared),
-            }
-            self.buffer.extend_from_slice(block.bytes(key));
-        }
         self.next = value.end;
         self.value = value;
+        if header.shared == 0 {
+            self.key = Some(key);
+            return Ok(true);
+        }
+        if let Some(previous) = self.key.take() {
+            self.buffer(0, block.bytes(previous.start..block.entries_end), header.shared);
+        }
+        let len = key.len();
+        self.buffer(header.shared, block.bytes(key.start..block.entries_end), len);
+        self.buffered = header.shared.saturating_add(len);
         Ok(true)
+    }
+
+    /// Copies the first `len` bytes of `from`, which has more than that or as many, into the buffer, to `at`.
+    #[inline]
+    fn buffer(&mut self, at: usize, from: &[u8], len: usize) {
+        // To copy more than is needed is quicker than to count.
+        let room = self.buffer.get_mut(at..).and_then(|room| room.first_chunk_mut::<SHORT>());
+        match (room, from.first_chunk()) {
+            (Some(room), Some(from)) if len <= SHORT => *room = *from,
+            _ => self.buffer_long(at, from.get(..len).unwrap_or_default()),
+        }
+    }
+
+    fn buffer_long(&mut self, at: usize, from: &[u8]) {
+        if let Some(room) = self.buffer.get_mut(at..at.saturating_add(from.len())) {
+            return room.copy_from_slice(from);
+        }
+        self.buffer.truncate(at);
+        self.buffer.extend_from_slice(from);
+        // Room for the next ones.
+        self.buffer.resize(self.buffer.len().saturating_add(SHORT), 0);
+    }
+
+    /// No entries are left; restarts should not be, either.
+    fn end(&self, block: &Block) -> Result<bool> {
+        match block.restart(self.next_restart) {
+            Some(unused) if !block.is_empty() => Err(block.bad_restart(self.next_restart, Some(unused))),
+            _ => Ok(false),
+        }
+    }
+
+    /// The next entry begins at the next restart, or should have begun at it before.
+    fn pass_restart(&mut self, block: &Block) -> Result<()> {
+        if self.next > self.next_restart_at {
+            return Err(block.bad_restart(self.next_restart, Some(self.next_restart_at)));
+        }
+        self.set_next_restart(block, self.next_restart.saturating_add(1));
+        Ok(())
     }
 
     fn set_next_restart(&mut self, block: &Block, index: usize) {

@@ -176,7 +176,7 @@ impl<R: ReadAt> Table<R> {
     /// The entry at or after `key` in the one data block that may hold `key`.
     pub(super) fn find(&self, key: &[u8]) -> Result<Option<(Block, Position)>> {
         let Some(handle) = self.locate(key)? else { return Ok(None) };
-        let block = self.block(handle)?;
+        let block = self.block(handle, Block::default())?;
         let mut at = Position::default();
         let found = at.seek(&block, key, &*self.order).map_err(|error| self.in_file(error))?;
         Ok(found.then_some((block, at)))
@@ -195,10 +195,10 @@ impl<R: ReadAt> Table<R> {
         Iter::new(self.cursor())
     }
 
-    /// Reads and decodes a block of entries.
-    pub(super) fn block(&self, handle: BlockHandle) -> Result<Block> {
-        let block =
-            self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.block(span, self.held()));
+    /// Reads and decodes a block of entries, if it can in the memory of the block `before`, which goes in any case.
+    pub(super) fn block(&self, handle: BlockHandle, before: Block) -> Result<Block> {
+        let span = self.blocks.span(handle, handle.offset);
+        let block = span.and_then(|span| self.blocks.block(span, self.held(), before));
         block.map_err(|error| self.in_file(error))
     }
 }

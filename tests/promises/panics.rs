@@ -31,8 +31,10 @@ fn read_all_ways(bytes: &[u8]) {
             let _ = table.cursor().seek(key);
         }
         let _ = (table.iter().count(), table.metaindex().map(|mut metaindex| metaindex.next()));
+        let mut entered = table.index();
         for block in table.data_blocks().take(50).flatten() {
             let _ = (table.compression_of(block), table.block_cursor(block).map(|mut block| block.next()));
+            let _ = entered.enter(&table, block).and_then(|()| entered.next());
         }
     }
     let _ = (Manifest::scan(bytes, 1 << 20), holds_data(bytes));

@@ -132,6 +132,55 @@ fn what_tools_ask_for() {
     assert!(matches!(table.compression_of(beyond), Err(Error::Corrupt { .. })));
 }
 
+/// Of each codec, and from one to another, in memory that other blocks have used.
+#[test]
+fn one_block_cursor_enters_many_blocks() {
+    let samples =
+        ["dense-256-bloom10.ldb", "words-1024-bloom20-snappy.ldb", "large-65536-bloom10-snappy.ldb"];
+    for sample in samples.map(sample) {
+        let table = sample.open();
+        let handles: Vec<_> = table.data_blocks().map(Result::unwrap).collect();
+        let mut cursor = table.index();
+        // There and back, so that blocks follow on larger ones and on smaller ones.
+        for &handle in handles.iter().chain(handles.iter().rev()) {
+            cursor.enter(&table, handle).unwrap();
+            let mut fresh = table.block_cursor(handle).unwrap();
+            assert_eq!((cursor.size(), cursor.codec()), (fresh.size(), fresh.codec()));
+            assert!(cursor.key().is_empty());
+            while fresh.next().unwrap() {
+                assert!(cursor.next().unwrap());
+                assert_eq!((cursor.key(), cursor.value()), (fresh.key(), fresh.value()));
+            }
+            assert!(!cursor.next().unwrap());
+        }
+        assert_eq!(table.index().size(), sample.open().index().size());
+
+        let beyond = BlockHandle { offset: sample.file.len() as u64, size: 1 };
+        assert!(matches!(cursor.enter(&table, beyond), Err(Error::Corrupt { .. })));
+        assert!(!cursor.next().unwrap() && cursor.key().is_empty() && cursor.size() == 0);
+        cursor.enter(&table, handles[0]).unwrap();
+        assert!(cursor.next().unwrap());
+    }
+}
+
+/// Blocks that somebody still looks at are not written over.
+#[test]
+fn values_outlive_their_blocks() {
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    let table = sample.open();
+    let mut cursor = table.cursor();
+    let mut kept = Vec::new();
+    while cursor.next().unwrap() {
+        // Of some blocks none is kept, of others some.
+        let wanted = cursor.block_handle().unwrap().offset % 3 != 0;
+        kept.push(wanted.then(|| cursor.value_bytes()));
+    }
+    assert!(kept.iter().any(Option::is_none));
+    for (kept, (_, value)) in kept.iter().zip(&sample.entries) {
+        assert!(kept.as_ref().is_none_or(|kept| kept == value));
+    }
+}
+
 #[test]
 fn views_can_be_shared_between_threads() {
     fn shared<T: Send + Sync>() {}

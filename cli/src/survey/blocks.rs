@@ -18,6 +18,11 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
+    /// Whether the index names that many different blocks as it has entries, all of them sound by `visit`.
+    pub(crate) const fn are_distinct(&self) -> bool {
+        self.entries == self.offsets.len()
+    }
+
     /// Goes through the index. A block that `visit` finds fault with is damage, and not one of the table's.
     pub(crate) fn visit<R>(
         &mut self,

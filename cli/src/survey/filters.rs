@@ -102,7 +102,10 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Census<'a, P, B> {
         };
         let start = fixed32(self.reader.contents(), self.array_offset + 4 * index);
         let bits = 8 * array.len() as u64;
-        let bits_set = self.ones_before(start + array.len()) - self.ones_before(start);
+        let bits_set = match array.len() {
+            ..STRIDE => ones(array),
+            len => self.ones_before(start + len) - self.ones_before(start),
+        };
         let rate = match denies(self.reader.policy().name(), array.len(), probes) {
             Denies::All => 0.0,
             Denies::Some => (bits_set as f64 / bits as f64).powi(i32::from(probes)),

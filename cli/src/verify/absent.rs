@@ -19,7 +19,7 @@ pub(super) struct Absent<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     random: SplitMix,
     /// Data blocks from one chosen filter to the next.
     stride: u64,
-    keys_a_filter: u64,
+    keys_a_filter: usize,
     /// How many data blocks have been begun, and how many have to be for the next filter to be chosen.
     blocks: u64,
     due: u64,
@@ -34,6 +34,7 @@ pub(super) struct Absent<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     made: KeyBuf,
     /// The keys made that may be asked for, by their hashes.
     candidates: Vec<Candidate>,
+    answers: Vec<bool>,
     passed: f64,
     weight: f64,
 }
@@ -70,7 +71,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
             filters,
             random: SplitMix(seed),
             stride: blocks.div_ceil(MAX_FILTERS).max(1),
-            keys_a_filter: KEYS / used_filters.clamp(1, MAX_FILTERS),
+            keys_a_filter: (KEYS / used_filters.clamp(1, MAX_FILTERS)) as usize,
             blocks: 0,
             due: 0,
             first_offset: 0,
@@ -81,6 +82,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
             stored: Vec::new(),
             made: KeyBuf::new(),
             candidates: Vec::new(),
+            answers: Vec::new(),
             passed: 0.0,
             weight: 0.0,
         }
@@ -102,6 +104,11 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
             }
         }
         self.blocks += 1;
+    }
+
+    /// Whether the keys of this data block are wanted.
+    pub(super) fn is_listening(&self) -> bool {
+        self.phase != Phase::Idle
     }
 
     /// A stored key, as filters know it.
@@ -137,16 +144,16 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
 
     /// Makes keys, none of which is stored in the data block just read.
     fn make(&mut self) {
-        let mut key = Vec::new();
-        let seeds = self.seeds.as_keys();
-        for at in 0..self.keys_a_filter as usize {
-            let Some(seed) = seeds.get(at.checked_rem(seeds.len()).unwrap_or_default()) else { break };
-            change(seed, &mut self.random, &mut key);
-            self.candidates.push(Candidate { hash: hash(&key), at, struck: false });
-            self.made.push(&key);
-        }
         self.stored.sort_unstable();
-        self.candidates.retain(|candidate| self.stored.binary_search(&candidate.hash).is_err());
+        let mut key = Vec::new();
+        for seed in self.seeds.as_keys().iter().cycle().take(self.keys_a_filter) {
+            change(seed, &mut self.random, &mut key);
+            let hash = hash(&key);
+            if self.stored.binary_search(&hash).is_err() {
+                self.candidates.push(Candidate { hash, at: self.made.len(), struck: false });
+                self.made.push(&key);
+            }
+        }
         self.candidates.sort_unstable_by_key(|candidate| candidate.hash);
         self.candidates.dedup_by_key(|candidate| candidate.hash);
         self.stored.clear();
@@ -156,18 +163,16 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
 
     /// Asks the filter in question, if it is one of those chosen.
     fn end_filter(&mut self) {
-        let (mut asked, mut passed) = (0u64, 0u64);
         let made = self.made.as_keys();
-        for candidate in self.candidates.iter().filter(|candidate| !candidate.struck) {
-            if let Some(key) = made.get(candidate.at) {
-                asked += 1;
-                passed += u64::from(self.filters.key_may_match(self.first_offset, key));
-            }
-        }
-        if asked > 0 {
+        let absent = self.candidates.iter().filter(|candidate| !candidate.struck);
+        let keys = absent.filter_map(|candidate| made.get(candidate.at));
+        let queries: Vec<_> = keys.map(|key| (self.first_offset, key)).collect();
+        self.filters.keys_may_match(&queries, &mut self.answers);
+        if !queries.is_empty() {
+            let passed = self.answers.iter().filter(|may_match| **may_match).count();
             // As many data blocks as it is for, so often it is asked.
             let weight = self.filter_blocks as f64;
-            self.passed += weight * passed as f64 / asked as f64;
+            self.passed += weight * passed as f64 / queries.len() as f64;
             self.weight += weight;
         }
         self.made.clear();

@@ -13,11 +13,11 @@ use super::places::Places;
 use super::read_ahead::ReadAhead;
 use super::stored::Stored;
 use super::verdict::Verdict;
-use super::walk::{Budget, Walk};
+use super::walk::{Batch, Budget, Walk};
 use crate::database::Database;
 use crate::input;
 use crate::reading::Reading;
-use crate::survey::{Blocks, Census, KeyFormat, Metaindex, Sample, TableCensus, within};
+use crate::survey::{Blocks, Census, KeyFormat, Metaindex, Offsets, Sample, TableCensus, within};
 
 /// Progress is told in steps of so many bytes: it takes time to show.
 const PROGRESS_STEP: u64 = 256 << 10;
@@ -117,7 +117,9 @@ impl Checks {
             is_internal: readings == [Reading::Internal],
             first_key: None,
             places: Places::default(),
-            seen: crate::survey::Offsets::default(),
+            seen: (!blocks.are_distinct()).then(Offsets::default),
+            cursor: None,
+            batch: Batch::default(),
             budget: Budget::new(self.max_output, table.file_size()),
             complete: true,
             verdict,

@@ -1,6 +1,7 @@
 //! From the paths given to the tables to check, one after the other.
 
 use std::collections::VecDeque;
+use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
@@ -12,6 +13,9 @@ use super::verdict::Verdict;
 use crate::database::{Database, folder_of};
 use crate::input::{self, Folder, Source};
 use crate::paths::Given;
+
+/// What a path ought to be.
+const SOURCE: &str = "a table or a database folder";
 
 /// Something to report on.
 pub(super) enum Job {
@@ -30,9 +34,11 @@ pub(super) struct TableJob {
 }
 
 /// Turns paths into jobs. Keeps the names of one folder at a time.
-pub(super) struct Jobs<I> {
-    paths: I,
+pub(super) struct Jobs<I: Iterator> {
+    paths: Peekable<I>,
     pending: VecDeque<Job>,
+    /// The sizes of the tables that became known, as far as nobody has taken note of them.
+    bytes: u64,
     /// The folder of the table that was named last, and what it is.
     around: Option<(PathBuf, Option<Arc<Database>>)>,
     /// Whether folders without tables go without saying.
@@ -41,17 +47,32 @@ pub(super) struct Jobs<I> {
 
 impl<I: Iterator<Item = Given>> Jobs<I> {
     pub(super) fn new(paths: I, silent: bool) -> Self {
-        Self { paths, pending: VecDeque::new(), around: None, silent }
+        Self { paths: paths.peekable(), pending: VecDeque::new(), bytes: 0, around: None, silent }
+    }
+
+    /// How many bytes of tables have become known since the last time.
+    pub(super) fn take_bytes(&mut self) -> u64 {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Whether there is nothing left that may turn out to be more tables.
+    pub(super) fn are_all_known(&mut self) -> bool {
+        self.paths.peek().is_none()
+    }
+
+    fn table(&mut self, path: PathBuf, listed: bool, database: Option<Arc<Database>>) {
+        self.bytes += fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        self.pending.push_back(Job::Table(TableJob { path, listed, database }));
     }
 
     fn resolve(&mut self, path: PathBuf) {
         match input::resolve(&path) {
             Ok(Source::File) => {
                 let database = self.database_around(&path);
-                self.pending.push_back(Job::Table(TableJob { path, listed: false, database }));
+                self.table(path, false, database);
             }
             Ok(Source::Folder(folder)) => self.folder(path, folder),
-            Err(message) => self.pending.push_back(unreadable(&path, message)),
+            Err(message) => self.pending.push_back(unreadable(&path, SOURCE, &message)),
         }
     }
 
@@ -59,18 +80,15 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         let before = self.pending.len();
         let database = Database::find(&path).map(Arc::new);
         for (path, message) in folder.skipped {
-            self.pending.push_back(unreadable(&path, message));
+            self.pending.push_back(unreadable(&path, "a table", &message));
         }
         if let Some(database) = &database {
             self.pending.extend(manifest(database).map(Job::Done));
             self.pending.extend(missing(database).map(Job::Done));
         }
-        self.pending.extend(
-            folder
-                .tables
-                .into_iter()
-                .map(|path| Job::Table(TableJob { path, listed: true, database: database.clone() })),
-        );
+        for path in folder.tables {
+            self.table(path, true, database.clone());
+        }
         if self.pending.len() == before && !self.silent {
             self.pending.push_back(Job::Nothing(path));
         }
@@ -99,15 +117,17 @@ impl<I: Iterator<Item = Given>> Iterator for Jobs<I> {
             }
             match self.paths.next()? {
                 Ok(path) => self.resolve(path),
-                Err((path, message)) => return Some(unreadable(&path, message)),
+                Err((path, message)) => return Some(unreadable(&path, "a list of paths", &message)),
             }
         }
     }
 }
 
-fn unreadable(path: &Path, message: String) -> Job {
-    let finding = Finding::new(Code::Unreadable, None, "a table or a database folder", message);
-    Job::Done(Verdict::of_finding(path, finding))
+/// What is no `wanted`, unless `message` says itself what was expected.
+fn unreadable(path: &Path, wanted: &str, message: &str) -> Job {
+    let own = message.split_once("expected ").and_then(|(_, message)| message.split_once(", found "));
+    let (expected, found) = own.unwrap_or((wanted, message));
+    Job::Done(Verdict::of_finding(path, Finding::new(Code::Unreadable, None, expected, found)))
 }
 
 /// What is wrong with the MANIFEST, if anything.
@@ -139,11 +159,4 @@ fn missing(database: &Database) -> impl Iterator<Item = Verdict> {
         let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
         Verdict::of_finding(&database.path_of(table), finding)
     })
-}
-
-impl TableJob {
-    /// How many bytes there are to go through, as far as is known.
-    pub(super) fn size(&self) -> u64 {
-        fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
-    }
 }

@@ -14,14 +14,13 @@ mod verdict;
 mod walk;
 
 use std::io::{self, Write as _};
-use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use crate::TROUBLE;
 use crate::console::{Console, Ending};
-use crate::paths::Paths;
+use crate::paths::{Given, Paths};
 use crate::show::{count, counted};
 use crate::survey;
 use check::Checks;
@@ -33,6 +32,9 @@ const FINDINGS: u8 = 1;
 
 /// So many tables for each thread are checked before their results are written.
 const TABLES_A_THREAD: usize = 16;
+
+/// Each is a thread, with memory of its own.
+const MAX_JOBS: i64 = 256;
 
 /// Check tables and their filters throughout
 ///
@@ -58,8 +60,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
     /// How many tables to check at once; as many as there are processors if not given
-    #[arg(short, long, value_name = "NUMBER")]
-    jobs: Option<NonZeroUsize>,
+    #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
+    jobs: Option<u16>,
 }
 
 /// An order of keys.
@@ -84,7 +86,7 @@ Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong u
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut pool = rayon::ThreadPoolBuilder::new();
     if let Some(threads) = arguments.jobs {
-        pool = pool.num_threads(threads.get());
+        pool = pool.num_threads(threads.into());
     }
     let pool = match pool.build() {
         Ok(pool) => pool,
@@ -101,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             seed: arguments.seed,
         },
         json: arguments.json,
-        progress: Progress::new(),
+        progress: Progress::new(!arguments.json),
         totals: Totals::default(),
     };
     let mut jobs = Jobs::new(arguments.paths.iter(), arguments.paths.is_recursive());
@@ -138,7 +140,7 @@ impl Run {
     /// Checks some tables at once, writes what came of them in their order, and goes on with the next.
     fn all(
         &mut self,
-        jobs: &mut impl Iterator<Item = Job>,
+        jobs: &mut Jobs<impl Iterator<Item = Given>>,
         pool: &rayon::ThreadPool,
         console: &mut Console,
     ) -> io::Result<()> {
@@ -148,36 +150,31 @@ impl Run {
             if batch.is_empty() {
                 return Ok(());
             }
-            for job in &batch {
-                if let Job::Table(table) = job {
-                    self.progress.expect(table.size());
-                }
-            }
+            self.progress.expect(jobs.take_bytes(), jobs.are_all_known());
             let (checks, progress) = (&self.checks, &self.progress);
             let done: Vec<Job> = pool.install(|| {
                 // One by one, as tables may differ much in size.
                 batch.into_par_iter().with_max_len(1).map(|job| work(job, checks, progress)).collect()
             });
-            for job in done {
-                self.show(job, console)?;
-            }
-            self.progress.aside(|| console.flush())?;
+            let (totals, json) = (&mut self.totals, self.json);
+            self.progress.aside(|| {
+                done.into_iter().try_for_each(|job| show(job, json, totals, console))?;
+                console.flush()
+            })?;
         }
     }
+}
 
-    fn show(&mut self, job: Job, console: &mut Console) -> io::Result<()> {
-        match job {
-            Job::Done(verdict) => {
-                self.totals.add(&verdict);
-                self.progress.aside(|| verdict.write(self.json, console))
-            }
-            Job::Nothing(path) => self.progress.aside(|| {
-                console.complain(&path, "there are no tables (.ldb, .sst) to check");
-                Ok(())
-            }),
-            Job::Table(_) => Ok(()),
+fn show(job: Job, json: bool, totals: &mut Totals, console: &mut Console) -> io::Result<()> {
+    match job {
+        Job::Done(verdict) => {
+            totals.add(&verdict);
+            verdict.write(json, console)?;
         }
+        Job::Nothing(path) => console.complain(&path, "there are no tables (.ldb, .sst) to check"),
+        Job::Table(_) => {}
     }
+    Ok(())
 }
 
 fn work(job: Job, checks: &Checks, progress: &Progress) -> Job {
@@ -204,6 +201,10 @@ impl Totals {
     /// Sums it all up, where that is more than one line said already.
     fn write(&self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
         let all = self.sound + self.findings + self.unreadable;
+        // Of folders that were named it has been said already.
+        if all == 0 && arguments.paths.is_recursive() {
+            console.say(format_args!("there are no tables (.ldb, .sst) to check"));
+        }
         if arguments.json || all < 2 {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::finding::{Code, Finding, Findings, key_text};
+use super::walk::Entry;
 use crate::reading::Reading;
 
 /// What is known of the order of the keys.
@@ -26,8 +27,6 @@ pub(super) struct Order {
     /// The last key of those that came, if there was one.
     last_key: Vec<u8>,
     has_last_key: bool,
-    /// How much of it is what the first reading makes of it.
-    last_filtered: Option<usize>,
     /// The index's key for the data block before.
     separator: Vec<u8>,
     /// Which of the two came last.
@@ -49,34 +48,30 @@ impl Order {
             readings: readings.iter().map(|&reading| (reading, Findings::default())).collect(),
             last_key: Vec::new(),
             has_last_key: false,
-            last_filtered: None,
             separator: Vec::new(),
             after: After::Nothing,
         }
     }
 
-    /// The next key, of the data block at `offset`. `filtered`: what the first reading makes of it.
-    #[inline]
-    pub(super) fn key(&mut self, key: &[u8], filtered: Option<&[u8]>, offset: u64) {
-        if self.is_checked && !self.is_plainly_after(filtered) {
-            self.follow(key, Code::KeyOrder, offset);
+    /// The next keys, of the data block at `offset`.
+    pub(super) fn keys(&mut self, entries: &[Entry<'_>], offset: u64) {
+        let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return };
+        if self.is_checked {
+            self.follow(first.key, Code::KeyOrder, offset);
+            // With one reading, user keys that ascend, as nearly all do, need no other look.
+            let is_known = self.readings.len() == 1;
+            for pair in entries.windows(2) {
+                let [previous, next] = pair else { continue };
+                let ascend = matches!((previous.filtered, next.filtered), (Some(a), Some(b)) if a < b);
+                if !(is_known && ascend) {
+                    compare(&mut self.readings, previous.key, next.key, false, Code::KeyOrder, offset);
+                }
+            }
         }
         self.last_key.clear();
-        self.last_key.extend_from_slice(key);
-        self.last_filtered = filtered.map(<[u8]>::len);
+        self.last_key.extend_from_slice(last.key);
         self.has_last_key = true;
         self.after = After::Key;
-    }
-
-    /// Whether the user key is greater than that of the key before, as it is nearly always; then nothing else needs a look.
-    #[inline]
-    fn is_plainly_after(&self, filtered: Option<&[u8]>) -> bool {
-        let (Some(next), Some(len), After::Key, [_]) =
-            (filtered, self.last_filtered, self.after, &self.readings[..])
-        else {
-            return false;
-        };
-        self.last_key.get(..len).is_some_and(|previous| previous < next)
     }
 
     /// The index's key for the data block whose keys came last.
@@ -89,6 +84,7 @@ impl Order {
         self.after = After::Separator;
     }
 
+    /// Compares `next` with whatever came before it.
     fn follow(&mut self, next: &[u8], code: Code, offset: u64) {
         let previous = match self.after {
             After::Nothing => return,
@@ -97,19 +93,7 @@ impl Order {
         };
         // A separator may be equal to the last key of its block.
         let may_equal = self.after == After::Key && code == Code::IndexOrder;
-        for (reading, findings) in &mut self.readings {
-            match reading.compare(previous, next) {
-                Ordering::Less => {}
-                Ordering::Equal if may_equal => {}
-                _ => {
-                    let how = if may_equal { "at or after" } else { "after" };
-                    findings.add(code, || {
-                        let expected = format!("a key {how} {}", key_text(previous));
-                        Finding::new(code, offset, expected, key_text(next))
-                    });
-                }
-            }
-        }
+        compare(&mut self.readings, previous, next, may_equal, code, offset);
     }
 
     /// The last key of all.
@@ -135,20 +119,57 @@ impl Order {
     }
 }
 
+/// Notes what by each reading is wrong with `next` behind `previous`.
+fn compare(
+    readings: &mut [(Reading, Findings)],
+    previous: &[u8],
+    next: &[u8],
+    may_equal: bool,
+    code: Code,
+    offset: u64,
+) {
+    for (reading, findings) in readings {
+        match reading.compare(previous, next) {
+            Ordering::Less => {}
+            Ordering::Equal if may_equal => {}
+            _ => {
+                let how = if may_equal { "at or after" } else { "after" };
+                findings.add(code, || {
+                    let expected = format!("a key {how} {}", key_text(previous));
+                    Finding::new(code, offset, expected, key_text(next))
+                });
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// In capitals: the index.
     fn follow(expectation: Expectation, keys: &[&[u8]]) -> Result<Vec<Finding>, String> {
-        let mut order = Order::new(expectation, &[Reading::Whole]);
-        // In capitals: the index.
-        for key in keys {
-            match key.first() {
-                Some(b'A'..=b'Z') => order.separator(&key.to_ascii_lowercase(), 1000),
-                _ => order.key(key, Some(key), 10),
+        let follow = |most| {
+            let mut order = Order::new(expectation.clone(), &[Reading::Whole]);
+            let is_separator = |key: &&[u8]| key.iter().any(u8::is_ascii_uppercase);
+            for run in keys.chunk_by(|a, b| !is_separator(a) && !is_separator(b)) {
+                if run.iter().any(is_separator) {
+                    order.separator(&run[0].to_ascii_lowercase(), 1000);
+                    continue;
+                }
+                for keys in run.chunks(most) {
+                    let entries: Vec<_> = keys.iter().map(|key| Entry { key, filtered: Some(key) }).collect();
+                    order.keys(&entries, 10);
+                }
             }
+            order.finish().map(Findings::into_list)
+        };
+        // However many come at once.
+        let found = follow(usize::MAX);
+        for most in 1..4 {
+            assert_eq!(format!("{:?}", follow(most)), format!("{found:?}"));
         }
-        order.finish().map(Findings::into_list)
+        found
     }
 
     fn texts(keys: &[&[u8]]) -> Vec<String> {
@@ -166,6 +187,13 @@ mod tests {
     #[test]
     fn what_is_not() {
         assert_eq!(texts(&[b"b", b"a"]), [r#"key-order at offset 10: expected a key after "b", found "a""#]);
+        assert_eq!(
+            texts(&[b"a", b"b", b"a", b"c", b"b", b"d"]),
+            [
+                r#"key-order at offset 10: expected a key after "b", found "a""#,
+                r#"key-order at offset 10: expected a key after "c", found "b""#
+            ]
+        );
         assert_eq!(texts(&[b"a", b"a"]), [r#"key-order at offset 10: expected a key after "a", found "a""#]);
         assert_eq!(
             texts(&[b"b", b"A"]),
@@ -196,10 +224,11 @@ mod tests {
         // Byte by byte the second key comes first; as internal keys they are two versions.
         let keys = [b"k\x01\x09\0\0\0\0\0\0", b"k\x01\x08\0\0\0\0\0\0"];
         let mut both = Order::new(Expectation::Bytewise, &[Reading::Whole, Reading::Internal]);
-        keys.iter().for_each(|key| both.key(*key, Some(*key), 0));
+        let entries = keys.map(|key| Entry { key, filtered: Some(key) });
+        both.keys(&entries, 0);
         assert!(both.finish().unwrap().is_empty());
         let mut whole = Order::new(Expectation::Bytewise, &[Reading::Whole]);
-        keys.iter().for_each(|key| whole.key(*key, Some(*key), 0));
+        whole.keys(&entries, 0);
         assert_eq!(whole.finish().unwrap().total(), 1);
     }
 }

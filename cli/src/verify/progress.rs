@@ -1,6 +1,7 @@
 //! How much has been gone through, on standard error if that is a terminal.
 
 use std::io;
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -8,33 +9,45 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// What takes less than this is nobody's concern.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// While it is not known how much there is in all, and once it is.
+const OPEN: &str = "{bytes}, {bytes_per_sec}";
+const COMPLETE: &str = "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec}, {eta} left";
+
 /// A progress bar for work on many threads.
 pub(super) struct Progress {
     bar: ProgressBar,
+    is_wanted: bool,
     start: Instant,
+    shown: Once,
 }
 
 impl Progress {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(is_wanted: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
-        let template = "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec}, {eta} left";
-        let bar = match ProgressStyle::with_template(template) {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        };
-        Self { bar, start: Instant::now() }
+        let progress = Self { bar, is_wanted, start: Instant::now(), shown: Once::new() };
+        progress.draw(OPEN);
+        progress
     }
 
-    /// So many bytes more are known to come.
-    pub(super) fn expect(&self, bytes: u64) {
+    fn draw(&self, template: &str) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
+    }
+
+    /// So many bytes more are known to come, and whether that is all.
+    pub(super) fn expect(&self, bytes: u64, is_all: bool) {
         self.bar.inc_length(bytes);
+        if is_all {
+            self.draw(COMPLETE);
+        }
     }
 
     /// So many bytes have been gone through.
     pub(super) fn add(&self, bytes: u64) {
         self.bar.inc(bytes);
-        if self.bar.is_hidden() && self.start.elapsed() >= PATIENCE {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        if self.is_wanted && !self.shown.is_completed() && self.start.elapsed() >= PATIENCE {
+            self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
         }
     }
 

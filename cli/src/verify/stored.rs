@@ -6,6 +6,7 @@ use bytes::Bytes;
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 
 use super::finding::{Code, Finding, Findings, key_text};
+use super::walk::{BATCH, Entry};
 use crate::reading::Reading;
 
 /// What filters under LevelDB's old name may be by. Of two that fit as well as each other, the first is taken.
@@ -59,19 +60,35 @@ impl<'a> Stored<'a> {
         self.keys = 0;
     }
 
-    /// `filtered`: what the first reading makes of the key.
-    #[inline]
-    pub(super) fn key(&mut self, key: &[u8], filtered: Option<&[u8]>) {
-        self.keys += 1;
+    /// The next keys of the data block, at most [`BATCH`].
+    pub(super) fn keys(&mut self, entries: &[Entry<'_>]) {
+        self.keys += entries.len() as u64;
+        let Some(filters) = self.filters.first() else { return };
+        let index = self.offset.checked_shr(filters.base_lg().into());
+        let filter = index.and_then(|index| filters.filter(usize::try_from(index).ok()?));
+        // Where there is no filter, all keys get the same answer.
+        let alike = filter.is_none() && filters.key_may_match(self.offset, b"");
         for (at, tally) in self.readings.iter_mut().enumerate() {
-            let filtered = if at == 0 { filtered } else { tally.reading.filtered(key) };
-            let Some(filtered) = filtered else {
-                tally.misfits += 1;
-                continue;
-            };
+            let keys = entries
+                .iter()
+                .filter_map(|entry| if at == 0 { entry.filtered } else { tally.reading.filtered(entry.key) });
+            let mut probes: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
+            let mut asked = 0;
+            for (probe, key) in probes.iter_mut().zip(keys) {
+                *probe = (key, filter.unwrap_or_default());
+                asked += 1;
+            }
+            let probes = probes.get(..asked).unwrap_or_default();
+            tally.misfits += (entries.len() - asked) as u64;
             for (filters, denials) in self.filters.iter().zip(&mut tally.denials) {
-                if !filters.key_may_match(self.offset, filtered) {
-                    denials.note(filtered);
+                let mut answers = [alike; BATCH];
+                if filter.is_some() {
+                    filters.policy().keys_may_match(probes, &mut answers);
+                }
+                for (&(key, _), may_match) in probes.iter().zip(answers) {
+                    if !may_match {
+                        denials.note(key);
+                    }
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use filterblock::table::{BlockCursor, BlockHandle, Table};
-use filterblock::{Error, SharedPolicy};
+use filterblock::{Error, KeyBuf, SharedPolicy};
 
 use super::absent::Absent;
 use super::finding::{Code, Finding, key_text};
@@ -18,6 +18,13 @@ use crate::survey::Offsets;
 const MAX_EXPANSION: u64 = 100;
 const MIN_OUTPUT: u64 = 1 << 30;
 
+/// How many keys are looked at together at most, and about how many bytes of them.
+pub(super) const BATCH: usize = 64;
+const BATCH_BYTES: u64 = 64 << 10;
+
+/// What names in the metaindex begin with whose values are handles: of filters, and of Basho's counters.
+const HANDLES: [&[u8]; 2] = [b"filter.", b"stats."];
+
 /// What is left of the bytes that may be decoded of one file.
 pub(super) struct Budget {
     limit: u64,
@@ -30,12 +37,49 @@ impl Budget {
         Self { limit, spent: 0 }
     }
 
+    fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.spent)
+    }
+
     /// Whether there is enough left for so many bytes more.
-    #[inline]
     fn spend(&mut self, bytes: usize) -> bool {
         self.spent = self.spent.saturating_add(bytes as u64);
         self.spent <= self.limit
     }
+}
+
+/// Keys of one data block, which are looked at together. However many it has, and however long they are, they take little memory.
+#[derive(Default)]
+pub(super) struct Batch {
+    keys: KeyBuf,
+    bytes: usize,
+}
+
+impl Batch {
+    #[inline]
+    fn push(&mut self, key: &[u8]) {
+        self.bytes = self.bytes.saturating_add(key.len());
+        self.keys.push(key);
+    }
+
+    /// Whether there are enough keys, or more bytes of them than there may be.
+    #[inline]
+    fn is_full(&self, most: u64) -> bool {
+        self.keys.len() >= BATCH || self.bytes as u64 > most.min(BATCH_BYTES)
+    }
+
+    fn clear(&mut self) {
+        self.keys.clear();
+        self.bytes = 0;
+    }
+}
+
+/// A stored key.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Entry<'k> {
+    pub(super) key: &'k [u8],
+    /// What the first of the readings makes of it.
+    pub(super) filtered: Option<&'k [u8]>,
 }
 
 /// The way through index and data blocks.
@@ -49,7 +93,11 @@ pub(super) struct Walk<'a, 'v> {
     pub(super) is_internal: bool,
     pub(super) first_key: Option<Vec<u8>>,
     pub(super) places: Places,
-    pub(super) seen: Offsets,
+    /// The data blocks gone through, where the index may name one twice.
+    pub(super) seen: Option<Offsets>,
+    /// What went through the data block before. Its memory serves again.
+    pub(super) cursor: Option<BlockCursor<'a>>,
+    pub(super) batch: Batch,
     pub(super) budget: Budget,
     /// Whether all entries of all blocks have been seen.
     pub(super) complete: bool,
@@ -58,6 +106,7 @@ pub(super) struct Walk<'a, 'v> {
 
 impl Walk<'_, '_> {
     pub(super) fn all(&mut self, progress: &dyn Fn(u64)) {
+        self.data_blocks(progress);
         self.places.add(self.table.index_handle());
         if self.table.metaindex().is_some() {
             self.places.add(self.table.metaindex_handle());
@@ -69,6 +118,9 @@ impl Walk<'_, '_> {
                 self.places.add(handle);
             }
         }
+    }
+
+    fn data_blocks(&mut self, progress: &dyn Fn(u64)) {
         let mut index = self.table.index();
         loop {
             match index.next() {
@@ -94,7 +146,7 @@ impl Walk<'_, '_> {
 
     /// A data block. False if the budget does not allow for more.
     fn block(&mut self, handle: BlockHandle) -> bool {
-        if self.seen.contains(handle.offset) {
+        if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;
             self.verdict.findings.add(Code::RepeatedBlock, || {
                 let expected = format!("an index that names the data block at {} once", handle.offset);
@@ -102,14 +154,20 @@ impl Walk<'_, '_> {
             });
             return true;
         }
-        let mut entries = match self.table.block_cursor(handle) {
+        let entries = match self.cursor.take() {
+            Some(mut cursor) => cursor.enter(self.table, handle).map(|()| cursor),
+            None => self.table.block_cursor(handle),
+        };
+        let mut entries = match entries {
             Ok(entries) => entries,
             Err(error) => {
                 self.damage(&error);
                 return true;
             }
         };
-        self.seen.insert(handle.offset);
+        if let Some(seen) = &mut self.seen {
+            seen.insert(handle.offset);
+        }
         self.places.add(handle);
         let mut within = self.budget.spend(entries.size());
         if let Some(stored) = &mut self.stored {
@@ -118,18 +176,25 @@ impl Walk<'_, '_> {
         if let Some(absent) = &mut self.absent {
             absent.begin_block(handle.offset);
         }
+        let mut result = Ok(());
         while within {
             match entries.next() {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    self.damage(&error);
+                    result = Err(error);
                     break;
                 }
             }
-            let key = entries.key();
-            within = self.budget.spend(key.len());
-            self.entry(key, handle.offset);
+            self.batch.push(entries.key());
+            if self.batch.is_full(self.budget.left()) {
+                within = self.keys(handle.offset);
+            }
+        }
+        within &= self.keys(handle.offset);
+        self.cursor = Some(entries);
+        if let Err(error) = result {
+            self.damage(&error);
         }
         if let Some(stored) = &mut self.stored {
             stored.end_block();
@@ -143,27 +208,37 @@ impl Walk<'_, '_> {
         within
     }
 
-    #[inline]
-    fn entry(&mut self, key: &[u8], offset: u64) {
-        self.verdict.keys += 1;
+    /// Looks at the keys that have been collected, of the data block at `offset`. False if the budget does not allow for more.
+    fn keys(&mut self, offset: u64) -> bool {
+        let reading = self.reading;
+        let mut entries = [Entry::default(); BATCH];
+        for (entry, key) in entries.iter_mut().zip(self.batch.keys.as_keys().iter()) {
+            *entry = Entry { key, filtered: reading.filtered(key) };
+        }
+        let entries = entries.get(..self.batch.keys.len()).unwrap_or_default();
+        self.verdict.keys += entries.len() as u64;
         if self.first_key.is_none() {
-            self.first_key = Some(key.to_vec());
+            self.first_key = entries.first().map(|entry| entry.key.to_vec());
         }
-        let filtered = self.reading.filtered(key);
-        self.order.key(key, filtered, offset);
+        self.order.keys(entries, offset);
         if let Some(stored) = &mut self.stored {
-            stored.key(key, filtered);
+            stored.keys(entries);
         }
-        if let (Some(absent), Some(filtered)) = (&mut self.absent, filtered) {
-            absent.key(filtered);
+        if let Some(absent) = self.absent.as_mut().filter(|absent| absent.is_listening()) {
+            entries.iter().filter_map(|entry| entry.filtered).for_each(|key| absent.key(key));
         }
-        if filtered.is_none() && self.is_internal {
-            self.verdict.findings.add(Code::ShortKey, || {
-                let expected = "an internal key of at least 8 bytes, or 16 with an expiry";
-                let found = format!("{}, of {} bytes", key_text(key), key.len());
-                Finding::new(Code::ShortKey, offset, expected, found)
-            });
+        if self.is_internal {
+            for Entry { key, .. } in entries.iter().filter(|entry| entry.filtered.is_none()) {
+                self.verdict.findings.add(Code::ShortKey, || {
+                    let expected = "an internal key of at least 8 bytes, or 16 with an expiry";
+                    let found = format!("{}, of {} bytes", key_text(key), key.len());
+                    Finding::new(Code::ShortKey, offset, expected, found)
+                });
+            }
         }
+        let within = self.budget.spend(self.batch.bytes);
+        self.batch.clear();
+        within
     }
 
     fn damage(&mut self, error: &Error) {
@@ -184,7 +259,7 @@ impl Walk<'_, '_> {
 fn handles(mut metaindex: BlockCursor<'_>) -> impl Iterator<Item = BlockHandle> {
     std::iter::from_fn(move || {
         while let Ok(true) = metaindex.next() {
-            if metaindex.key().starts_with(b"filter.")
+            if HANDLES.iter().any(|prefix| metaindex.key().starts_with(prefix))
                 && let Ok(handle) = metaindex.handle()
             {
                 return Some(handle);

@@ -3,6 +3,9 @@
 use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, LegacyBloomPolicy, LegacyHash};
 use serde_json::{Value, json};
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use super::tables::{Crafted, Place, entry_block, samples};
 use super::*;
 
@@ -290,11 +293,114 @@ fn what_cannot_be_looked_at_is_status_2() {
 }
 
 #[test]
+fn what_is_wrong_with_paths_is_said_once() {
+    let folder = folder();
+    let found = |arguments: &[OsString]| {
+        let report = run(arguments).expect(2).one();
+        assert_eq!(codes(&report), ["unreadable"]);
+        (report["findings"][0]["expected"].clone(), report["findings"][0]["found"].clone())
+    };
+    std::fs::create_dir_all(folder.path().join("db/000005.ldb")).unwrap();
+    assert_eq!(
+        found(&args!["verify", "--json", folder.path().join("db")]),
+        ("a regular file".into(), "a folder".into())
+    );
+    let missing = folder.path().join("missing");
+    let (expected, _) = found(&args!["verify", "--json", missing]);
+    assert_eq!(expected, "a table or a database folder");
+    let (expected, _) = found(&args!["verify", "--json", "--files-from", missing]);
+    assert_eq!(expected, "a list of paths");
+    #[cfg(unix)]
+    assert_eq!(
+        found(&args!["verify", "--json", "/dev/null"]),
+        ("a table or a database folder".into(), "a device".into())
+    );
+    std::fs::create_dir_all(folder.path().join("a/b")).unwrap();
+    for json in [&[][..], &["--json"]] {
+        let nothing = [
+            &args!["verify", "--recursive", folder.path().join("a")][..],
+            &json.iter().map(OsString::from).collect::<Vec<_>>(),
+        ]
+        .concat();
+        let nothing = run(&nothing).expect(0);
+        assert!(nothing.out.is_empty() && nothing.err.contains("there are no tables"), "{nothing:?}");
+    }
+}
+
+#[test]
+fn threads_are_limited() {
+    let path = tables::testdata().join("databases/levels/000005.ldb");
+    for jobs in ["0", "257", "1000000", "x"] {
+        let wrong = run(&args!["verify", "--jobs", jobs, path]).expect(2);
+        assert!(wrong.err.contains(&format!("invalid value '{jobs}' for '--jobs")), "{wrong:?}");
+    }
+    run(&args!["verify", "--jobs", "256", path]).expect(0);
+}
+
+#[test]
 fn filters_that_are_not_asked_have_no_rate() {
     let path = tables::testdata().join("basho/versions-bloom2.ldb");
     let report = run(&args!["verify", "--json", path]).expect(2).one();
     assert_eq!((codes(&report), &report["denied"]), (vec!["unsupported"], &json!(0)));
     assert_eq!((&report["measured_fpr"], &report["estimated_fpr"]), (&Value::Null, &Value::Null));
+}
+
+/// A block of more keys than are looked at together, with disorder where one lot ends and the next begins.
+#[test]
+fn a_block_of_many_keys_is_gone_through_whole() {
+    let mut keys: Vec<_> = (0..1000).map(|at| format!("key {at:04}")).collect();
+    let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(20));
+    builder.start_block(0).unwrap();
+    keys.iter()
+        .enumerate()
+        .filter(|(at, _)| at % 100 != 77)
+        .for_each(|(_, key)| builder.add_key(key.as_bytes()));
+    let filter = builder.finish().unwrap();
+    for at in [64, 128, 512, 999] {
+        keys.swap(at - 1, at);
+    }
+    let entries: Vec<_> = keys.iter().map(|key| (key.as_bytes(), b"value")).collect();
+    let mut crafted = Crafted::default();
+    let data = crafted.block(&entry_block(&entries));
+    let filter = crafted.block(&filter);
+    let table = crafted.finish(&[(b"z", data)], &[(FILTER, filter)]);
+    let report = verify(&table, 1);
+    assert_eq!((&report["keys"], &report["denied"]), (&json!(1000), &json!(10)));
+    assert_eq!(codes(&report), ["filter-denies-key"]);
+    assert_eq!(report["findings"][0]["found"], "it denied, one of 10 among the 1000 keys of this data block");
+
+    let folder = folder();
+    let path = file(&folder, "table.ldb", table);
+    let report = run(&args!["verify", "--json", "--comparator", "bytewise", path]).expect(1).one();
+    assert_eq!(codes(&report), ["filter-denies-key", "key-order", "key-order", "key-order", "key-order"]);
+}
+
+#[test]
+fn bytes_that_are_in_no_block_are_noted() {
+    let note = |text: &str| {
+        text.lines()
+            .find_map(|line| line.strip_suffix(" bytes of the file are in none of its blocks"))
+            .map(|line| line.trim_start_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().unwrap())
+    };
+    let verify = |path: &Path| run(&args!["verify", path]).out;
+    // The metaindex names Basho's counters, too.
+    for name in ["versions-bloom2.ldb", "versions-bloom.ldb", "numbers-bloom2.ldb"] {
+        assert_eq!(note(&verify(&tables::testdata().join("basho").join(name))), None, "{name}");
+    }
+    let folder = folder();
+    for (name, place, expected) in [
+        (&b"stats.sst1"[..], None, None),
+        (b"other", None, Some(15)),
+        // What lies beyond the file is no place in it.
+        (b"stats.sst1", Some((1 << 40, 10)), Some(15)),
+    ] {
+        let mut crafted = Crafted::default();
+        let data = crafted.block(&entry_block(&[(b"key", b"value")]));
+        let unknown = crafted.block(&[7; 10]);
+        let path =
+            file(&folder, "table.ldb", crafted.finish(&[(b"z", data)], &[(name, place.unwrap_or(unknown))]));
+        assert_eq!(note(&verify(&path)), expected);
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use filterblock_interop::leveldb::{
     Compression, DatabaseOptions, Entries, TableBuilder, TableOptions, repair, speed,
 };
@@ -30,18 +30,18 @@ enum Mode {
     All {
         /// Where the tables go; a new folder is made in it.
         folder: PathBuf,
-        /// Bytes of tables.
-        #[arg(long, default_value_t = 2_000_000_000)]
-        bytes: u64,
-        /// Bytes of each table; LevelDB's default is 2 MiB.
-        #[arg(long, default_value_t = 2 << 20)]
-        table_bytes: u64,
-        /// Without Snappy.
-        #[arg(long)]
-        uncompressed: bool,
+        #[command(flatten)]
+        tables: Tables,
         /// How often; the best of each counts.
         #[arg(long, default_value_t = 5)]
         rounds: usize,
+    },
+    /// Writes tables, to be gone through one by one with what follows.
+    Write {
+        /// An empty folder that is there.
+        folder: PathBuf,
+        #[command(flatten)]
+        tables: Tables,
     },
     /// One run of LevelDB's iteration.
     Walk { folder: PathBuf },
@@ -49,19 +49,28 @@ enum Mode {
     Verify { folder: PathBuf, jobs: u32 },
 }
 
+/// Tables to write.
+#[derive(Args)]
+struct Tables {
+    /// Bytes of tables.
+    #[arg(long, default_value_t = 2_000_000_000)]
+    bytes: u64,
+    /// Bytes of each table; LevelDB's default is 2 MiB.
+    #[arg(long, default_value_t = 2 << 20)]
+    table_bytes: u64,
+    /// Without Snappy.
+    #[arg(long)]
+    uncompressed: bool,
+}
+
 fn main() -> Result<()> {
     match Arguments::parse().command {
-        Mode::All { folder, bytes, table_bytes, uncompressed, rounds } => {
-            let compression = if uncompressed { Compression::None } else { Compression::Snappy };
+        Mode::All { folder, tables, rounds } => {
             let folder = tempfile::tempdir_in(folder)?;
-            let (tables, entries) = write(folder.path(), bytes, table_bytes, compression)?;
-            // Writes a MANIFEST that has them all, and leaves the tables as they are.
-            repair(folder.path(), &DatabaseOptions { compression, ..DatabaseOptions::default() })?;
-            println!(
-                "{tables} tables of LevelDB, {bytes} bytes, {entries} entries, {compression:?}; best of {rounds}"
-            );
+            write(folder.path(), &tables)?;
             compare(folder.path(), rounds)
         }
+        Mode::Write { folder, tables } => write(&folder, &tables),
         Mode::Walk { folder } => timed(|| {
             let mut bytes = 0;
             for path in paths(&folder)? {
@@ -171,8 +180,9 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Writes tables as a database has them: internal keys of 16 bytes and 8, values of 100 bytes that Snappy halves, ten bits a key.
-/// Returns the number of tables, and of entries.
-fn write(folder: &Path, bytes: u64, table_bytes: u64, compression: Compression) -> Result<(u64, u64)> {
+fn write(folder: &Path, tables: &Tables) -> Result<()> {
+    let &Tables { bytes, table_bytes, uncompressed } = tables;
+    let compression = if uncompressed { Compression::None } else { Compression::Snappy };
     let options =
         TableOptions { compression, bits_per_key: Some(10), internal_keys: true, ..TableOptions::default() };
     let mut random = Random::new(1);
@@ -198,5 +208,8 @@ fn write(folder: &Path, bytes: u64, table_bytes: u64, compression: Compression) 
         written += file.len() as u64;
         fs::write(folder.join(format!("{:06}.ldb", tables + 4)), &file)?;
     }
-    Ok((tables, number))
+    // Writes a MANIFEST that has them all, and leaves the tables as they are.
+    repair(folder, &DatabaseOptions { compression, ..DatabaseOptions::default() })?;
+    println!("{tables} tables of LevelDB, {written} bytes, {number} entries, {compression:?}");
+    Ok(())
 }

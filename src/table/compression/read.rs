@@ -12,15 +12,23 @@ use crate::{Error, Result, Structure};
 /// Uncompressed contents are returned as they are. Others take at most `max_len` bytes, and no more than the stored bytes can
 /// really hold.
 ///
+/// `memory` may be taken to hold them.
+///
 /// Where a type has several meanings, each codec whose mark the data bear is tried, then those without a mark, until one
 /// takes the data from the first byte to the last.
-pub(crate) fn decompress(id: u8, stored: Bytes, offset: u64, max_len: u64) -> Result<(Bytes, Codec)> {
+pub(crate) fn decompress(
+    id: u8,
+    stored: Bytes,
+    offset: u64,
+    max_len: u64,
+    memory: &mut Vec<u8>,
+) -> Result<(Bytes, Codec)> {
     let mut failed = Failed::default();
     for &codec in Codec::of_type(id) {
         if !codec.may_begin(&stored) {
             continue;
         }
-        match decode(codec, &stored, offset, max_len) {
+        match decode(codec, &stored, offset, max_len, memory) {
             None => failed.unbuilt.push(codec),
             Some(Ok(contents)) => return Ok((contents, codec)),
             Some(Err(error)) if codec.is_marked() && matches!(error, Error::Limit { .. }) => {
@@ -33,10 +41,20 @@ pub(crate) fn decompress(id: u8, stored: Bytes, offset: u64, max_len: u64) -> Re
 }
 
 /// What `stored` holds by this codec, or `None` if this build does not have it.
-fn decode(codec: Codec, stored: &Bytes, offset: u64, max_len: u64) -> Option<Result<Bytes>> {
+fn decode(
+    codec: Codec,
+    stored: &Bytes,
+    offset: u64,
+    max_len: u64,
+    memory: &mut Vec<u8>,
+) -> Option<Result<Bytes>> {
+    if codec != Codec::Snappy {
+        // The others allocate. Two blocks would take more memory than there may be.
+        *memory = Vec::new();
+    }
     let decoded = match codec {
         Codec::None => return Some(Ok(stored.clone())),
-        Codec::Snappy => snappy::decode(stored, offset, max_len),
+        Codec::Snappy => snappy::decode(stored, offset, max_len, std::mem::take(memory)),
         #[cfg(feature = "zstd")]
         Codec::Zstd => super::zstd::decode(stored, offset, max_len),
         #[cfg(feature = "zlib")]
@@ -146,6 +164,10 @@ pub(super) fn too_long(offset: u64, limit: u64, found: u64) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn decompress(id: u8, stored: Bytes, offset: u64, max_len: u64) -> Result<(Bytes, Codec)> {
+        super::decompress(id, stored, offset, max_len, &mut Vec::new())
+    }
 
     fn error(id: u8, stored: &[u8]) -> String {
         decompress(id, Bytes::copy_from_slice(stored), 100, 1 << 20).unwrap_err().to_string()

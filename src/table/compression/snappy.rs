@@ -7,8 +7,9 @@ use crate::{Error, Result, Structure};
 /// More than any Snappy data expands by: its densest element makes 64 bytes of three.
 const MAX_EXPANSION: u64 = 22;
 
-/// Allocates the contents once, if the declared length is within `max_len` and what the data can hold.
-pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>> {
+/// Makes `contents` the contents, whatever it holds. Allocates at most once, if the declared length is within `max_len` and what
+/// the data can hold.
+pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64, mut contents: Vec<u8>) -> Result<Vec<u8>> {
     let corrupt = |found: String| not_data(Codec::Snappy, offset, found);
     if stored.is_empty() {
         return Err(corrupt("no bytes".to_owned()));
@@ -26,7 +27,11 @@ pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>
     if len as u64 > max_len {
         return Err(too_long(offset, max_len, len as u64));
     }
-    let mut contents = vec![0; len];
+    // Whoever keeps the contents keeps all of the memory.
+    if contents.capacity() / 2 > len {
+        contents = Vec::new();
+    }
+    contents.resize(len, 0);
     snap::raw::Decoder::new()
         .decompress(stored, &mut contents)
         .map_err(|error| corrupt(error.to_string()))?;
@@ -40,7 +45,7 @@ mod tests {
     const LIMIT: u64 = 1 << 20;
 
     fn error(stored: &[u8], max_len: u64) -> String {
-        decode(stored, 100, max_len).unwrap_err().to_string()
+        decode(stored, 100, max_len, Vec::new()).unwrap_err().to_string()
     }
 
     /// `literals` bytes that Snappy stores as they are, then `copies` copies of 64 bytes from 1 byte back.
@@ -58,8 +63,11 @@ mod tests {
     fn the_densest_snappy_data_is_accepted() {
         for copies in [1, 2, 1000] {
             let len = 1 + 64 * copies;
-            let contents = decode(&snappy(len as u64, copies), 0, len as u64).unwrap();
-            assert_eq!(contents, vec![b'a'; len]);
+            for before in [0, len / 2, len, 2 * len] {
+                let before = vec![b'x'; before];
+                let contents = decode(&snappy(len as u64, copies), 0, len as u64, before).unwrap();
+                assert_eq!(contents, vec![b'a'; len]);
+            }
         }
     }
 
