@@ -4,8 +4,10 @@
 mod counting;
 mod tables;
 
+use std::io::{ErrorKind, Write as _};
+
 use bytes::Bytes;
-use counting::{allocations, held, peak};
+use counting::{allocations, held, peak, with_at_most};
 use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error};
 use tables::{Crafted, entry_block, handle, sample, samples, varint};
@@ -55,6 +57,35 @@ fn going_from_entry_to_entry_allocates_nothing() {
         walked
     });
     assert_eq!((count, walked), (0, 10_000));
+}
+
+/// What a cursor puts keys together in is kept from block to block, forwards and back at the start.
+#[test]
+fn going_from_block_to_block_allocates_nothing() {
+    let sample = sample("dense-256-bloom10.ldb");
+    let table = sample.open();
+    assert!(table.data_blocks().count() > 20);
+    let mut cursor = table.cursor();
+    while cursor.next().unwrap() {}
+    let (count, ()) = allocations(|| {
+        cursor.seek(&sample.entries[0].0).unwrap();
+        while cursor.next().unwrap() {}
+    });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn memory_that_cannot_be_had_for_a_block_is_an_error() {
+    let sample = sample("words-256-bloom10.ldb");
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&sample.file).unwrap();
+    let table = Table::open(&file, &sample.options).unwrap();
+    let (key, value) = &sample.entries[0];
+    match with_at_most(100, || table.get(key)) {
+        Err(Error::Io { source, .. }) => assert_eq!(source.kind(), ErrorKind::OutOfMemory),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(table.get(key).unwrap().unwrap(), value);
 }
 
 #[test]

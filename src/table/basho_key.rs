@@ -54,3 +54,17 @@ impl Comparator for BashoKeyComparator {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BytewiseComparator, InternalKeyComparator};
+    use super::*;
+    use std::sync::Arc;
+
+    /// Basho changed the order and kept the name.
+    #[test]
+    fn the_order_bears_leveldbs_name() {
+        let order = BashoKeyComparator::new(Arc::new(BytewiseComparator));
+        assert_eq!(order.name(), InternalKeyComparator::new(BytewiseComparator).name());
+    }
+}

@@ -212,6 +212,38 @@ mod tests {
         }
     }
 
+    /// Bytes that are both: zlib's header and one stored block of deflate, longer than there are bytes; and a length and LZ4.
+    #[cfg(all(feature = "zlib", feature = "lz4"))]
+    #[test]
+    fn data_with_a_mark_that_go_over_the_limit_are_not_taken_for_others() {
+        // To deflate, 0x78 and 0x9c are the header, then come an empty byte and the block's length 0xf000, twice. To LZ4, the first four
+        // bytes are the length 0x9c78, then comes a token, with its length of 15 + 255 + 15 literals.
+        let mut stored = b"\x78\x9c\0\0\xf0\xff\x0f".to_vec();
+        stored.extend([7; 285]);
+        // Four bytes from the one before, then literals to the end.
+        stored.extend(b"\x01\0\xf0");
+        let rest = 0x9c78 - 285 - 4;
+        stored.extend(vec![0xff; (rest - 15) / 255]);
+        stored.push(((rest - 15) % 255) as u8);
+        stored.extend(vec![8; rest]);
+        let lz4 = super::super::lz4::decode(&stored, 0, 0x9c78).unwrap();
+        assert_eq!(lz4, [vec![7; 289], vec![8; rest]].concat());
+        let error = decompress(2, stored.into(), 0, 0x9c78).unwrap_err();
+        assert!(matches!(error, Error::Limit { limit: 0x9c78, .. }), "{error}");
+    }
+
+    /// A byte may stand for 255: as many are declared as may be, and more.
+    #[cfg(feature = "lz4")]
+    #[test]
+    fn lz4_can_hold_so_much() {
+        let found = |declared: u32| {
+            let stored = [&declared.to_le_bytes()[..], &[0; 10]].concat();
+            super::super::lz4::decode(&stored, 0, 1 << 20).unwrap_err().to_string()
+        };
+        assert!(found(2551).contains("a declared length of 2551 for 10 bytes"), "{}", found(2551));
+        assert!(!found(2550).contains("2550 for 10 bytes"), "{}", found(2550));
+    }
+
     #[cfg(not(any(feature = "zstd", feature = "zlib", feature = "lz4")))]
     #[test]
     fn features_that_are_missing_are_named() {
