@@ -206,6 +206,10 @@ mod tests {
         let frame =
             |declared: u8| Bytes::from([b"\x28\xb5\x2f\xfd\x20", &[declared][..], b"\x29\0\0hello"].concat());
         assert_eq!(decompress(3, frame(5), 0, 5).unwrap().0, "hello");
+        for declared in [4, 6] {
+            let error = decompress(3, frame(declared), 0, 6).unwrap_err();
+            assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        }
         for (declared, limit) in [(5, 4), (200, 199)] {
             let error = decompress(3, frame(declared), 0, limit).unwrap_err();
             assert!(matches!(error, Error::Limit { found, .. } if found == u64::from(declared)), "{error}");
