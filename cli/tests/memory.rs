@@ -8,7 +8,8 @@ mod tables;
 use std::ffi::OsString;
 use std::io;
 
-use tables::{Crafted, Place, handle, samples, varint};
+use bytes::Bytes;
+use tables::{Crafted, Place, samples};
 
 /// Of the limit of 8 MiB on a block, these tables, which are not compressed, need only this, for the program's own buffers.
 const OWN: usize = 256 << 10;
@@ -36,17 +37,8 @@ fn check(what: &str, contents: &[u8]) {
 }
 
 /// A table whose index holds these handles, after `data` bytes of whatever.
-fn indexed(data: usize, handles: impl Iterator<Item = Place>) -> Vec<u8> {
-    let mut crafted = Crafted { file: vec![0; data] };
-    let metaindex = crafted.entries::<&[u8], &[u8]>(&[]);
-    let mut index = Vec::new();
-    for place in handles {
-        let value = handle(place);
-        index.extend([&[0, 0][..], &varint(value.len() as u64), &value].concat());
-    }
-    index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
-    let index = crafted.block(&index);
-    crafted.footer(metaindex, index).to_vec()
+fn indexed(data: usize, handles: impl Iterator<Item = Place>) -> Bytes {
+    Crafted { file: vec![0; data] }.with_index(handles)
 }
 
 #[test]
