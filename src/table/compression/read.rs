@@ -10,17 +10,23 @@ use crate::{Error, Result, Structure};
 /// The contents of a block whose stored contents, of compression type `id`, are at `offset` in the file, and their codec.
 ///
 /// Uncompressed contents are returned as they are. Others take at most `max_len` bytes, and no more than the stored bytes can
-/// really hold.
+/// really hold. Where a decoder needs much memory besides, it is `memory` at most together with the contents.
 ///
 /// Where a type has several meanings, each codec whose mark the data bear is tried, then those without a mark, until one
 /// takes the data from the first byte to the last.
-pub(crate) fn decompress(id: u8, stored: Bytes, offset: u64, max_len: u64) -> Result<(Bytes, Codec)> {
+pub(crate) fn decompress(
+    id: u8,
+    stored: Bytes,
+    offset: u64,
+    max_len: u64,
+    memory: u64,
+) -> Result<(Bytes, Codec)> {
     let mut failed = Failed::default();
     for &codec in Codec::of_type(id) {
         if !codec.may_begin(&stored) {
             continue;
         }
-        match decode(codec, &stored, offset, max_len) {
+        match decode(codec, &stored, offset, max_len, memory) {
             None => failed.unbuilt.push(codec),
             Some(Ok(contents)) => return Ok((contents, codec)),
             Some(Err(error)) if codec.is_marked() && matches!(error, Error::Limit { .. }) => {
@@ -33,12 +39,13 @@ pub(crate) fn decompress(id: u8, stored: Bytes, offset: u64, max_len: u64) -> Re
 }
 
 /// What `stored` holds by this codec, or `None` if this build does not have it.
-fn decode(codec: Codec, stored: &Bytes, offset: u64, max_len: u64) -> Option<Result<Bytes>> {
+#[cfg_attr(not(feature = "zstd"), expect(unused_variables, reason = "the others need none to speak of"))]
+fn decode(codec: Codec, stored: &Bytes, offset: u64, max_len: u64, memory: u64) -> Option<Result<Bytes>> {
     let decoded = match codec {
         Codec::None => return Some(Ok(stored.clone())),
         Codec::Snappy => snappy::decode(stored, offset, max_len),
         #[cfg(feature = "zstd")]
-        Codec::Zstd => super::zstd::decode(stored, offset, max_len),
+        Codec::Zstd => super::zstd::decode(stored, offset, max_len, memory),
         #[cfg(feature = "zlib")]
         Codec::Zlib | Codec::Deflate => super::deflate::decode(codec, stored, offset, max_len),
         #[cfg(feature = "lz4")]
@@ -147,14 +154,16 @@ pub(super) fn too_long(offset: u64, limit: u64, found: u64) -> Error {
 mod tests {
     use super::*;
 
+    const MEMORY: u64 = 8 << 20;
+
     fn error(id: u8, stored: &[u8]) -> String {
-        decompress(id, Bytes::copy_from_slice(stored), 100, 1 << 20).unwrap_err().to_string()
+        decompress(id, Bytes::copy_from_slice(stored), 100, 1 << 20, MEMORY).unwrap_err().to_string()
     }
 
     #[test]
     fn uncompressed_contents_are_not_copied() {
         let stored = Bytes::from(vec![7; 100]);
-        let (contents, codec) = decompress(0, stored.clone(), 0, 0).unwrap();
+        let (contents, codec) = decompress(0, stored.clone(), 0, 0, 0).unwrap();
         assert_eq!((contents.as_ptr(), codec), (stored.as_ptr(), Codec::None));
     }
 
@@ -205,14 +214,49 @@ mod tests {
         // One segment with its length in a byte, and one stored block of five bytes, the last.
         let frame =
             |declared: u8| Bytes::from([b"\x28\xb5\x2f\xfd\x20", &[declared][..], b"\x29\0\0hello"].concat());
-        assert_eq!(decompress(3, frame(5), 0, 5).unwrap().0, "hello");
+        assert_eq!(decompress(3, frame(5), 0, 5, MEMORY).unwrap().0, "hello");
         for declared in [4, 6] {
-            let error = decompress(3, frame(declared), 0, 6).unwrap_err();
+            let error = decompress(3, frame(declared), 0, 6, MEMORY).unwrap_err();
             assert!(matches!(error, Error::Corrupt { .. }), "{error}");
         }
         for (declared, limit) in [(5, 4), (200, 199)] {
-            let error = decompress(3, frame(declared), 0, limit).unwrap_err();
+            let error = decompress(3, frame(declared), 0, limit, MEMORY).unwrap_err();
             assert!(matches!(error, Error::Limit { found, .. } if found == u64::from(declared)), "{error}");
+        }
+    }
+
+    /// A frame of `len` zeros in blocks of 128 KiB, with these bytes behind the magic.
+    #[cfg(feature = "zstd")]
+    fn zeros(header: &[u8], len: u32) -> Bytes {
+        let mut frame = [b"\x28\xb5\x2f\xfd", header].concat();
+        let blocks = len >> 17;
+        for block in 1..=blocks {
+            let header = 1 << 20 | 1 << 1 | u32::from(block == blocks);
+            frame.extend_from_slice(&header.to_le_bytes()[..3]);
+            frame.push(0);
+        }
+        frame.into()
+    }
+
+    /// Contents and window are counted, and some of the decoder.
+    #[cfg(feature = "zstd")]
+    #[test]
+    fn zstandard_keeps_to_its_memory() {
+        for (len, memory) in
+            [(1_u32 << 17, 3_014_658), (2 << 20, 7_077_889), (17 << 17, 7_208_961), (4 << 20, 11_272_193)]
+        {
+            // One segment, its length in four bytes: the window is as long.
+            let frame = zeros(&[&[0xa0][..], &len.to_le_bytes()].concat(), len);
+            let found = |memory| decompress(3, frame.clone(), 0, 8 << 20, memory);
+            assert!(found(memory).is_ok_and(|(contents, _)| contents.len() == len as usize), "{len}");
+            let error = found(memory - 1).unwrap_err();
+            assert!(matches!(error, Error::Limit { found, .. } if found == u64::from(len)), "{error}");
+        }
+        // Windows of 128 KiB, without and with five eighths more, and of 1 MiB; no declared length.
+        for (window, memory) in [(7 << 3, 3_145_730), (7 << 3 | 5, 3_276_801), (10 << 3, 4_194_305)] {
+            let found = |memory| decompress(3, zeros(&[0, window], 2 << 17), 0, 8 << 20, memory);
+            assert!(found(memory).is_ok_and(|(contents, _)| contents.len() == 2 << 17), "{window}");
+            assert!(matches!(found(memory - 1), Err(Error::Limit { .. })), "{window}");
         }
     }
 
@@ -232,7 +276,7 @@ mod tests {
         stored.extend(vec![8; rest]);
         let lz4 = super::super::lz4::decode(&stored, 0, 0x9c78).unwrap();
         assert_eq!(lz4, [vec![7; 289], vec![8; rest]].concat());
-        let error = decompress(2, stored.into(), 0, 0x9c78).unwrap_err();
+        let error = decompress(2, stored.into(), 0, 0x9c78, MEMORY).unwrap_err();
         assert!(matches!(error, Error::Limit { limit: 0x9c78, .. }), "{error}");
     }
 
