@@ -390,6 +390,14 @@ mod tests {
         assert_eq!(alike(&[b"", b"", b"", b"x"], 0), Some([vec![], vec![], vec![]]));
     }
 
+    #[test]
+    fn keys_of_one_length_are_known_to_be() {
+        let buf: KeyBuf = ["ab", "cd", "ef"].into_iter().collect();
+        let even = buf.as_keys().strip_suffix(1).unwrap().even().unwrap().part(1, 2);
+        assert_eq!((even.count(), even.stride(), even.key_len(), even.bytes()), (2, 2, 1, &b"cdef"[..]));
+        assert!(Keys::new(b"abcd", &[0, 2]).unwrap().even().is_none());
+    }
+
     /// Room for a key makes as much again, so that nearly all keys find theirs; none is made that is not needed.
     #[test]
     fn room_doubles_and_is_used_up() {
