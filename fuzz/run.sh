@@ -25,7 +25,7 @@ if [ -n "$missing" ]; then
     exec cargo run --release --no-default-features --bin stable -- --seconds "$seconds" "$@"
 fi
 
-[ $# -gt 0 ] || set -- filter_block bloom builder table round_trip tool manifest
+[ $# -gt 0 ] || set -- filter_block bloom builder table round_trip tool verify manifest
 for target in "$@"; do
     mkdir -p "target/corpus/$target"
     # No input is worth an allocation of 64 MiB.

@@ -102,7 +102,7 @@ fn finish(h: u32, bytes: &[u8]) -> u32 {
     let rest = match bytes.last_chunk::<4>() {
         // The topmost bytes of the last four, whatever their number: cheaper than to branch on it.
         Some(last) => LittleEndian::read_u32(last) >> (32 - 8 * count),
-        None => bytes.iter().rev().fold(0, |rest, &byte| rest << 8 | u32::from(byte)),
+        None => bytes.iter().rev().fold(0, |rest, &byte| rest * 0x100 + u32::from(byte)),
     };
     let h = h.wrapping_add(rest).wrapping_mul(M);
     h ^ (h >> 24)
@@ -133,7 +133,7 @@ pub(crate) fn to_signed_tail(h: u32, bytes: &[u8]) -> u32 {
     const { assert!(M.wrapping_mul(M_INVERSE) == 1) };
 
     let (_, tail) = bytes.as_chunks::<4>();
-    let excess = tail.iter().rev().fold(0, |excess, byte| excess << 8 | u32::from(byte >> 7) << 8);
+    let excess = tail.iter().rev().fold(0, |excess, byte| (excess + u32::from(byte >> 7)) << 8);
     if excess == 0 {
         return h;
     }

@@ -365,3 +365,55 @@ impl fmt::Debug for KeyBuf {
             .finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alike(keys: &[&[u8]], index: usize) -> Option<[Vec<u8>; 3]> {
+        let buf: KeyBuf = keys.iter().collect();
+        let alike = buf.as_keys().alike::<3>(index)?;
+        assert_eq!(alike.len(), alike.keys()[0].len());
+        Some(alike.keys().map(<[u8]>::to_vec))
+    }
+
+    #[test]
+    fn keys_of_equal_length_are_alike() {
+        let keys: [&[u8]; 6] = [b"a", b"bc", b"de", b"fg", b"hij", b"k"];
+        assert_eq!(alike(&keys, 1), Some([b"bc".into(), b"de".into(), b"fg".into()]));
+        for index in [0, 2, 3, 4, 6, 7] {
+            assert_eq!(alike(&keys, index), None, "{index}");
+        }
+        // Lengths without a bit in common, and with all but one.
+        assert_eq!(alike(&[b"a", b"bc", b"defg"], 0), None);
+        assert_eq!(alike(&[b"abc", b"ab", b"abc"], 0), None);
+        assert_eq!(alike(&[b"", b"", b"", b"x"], 0), Some([vec![], vec![], vec![]]));
+    }
+
+    #[test]
+    fn keys_of_one_length_are_known_to_be() {
+        let buf: KeyBuf = ["ab", "cd", "ef"].into_iter().collect();
+        let even = buf.as_keys().strip_suffix(1).unwrap().even().unwrap().part(1, 2);
+        assert_eq!((even.count(), even.stride(), even.key_len(), even.bytes()), (2, 2, 1, &b"cdef"[..]));
+        assert!(Keys::new(b"abcd", &[0, 2]).unwrap().even().is_none());
+    }
+
+    /// Room for a key makes as much again, so that nearly all keys find theirs; none is made that is not needed.
+    #[test]
+    fn room_doubles_and_is_used_up() {
+        for (len, first) in [(8, SHORT), (64, 64), (1000, 1000)] {
+            let (mut buf, mut room) = (KeyBuf::new(), 0);
+            for count in 1..=1000 {
+                buf.push(&vec![7; len]);
+                if buf.bytes.len() != room {
+                    assert!(
+                        room < (count - 1) * len + len.max(SHORT),
+                        "key {count} of {len} bytes had its room"
+                    );
+                    assert_eq!(buf.bytes.len(), if room == 0 { first } else { room * 2 });
+                    room = buf.bytes.len();
+                }
+            }
+        }
+    }
+}

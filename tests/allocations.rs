@@ -1,47 +1,13 @@
-//! Building allocates nothing once the buffers have grown, and asking never does.
+//! Building allocates nothing once the buffers have grown, and asking never does. Memory that cannot be had is an error.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod counting;
+
 use std::sync::Arc;
 
-use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy};
-use filterblock::{InternalFilterPolicy, KeyHash, SharedPolicy};
-
-/// Counts what the current thread allocates.
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is left to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations(work: impl FnOnce()) -> usize {
-    let before = COUNT.get();
-    work();
-    COUNT.get() - before
-}
+use counting::{allocations, with_at_most};
+use filterblock::{BashoBloom2Policy, BloomFilterPolicy, CassandraBloomPolicy, Error, FilterBlockBuilder};
+use filterblock::{FilterBlockReader, FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash};
+use filterblock::{LegacyBloomPolicy, Murmur3BloomPolicy, SharedBloomFilter, SharedPolicy};
 
 fn keys() -> Vec<Vec<u8>> {
     (0..4000u32).map(|i| i.to_be_bytes().repeat(2 + i as usize % 20)).collect()
@@ -69,7 +35,7 @@ fn building_again_allocates_nothing() {
         build(&mut builder, &keys, &mut block);
         let first = std::mem::take(&mut block);
         block.reserve(first.len());
-        assert_eq!(allocations(|| build(&mut builder, &keys, &mut block)), 0);
+        assert_eq!(allocations(|| build(&mut builder, &keys, &mut block)).0, 0);
         assert_eq!(block, first);
     }
 }
@@ -87,7 +53,7 @@ fn asking_allocates_nothing() {
             keys.iter().enumerate().map(|(index, key)| (offset(index), &key[..])).collect();
         let hashes: Vec<Option<KeyHash>> = keys.iter().map(|key| policy.hash_key(key)).collect();
         let mut answers = Vec::with_capacity(queries.len());
-        let count = allocations(|| {
+        let (count, ()) = allocations(|| {
             assert!(queries.iter().all(|&(offset, key)| reader.key_may_match(offset, key)));
             for (&(offset, key), hash) in queries.iter().zip(&hashes) {
                 assert_eq!(policy.hash_key(key), *hash);
@@ -98,4 +64,61 @@ fn asking_allocates_nothing() {
         });
         assert_eq!(count, 0);
     }
+}
+
+/// What was asked for in vain.
+fn refused<T>(result: Result<T, Error>) -> (&'static str, u64) {
+    match result.err() {
+        Some(Error::OutOfMemory { what, bytes }) => (what, bytes),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_filter_without_memory_is_an_error_and_changes_nothing() {
+    let keys: KeyBuf = keys().iter().collect();
+    let policies: [SharedPolicy; 6] = [
+        Arc::new(BloomFilterPolicy::new(10)),
+        Arc::new(BloomFilterPolicy::new(1)),
+        Arc::new(LegacyBloomPolicy::new(10)),
+        Arc::new(BashoBloom2Policy::new(16)),
+        Arc::new(CassandraBloomPolicy::new(10)),
+        Arc::new(Murmur3BloomPolicy::new(10)),
+    ];
+    for policy in policies {
+        let mut filter = Vec::new();
+        policy.create_filter(keys.as_keys(), &mut filter).unwrap();
+        let mut dst = b"before".to_vec();
+        let (what, bytes) = refused(with_at_most(200, || policy.create_filter(keys.as_keys(), &mut dst)));
+        assert_eq!((what, &dst[..]), ("filter", &b"before"[..]));
+        assert!((filter.len() as u64..8 * filter.len() as u64).contains(&bytes), "{bytes}, {}", filter.len());
+    }
+}
+
+#[test]
+fn a_shared_filter_without_memory_is_an_error() {
+    for bits in [1 << 20, 1 << 34] {
+        assert_eq!(refused(with_at_most(200, || SharedBloomFilter::new(bits, 6))), ("filter", bits / 8));
+    }
+    let filter = SharedBloomFilter::new(1 << 13, 6).unwrap();
+    let mut dst = b"before".to_vec();
+    let (what, bytes) = refused(with_at_most(200, || filter.write_filter(&mut dst)));
+    assert_eq!((what, bytes, &dst[..]), ("filter", 1025, &b"before"[..]));
+    filter.write_filter(&mut dst).unwrap();
+    assert_eq!(refused(with_at_most(200, || SharedBloomFilter::from_filter(&dst[6..]))), ("filter", 1024));
+}
+
+#[test]
+fn a_block_without_memory_is_an_error_and_may_be_tried_again() {
+    let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+    let mut block = Vec::new();
+    build(&mut builder, &keys(), &mut block);
+    // All buffers are there but that of the block.
+    let mut again = Vec::new();
+    builder.start_block(0).unwrap();
+    keys()[..40].iter().for_each(|key| builder.add_key(key));
+    let (what, bytes) = refused(with_at_most(20, || builder.finish_into(&mut again)));
+    assert_eq!((what, again.len()), ("filter block", 0));
+    builder.finish_into(&mut again).unwrap();
+    assert_eq!(again.len() as u64, bytes);
 }

@@ -172,3 +172,21 @@ fn internal_keys_are_filtered_by_user_key() {
     assert!(matches!(error, Error::ShortInternalKey { index: 1, expected: 8, found: 7 }), "{error}");
     assert_eq!(dst, b"before");
 }
+
+/// Also where a filter is nothing but k, or nothing at all.
+#[test]
+fn many_at_once_of_the_smallest_filters() {
+    let policy = BloomFilterPolicy::new(10);
+    for k in 0..=u8::MAX {
+        let filters: [&[u8]; 5] = [&[], &[k], &[0, k], &[0x5a, k], &[0xff, k]];
+        let keys: Vec<[u8; 4]> = (0..40_u32).map(u32::to_le_bytes).collect();
+        let probes: Vec<(&[u8], &[u8])> =
+            keys.iter().zip(filters.iter().cycle()).map(|(key, filter)| (&key[..], *filter)).collect();
+        let mut answers = vec![false; probes.len()];
+        policy.keys_may_match(&probes, &mut answers);
+        for ((key, filter), answer) in probes.iter().zip(answers) {
+            assert_eq!(answer, policy.key_may_match(key, filter), "{filter:?}");
+            assert!(filter.len() > 1 || !answer, "{filter:?} has no bits");
+        }
+    }
+}

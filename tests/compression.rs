@@ -1,13 +1,13 @@
 //! Blocks compressed as LevelDB's relatives do it: read where the feature is there, bounded, and named where it is not.
 #![cfg(feature = "table")]
 
+mod encode;
 mod tables;
 
 use bytes::Bytes;
+use encode::encode;
 use filterblock::table::{BlockHandle, Codec, ReadOptions, Table};
 use filterblock::{Error, Result};
-use miniz_oxide::deflate;
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tables::{Crafted, Place, entry_block, handle};
 
 const CODECS: [Codec; 4] = [Codec::Zstd, Codec::Zlib, Codec::Deflate, Codec::Lz4];
@@ -25,16 +25,6 @@ fn is_built(codec: Codec) -> bool {
     let features =
         [("zstd", cfg!(feature = "zstd")), ("zlib", cfg!(feature = "zlib")), ("lz4", cfg!(feature = "lz4"))];
     codec.feature().is_none_or(|feature| features.contains(&(feature, true)))
-}
-
-fn encode(codec: Codec, contents: &[u8]) -> Vec<u8> {
-    match codec {
-        Codec::Zstd => compress_to_vec(contents, CompressionLevel::Fastest),
-        Codec::Zlib => deflate::compress_to_vec_zlib(contents, 6),
-        Codec::Deflate => deflate::compress_to_vec(contents, 6),
-        Codec::Lz4 => lz4_flex::block::compress_prepend_size(contents),
-        _ => panic!("{codec:?}"),
-    }
 }
 
 /// A block of one entry under this key, with a value that compresses to about half.

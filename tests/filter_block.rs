@@ -575,6 +575,42 @@ fn many_queries_at_once() {
     assert!(answers.is_empty());
 }
 
+/// From so many filters on, offsets are brought from memory first.
+#[test]
+fn many_queries_at_once_of_many_filters() {
+    let policy = BloomFilterPolicy::new(10);
+    let mut builder = FilterBlockBuilder::new(policy);
+    let blocks = 40_000;
+    for block in (0..blocks).step_by(if cfg!(miri) { 20_000 } else { 9 }) {
+        builder.start_block(block * 2048).unwrap();
+        builder.add_key(&block.to_le_bytes());
+    }
+    builder.start_block(blocks * 2048).unwrap();
+    builder.add_key(b"last");
+    let sound = builder.finish().unwrap();
+    let mut damaged = sound.to_vec();
+    let len = damaged.len();
+    damaged[len - 2000..len - 1000].fill(0xff);
+    let unreadable = [&sound[..len - 1], &[200]].concat();
+    let keys: Vec<[u8; 8]> = (0..300_u64).map(|i| (i * 531 % 45_000).to_le_bytes()).collect();
+    let far = [u64::MAX, 1 << 63, 1 << 62, blocks * 2048 + 4096];
+    let queries: Vec<(u64, &[u8])> = keys
+        .iter()
+        .map(|key| (u64::from_le_bytes(*key) * 2048, &key[..]))
+        .chain(far.map(|offset| (offset, &b"last"[..])))
+        .collect();
+    for block in [&sound[..], &damaged, &unreadable] {
+        let reader = FilterBlockReader::new(policy, &block);
+        assert_eq!(reader.num_filters() as u64, blocks + 1);
+        let mut answers = Vec::new();
+        reader.keys_may_match(&queries, &mut answers);
+        let one_by_one: Vec<bool> =
+            queries.iter().map(|&(offset, key)| reader.key_may_match(offset, key)).collect();
+        assert_eq!(answers, one_by_one);
+        assert!(answers.contains(&true));
+    }
+}
+
 // --- Around it ---
 
 #[test]
@@ -585,6 +621,7 @@ fn reads_where_the_block_lies() {
     assert!(FilterBlockReader::new(policy, block.clone().into_boxed_slice()).key_may_match(0, b"a"));
     let reader = FilterBlockReader::new(policy, bytes::Bytes::from(block.clone()));
     assert_eq!(reader.contents(), block);
+    assert_eq!((&reader).into_iter().count(), 1);
     assert!(reader.memory_usage() >= block.len());
     assert_eq!(reader.policy().bits_per_key(), 10);
     assert_eq!(reader.into_inner(), block);

@@ -2,10 +2,18 @@
 #![cfg(feature = "table")]
 
 mod counting;
+#[cfg(all(feature = "zstd", feature = "zlib"))]
+mod encode;
 mod tables;
 
+use std::io::{ErrorKind, Write as _};
+
 use bytes::Bytes;
-use counting::{allocations, held, peak};
+use counting::{allocations, held, peak, with_at_most};
+#[cfg(all(feature = "zstd", feature = "zlib"))]
+use encode::encode;
+#[cfg(all(feature = "zstd", feature = "zlib"))]
+use filterblock::table::Codec;
 use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error};
 use tables::{Crafted, entry_block, handle, sample, samples, varint};
@@ -55,6 +63,35 @@ fn going_from_entry_to_entry_allocates_nothing() {
         walked
     });
     assert_eq!((count, walked), (0, 10_000));
+}
+
+/// What a cursor puts keys together in is kept from block to block, forwards and back at the start.
+#[test]
+fn going_from_block_to_block_allocates_nothing() {
+    let sample = sample("dense-256-bloom10.ldb");
+    let table = sample.open();
+    assert!(table.data_blocks().count() > 20);
+    let mut cursor = table.cursor();
+    while cursor.next().unwrap() {}
+    let (count, ()) = allocations(|| {
+        cursor.seek(&sample.entries[0].0).unwrap();
+        while cursor.next().unwrap() {}
+    });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn memory_that_cannot_be_had_for_a_block_is_an_error() {
+    let sample = sample("words-256-bloom10.ldb");
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&sample.file).unwrap();
+    let table = Table::open(&file, &sample.options).unwrap();
+    let (key, value) = &sample.entries[0];
+    match with_at_most(100, || table.get(key)) {
+        Err(Error::Io { source, .. }) => assert_eq!(source.kind(), ErrorKind::OutOfMemory),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(table.get(key).unwrap().unwrap(), value);
 }
 
 #[test]
@@ -191,4 +228,27 @@ fn a_block_over_the_limit_is_refused_before_it_is_allocated() {
     let (bytes, result) = peak(|| table.get(b"a"));
     assert!(matches!(result, Err(Error::Limit { limit: 0x80_0000, found: 0x400_0000, .. })));
     assert!(bytes < 1000, "{bytes}");
+}
+
+/// Nor do the decoders that do not know the length beforehand, in buffers that grow.
+#[cfg(all(feature = "zstd", feature = "zlib"))]
+#[test]
+fn decoders_keep_to_the_bound_on_memory() {
+    for (codec, id, most) in
+        [(Codec::Zstd, 2, 5 << 20), (Codec::Zlib, 2, 8 << 20), (Codec::Deflate, 4, 8 << 20)]
+    {
+        for len in [1 << 20, 2 << 20, 9 << 19, 5 << 20, 8 << 20, 9 << 20] {
+            let mut crafted = Crafted::default();
+            let data = crafted.block_of_type(&encode(codec, &entry_block(&[("a", vec![0; len - 20])])), id);
+            let file = crafted.finish(&[(b"a", data)], &[]);
+            let table = Table::open(file.clone(), &ReadOptions::default()).unwrap();
+            let (bytes, value) = peak(|| table.get(b"a"));
+            assert!(bytes <= bound(&file, 8 << 20), "{bytes} for {len} of {codec:?}");
+            assert_eq!(value.is_ok(), len <= most, "{len} of {codec:?}");
+            let before = held();
+            drop((table, file, value));
+            let kept = before - held();
+            assert!(kept < len as isize + 20_000, "{kept} kept for {len} of {codec:?}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::{fs, io};
 
 use bytes::Bytes;
 use filterblock::Error;
-use filterblock::table::{ReadAt, ReadOptions, Table, Tail};
+use filterblock::table::{ReadAt, ReadOptions, Table, TableBuilder, Tail, WriteOptions};
 use tables::{Answering, Crafted, Sample, handle, sample, testdata};
 
 fn io_error(error: &Error) -> &io::Error {
@@ -255,6 +255,16 @@ fn a_file_that_shrinks_or_grows_while_it_is_open() {
 fn errors_name_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let open = |path: &Path| Table::open_path(path, &ReadOptions::default());
+
+    let path = dir.path().join("000001.ldb");
+    let mut table = TableBuilder::new(Vec::new(), WriteOptions::default());
+    table.add(b"key", b"").unwrap();
+    fs::write(&path, table.finish().unwrap().0).unwrap();
+    let table = open(&path).unwrap();
+    let mut block = table.block_cursor(table.data_blocks().next().unwrap().unwrap()).unwrap();
+    assert!(block.next().unwrap());
+    assert_eq!(block.handle().unwrap_err().path(), Some(path.as_path()), "no handle");
+
     let named = |path: &Path, expected: &str| {
         let error = open(path).unwrap_err();
         assert_eq!(error.path(), Some(path));

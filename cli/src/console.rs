@@ -10,8 +10,8 @@ use clap::ColorChoice;
 
 use crate::show::path_text;
 
-/// How much of the results is kept back before it is written.
-const BUFFER: usize = 64 << 10;
+/// How much of the results is kept back before it is written: of the 64 KiB that inspecting may take for itself.
+const BUFFER: usize = 32 << 10;
 
 /// Where results and messages go.
 pub(crate) struct Console {

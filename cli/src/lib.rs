@@ -27,6 +27,8 @@ use std::process::ExitCode;
 use clap::{ColorChoice, Parser, Subcommand};
 
 use console::{Console, Ending};
+use filterblock::Error;
+use filterblock::table::{ReadAt, Table};
 
 /// The exit status for wrong usage and for input that is missing or cannot be read.
 const TROUBLE: u8 = 2;
@@ -92,6 +94,15 @@ pub fn run(
             if console.end(result) == Ending::Failed { TROUBLE } else { 0 }
         }
     }
+}
+
+/// Finds out of a table what `inspect` shows, for tests that count what is read.
+#[doc(hidden)]
+pub fn survey(source: impl ReadAt) -> Result<(), Error> {
+    let table = Table::open(source, &survey::read_options())?;
+    let census = table.filter().map(survey::Census::new);
+    survey::Survey::new(&table, census.as_ref());
+    Ok(())
 }
 
 impl Command {

@@ -2,51 +2,46 @@
 
 #[path = "../../tests/counting/mod.rs"]
 mod counting;
+#[path = "../../tests/encode/mod.rs"]
+mod encode;
 #[path = "../../tests/tables/mod.rs"]
 mod tables;
 
 use std::ffi::OsString;
 use std::io;
 
-use tables::{Crafted, Place, handle, samples, varint};
+use bytes::Bytes;
+use encode::encode;
+use filterblock::table::Codec;
+use tables::{Crafted, Place, entry_block, handle, samples};
 
 /// Of the limit of 8 MiB on a block, these tables, which are not compressed, need only this, for the program's own buffers.
 const OWN: usize = 256 << 10;
 
 /// The peak while `filterblock inspect` looks at these bytes with these options.
-fn inspect(contents: &[u8], options: &[&str]) -> usize {
+fn inspect(contents: &[u8], options: &[&str]) -> (usize, u8) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ldb");
     std::fs::write(&path, contents).unwrap();
     let options = options.iter().map(OsString::from);
     let arguments =
         ["filterblock", "inspect"].map(OsString::from).into_iter().chain(options).chain([path.into()]);
-    let (peak, status) = counting::peak(|| filterblock_cli::run(arguments, io::sink(), io::sink()));
-    assert!(status < 2, "{status}");
-    peak
+    counting::peak(|| filterblock_cli::run(arguments, io::sink(), io::sink()))
 }
 
 fn check(what: &str, contents: &[u8]) {
     let bound = 2 * contents.len() + (64 << 10) + OWN;
     for options in [&["--filters"][..], &["--json", "--filters"]] {
-        let peak = inspect(contents, options);
+        let (peak, status) = inspect(contents, options);
+        assert!(status < 2, "{status}");
         println!("{what} {options:?}: {} bytes, peak {peak}, bound {bound}", contents.len());
         assert!(peak <= bound, "{what} {options:?}: {peak} > {bound}");
     }
 }
 
 /// A table whose index holds these handles, after `data` bytes of whatever.
-fn indexed(data: usize, handles: impl Iterator<Item = Place>) -> Vec<u8> {
-    let mut crafted = Crafted { file: vec![0; data] };
-    let metaindex = crafted.entries::<&[u8], &[u8]>(&[]);
-    let mut index = Vec::new();
-    for place in handles {
-        let value = handle(place);
-        index.extend([&[0, 0][..], &varint(value.len() as u64), &value].concat());
-    }
-    index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
-    let index = crafted.block(&index);
-    crafted.footer(metaindex, index).to_vec()
+fn indexed(data: usize, handles: impl Iterator<Item = Place>) -> Bytes {
+    Crafted { file: vec![0; data] }.with_index(handles)
 }
 
 #[test]
@@ -79,4 +74,57 @@ fn many_filters() {
     let filter = crafted.block(&filter);
     let table = crafted.finish(&[(b"z", data)], &[(b"filter.leveldb.BuiltinBloomFilter2", filter)]);
     check("filters that overlap", &table);
+}
+
+/// Tables of which each part goes as far as the limit on a block lets it, each alone and all together.
+#[test]
+fn compressed_tables() {
+    const LIMIT: usize = 8 << 20;
+    // Zstandard's decoder takes a good part of the limit itself.
+    for (codec, id, large, fits) in [
+        (Codec::Snappy, 1, LIMIT - 100, true),
+        (Codec::Zlib, 2, LIMIT - 100, true),
+        (Codec::Deflate, 4, LIMIT - 100, true),
+        (Codec::Lz4, 2, LIMIT - 100, true),
+        (Codec::Zstd, 2, LIMIT - 100, false),
+        (Codec::Zstd, 2, 2 << 20, true),
+    ] {
+        for parts in [
+            ["data"].as_slice(),
+            &["filter"],
+            &["index"],
+            &["metaindex"],
+            &["data", "filter", "index", "metaindex"],
+        ] {
+            let mut crafted = Crafted::default();
+            let mut block = |contents: &[u8]| crafted.block_of_type(&encode(codec, contents), id);
+            let size = |part| if parts.contains(&part) { large } else { 100 };
+            let data: Vec<Place> = (0..20)
+                .map(|number| block(&entry_block(&[([number], vec![number; size("data") - 20])])))
+                .collect();
+            // All filters are empty.
+            let filter = block(&vec![0; size("filter")]);
+            let mut meta: Vec<_> =
+                (0..size("metaindex") / 1010).map(|i| (name(i), handle(data[0]))).collect();
+            meta.push((b"filter.leveldb.BuiltinBloomFilter2".to_vec(), handle(filter)));
+            let metaindex = block(&entry_block(&meta));
+            let index: Vec<_> =
+                (0..(size("index") / 1020).max(20)).map(|i| (name(i), handle(data[i % 20]))).collect();
+            let index = block(&entry_block(&index));
+            let table = crafted.footer(metaindex, index);
+            let bound = 2 * table.len() + (64 << 10) + LIMIT;
+            for options in [&["--filters"][..], &["--json", "--filters"]] {
+                let (peak, status) = inspect(&table, options);
+                let what = format!("{codec:?}, {large} bytes of {parts:?}, {options:?}");
+                println!("{what}: {} bytes, peak {peak}, bound {bound}, status {status}", table.len());
+                assert!(peak <= bound, "{what}: {peak} > {bound}");
+                assert!(status < 2 || !fits || parts.len() > 1, "{what}");
+            }
+        }
+    }
+}
+
+/// A name of 1,000 bytes.
+fn name(number: usize) -> Vec<u8> {
+    format!("a{number:0999}").into_bytes()
 }

@@ -1,18 +1,12 @@
 //! How much `filterblock inspect` reads: counted reads, not clocks.
 
-#[path = "../src/input.rs"]
-#[allow(dead_code, reason = "only a part of the program is here")]
-mod input;
-#[path = "../src/survey/mod.rs"]
-#[allow(dead_code, unused_imports, unreachable_pub, reason = "only a part of the program is here")]
-mod survey;
 #[path = "../../tests/tables/mod.rs"]
 mod tables;
 
 use bytes::Bytes;
-use filterblock::table::{Table, TableBuilder, WriteOptions};
-use survey::{Census, Survey, read_options};
-use tables::{Crafted, Place, Recording, handle, samples, varint};
+use filterblock::table::{TableBuilder, WriteOptions};
+use filterblock_cli::survey;
+use tables::{Crafted, Place, Recording, samples};
 
 /// Opening takes four reads at most.
 const OPENING: usize = 4;
@@ -21,26 +15,17 @@ const SAMPLED: usize = 16;
 
 /// The reads while a table is inspected, and how many of them were longer than a block's trailer.
 fn reads(file: impl Into<Bytes>) -> (usize, usize) {
-    let table = Table::open(Recording::new(file.into()), &read_options()).unwrap();
-    let census = table.filter().map(Census::new);
-    drop(Survey::new(&table, census.as_ref()));
-    let reads = table.source().take();
+    let source = Recording::new(file.into());
+    survey(&source).unwrap();
+    let reads = source.take();
     (reads.len(), reads.iter().filter(|(_, len)| *len > 5).count())
 }
 
-/// A table with a data block at `data`, and an index of these handles.
+/// A table of one data block, whose index holds these handles.
 fn indexed(handles: impl Iterator<Item = Place>) -> Bytes {
     let mut crafted = Crafted::default();
     crafted.entries(&[(b"key", b"value")]);
-    let metaindex = crafted.entries::<&[u8], &[u8]>(&[]);
-    let mut index = Vec::new();
-    for place in handles {
-        let value = handle(place);
-        index.extend([&[0, 0][..], &varint(value.len() as u64), &value].concat());
-    }
-    index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
-    let index = crafted.block(&index);
-    crafted.footer(metaindex, index)
+    crafted.with_index(handles)
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! What `filterblock inspect` makes of tables and of bare filter blocks, sound or damaged.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use filterblock::table::{ReadAt, Table};
-use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy, SharedPolicy};
+use filterblock::policy::known;
+use filterblock::table::{ReadAt, ReadOptions, Table};
+use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy};
+use serde_json::Value;
 
-use crate::survey::{Census, Survey, read_options};
+use crate::program::{self, Run};
 use crate::table;
 
 /// Opening takes four reads at most, or two more where reading several things together fails.
@@ -16,14 +17,16 @@ const OPENING: usize = 6;
 /// How many data blocks are looked into.
 const SAMPLED: usize = 16;
 
+/// So much may be said of each byte: a filter, which has four at least, takes a line.
+const MOST_A_BYTE: usize = 128;
+
 /// A kind of input: a filter block, a file, or a table made as for the target `table`.
 pub fn run(data: &[u8]) {
     let Some((kind, data)) = data.split_first() else { return };
     match kind % 4 {
         0 => {
-            let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(10));
-            let reader = FilterBlockReader::new(policy, Bytes::copy_from_slice(data));
-            check_census(&Census::new(&reader));
+            let Run { report, .. } = program::run(&["inspect", "--block", "--filters"], data, MOST_A_BYTE);
+            check(&report["filter"], &FilterBlockReader::new(BloomFilterPolicy::new(10), data));
         }
         1 => inspect(Bytes::copy_from_slice(data), false),
         _ => {
@@ -51,58 +54,62 @@ impl ReadAt for Counting {
 }
 
 fn inspect(file: Bytes, sound: bool) {
-    let source = Counting { file, reads: AtomicUsize::new(0) };
-    let Ok(table) = Table::open(source, &read_options()) else {
-        assert!(!sound);
-        return;
-    };
-    let census = table.filter().map(Census::new);
-    let survey = Survey::new(&table, census.as_ref());
-    let blocks = survey.blocks.offsets.len() as usize;
-    let reads = table.source().reads.load(Ordering::Relaxed);
-    // Each block's trailer once, however often and wherever the index names it, and of a few blocks both again.
-    let entries = table.data_blocks().count();
-    assert!(blocks <= entries);
-    assert!(reads <= OPENING + entries + 2 * SAMPLED.min(blocks), "{reads} reads for {entries} entries");
-
-    if let Some(census) = &census {
-        check_census(census);
-        let rate = census.mean_rate(&survey.blocks.offsets);
-        assert_eq!(rate.is_some(), blocks > 0);
-        assert!(rate.is_none_or(is_rate) && census.covering_rates(&survey.blocks.offsets).all(is_rate));
-    }
-    let asked = survey.sample.key_format();
-    let damage = survey.blocks.damage.text();
+    let Run { status, report } = program::run(&["inspect", "--filters"], &file, MOST_A_BYTE);
+    let filter = &report["filter"];
+    let damage = [&report["error"], &report["filter_error"], &filter["malformed"], &filter["unsound"]];
+    assert!(status != 0 || damage[0].is_null(), "{report}");
+    // Bytes can always be read, but may mean what is not supported.
+    assert!(status < 2 || !damage[0].is_null() || !damage[1].is_null(), "{report}");
     if sound {
-        assert_eq!((damage, survey.filter_error.clone(), survey.sample.unsound()), (None, None, None));
-        assert_eq!(blocks, entries);
+        assert!(status == 0 && damage.iter().all(|found| found.is_null()), "{report}");
     }
-    assert!(!survey.blocks.damage.unreadable && !survey.filter_unreadable, "bytes can always be read");
-    if let Some(cost) = survey.cost() {
-        assert!(census.is_none() && (!sound || cost.exact || blocks > SAMPLED));
+    assert_eq!(report["file_size"], file.len());
+
+    let source = Counting { file, reads: AtomicUsize::new(0) };
+    let opened = filterblock_cli::survey(&source);
+    assert!(opened.is_ok() || report["status"] != "ok", "{report}");
+    if opened.is_err() {
+        return;
     }
-    assert!(asked.is_ok() || !asked.err().is_none_or(|reason| reason.is_empty()));
+    let reads = source.reads.into_inner();
+    let table =
+        Table::open(source.file, &ReadOptions::default().filter_policies(known())).expect("as before");
+    let (entries, blocks) = (table.data_blocks().count(), number(&report["data_blocks"]));
+    // Each block's trailer once, however often and wherever the index names it, and of a few blocks both again.
+    assert!(blocks <= entries && (!sound || blocks == entries));
+    assert!(reads <= OPENING + entries + 2 * SAMPLED.min(blocks), "{reads} reads for {entries} entries");
+    assert_eq!(table.filter().is_some(), !filter.is_null());
+    if let Some(reader) = table.filter() {
+        check(filter, reader);
+    }
 }
 
-fn is_rate(rate: f64) -> bool {
-    (0.0..=1.0).contains(&rate)
+fn number(value: &Value) -> usize {
+    value.as_u64().expect("a number") as usize
 }
 
-fn check_census<P: FilterPolicy, B: AsRef<[u8]>>(census: &Census<'_, P, B>) {
-    let reader = census.reader();
-    let summary = census.summary();
-    assert_eq!(summary.filters, reader.num_filters() as u64);
-    assert!(summary.empty <= summary.filters && summary.bits_set <= summary.bits);
-    assert!(census.mean_rate_of_filters().is_none_or(is_rate));
-    for (index, filter) in census.iter().enumerate().take(64) {
-        assert!(is_rate(filter.rate) && filter.bits_set <= filter.bits);
-        let range = census.range(index as u64);
-        assert!(range.start() <= range.end());
-        if let Some(bytes) = reader.filter(index)
-            && filter.bits > 0
-        {
-            let ones: u32 = bytes[..bytes.len() - 1].iter().map(|byte| byte.count_ones()).sum();
-            assert_eq!(filter.bits_set, u64::from(ones), "counted over sums, and plainly");
+fn is_rate(rate: &Value) -> bool {
+    rate.is_null() || rate.as_f64().is_some_and(|rate| (0.0..=1.0).contains(&rate))
+}
+
+/// What is said of a filter block.
+fn check<P: FilterPolicy, B: AsRef<[u8]>>(shown: &Value, reader: &FilterBlockReader<P, B>) {
+    assert_eq!(number(&shown["filters"]), reader.num_filters());
+    assert!(number(&shown["empty_filters"]) <= reader.num_filters());
+    assert!(number(&shown["bits_set"]) <= number(&shown["bits"]) && is_rate(&shown["estimated_fpr"]));
+    let list = shown["list"].as_array().expect("a list");
+    assert_eq!(list.len(), reader.num_filters());
+    for (index, filter) in list.iter().enumerate().take(64) {
+        assert!(is_rate(&filter["estimated_fpr"]), "{filter}");
+        let (first, last) = (filter["first_offset"].as_u64(), filter["last_offset"].as_u64());
+        assert!(first <= last, "{filter}");
+        let bits = number(&filter["bits"]);
+        if bits > 0 {
+            let bytes = reader.filter(index).expect("a filter with bits is there");
+            let array = &bytes[..bytes.len() - 1];
+            assert_eq!(bits, array.len() * 8);
+            let ones: u32 = array.iter().map(|byte| byte.count_ones()).sum();
+            assert_eq!(number(&filter["bits_set"]), ones as usize, "counted over sums, and plainly");
         }
     }
 }

@@ -167,3 +167,18 @@ impl FilterPolicy for BloomFilterPolicy {
         matches(hash.get() as u32, filter)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Up to 2^32 bits, whatever they are made of, and up to the bits for each key that the original's `int` holds.
+    #[test]
+    fn sizes_end_at_their_limits() {
+        let len = |bits_per_key, keys| BloomFilterPolicy::new(bits_per_key).array_len(keys).ok();
+        assert_eq!((len(1 << 10, 1 << 22), len(1 << 10, (1 << 22) + 1)), (Some(1 << 29), None));
+        assert_eq!((len(i32::MAX as u32, 1), len(1 << 31, 1)), (Some(1 << 28), None));
+        assert_eq!((len(1 << 31, 0), len(0, usize::MAX)), (None, Some(8)));
+        assert_eq!((len(1, 64), len(1, 65), len(1, 73)), (Some(8), Some(9), Some(10)));
+    }
+}

@@ -84,11 +84,17 @@ impl LegacyBloomPolicy {
         self.bloom.probes()
     }
 
-    fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
-        let bits = bit_array::wished_bits(hashes.len() as u64, self.bits_per_key());
+    /// That a filter for so many keys is not too large.
+    fn check_size(&self, keys: u64) -> Result<()> {
+        let bits = bit_array::wished_bits(keys, self.bits_per_key());
         if bits > u128::from(MAX_BITS) {
-            return Err(Error::FilterSize { keys: hashes.len() as u64, limit: MAX_BITS, bits });
+            return Err(Error::FilterSize { keys, limit: MAX_BITS, bits });
         }
+        Ok(())
+    }
+
+    fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
+        self.check_size(hashes.len() as u64)?;
         match self.hash {
             LegacyHash::Signed => self.bloom.create(hashes.map(|hash| hash.two().1), dst),
             LegacyHash::Unsigned | LegacyHash::Either => {
@@ -132,5 +138,18 @@ impl FilterPolicy for LegacyBloomPolicy {
             LegacyHash::Signed => matches(signed, filter),
             LegacyHash::Either => matches(unsigned, filter) || signed != unsigned && matches(signed, filter),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_end_at_goleveldbs_limit() {
+        let policy = LegacyBloomPolicy::new(8);
+        assert!(policy.check_size(MAX_BITS / 8).is_ok());
+        let error = policy.check_size(MAX_BITS / 8 + 1).unwrap_err();
+        assert!(matches!(error, Error::FilterSize { bits: 0x1_0000_0000, .. }), "{error}");
     }
 }

@@ -171,8 +171,8 @@ pub trait FilterPolicy {
     /// A policy that returns one also has to implement
     /// [`create_filter_from_hashes`](Self::create_filter_from_hashes) and
     /// [`hash_may_match`](Self::hash_may_match), so that either way gives the same filters and answers.
+    #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
-        let _ = key;
         None
     }
 
@@ -181,15 +181,15 @@ pub trait FilterPolicy {
     /// # Errors
     ///
     /// As [`create_filter`](Self::create_filter), and [`Error::HashUnsupported`] by default.
+    #[expect(unused_variables, reason = "named for the documentation")]
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
-        let _ = (hashes, dst);
         Err(Error::HashUnsupported { policy: self.name().to_owned() })
     }
 
     /// Whether a key with this [hash](Self::hash_key) may be among those that `filter` was
     /// made for. By default it may.
+    #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
-        let _ = (hash, filter);
         true
     }
 

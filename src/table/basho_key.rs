@@ -54,3 +54,41 @@ impl Comparator for BashoKeyComparator {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BytewiseComparator, InternalKeyComparator};
+    use super::*;
+    use std::sync::Arc;
+
+    /// Basho changed the order and kept the name.
+    #[test]
+    fn the_order_bears_leveldbs_name() {
+        let order = BashoKeyComparator::new(Arc::new(BytewiseComparator));
+        assert_eq!(order.name(), InternalKeyComparator::new(BytewiseComparator).name());
+    }
+
+    #[test]
+    fn what_is_no_internal_key_comes_first_byte_by_byte() {
+        let order = BashoKeyComparator::new(Arc::new(BytewiseComparator));
+        let tagged = |user_key: &[u8], kind: u8| [user_key, &[kind, 1, 0, 0, 0, 0, 0, 0]].concat();
+        let ascending = [
+            b"".to_vec(),
+            b"1234567".to_vec(),
+            // Too short for a time.
+            tagged(b"1234567", TIMED),
+            tagged(b"7654321", EXPIRING),
+            tagged(b"", 1),
+            tagged(b"", 0),
+            tagged(b"a87654321", EXPIRING),
+            tagged(b"a12345678", TIMED),
+            tagged(b"a", 1),
+            tagged(b"ab", 1),
+        ];
+        for (i, a) in ascending.iter().enumerate() {
+            for (j, b) in ascending.iter().enumerate() {
+                assert_eq!(order.compare(a, b), i.cmp(&j), "{a:x?} {b:x?}");
+            }
+        }
+    }
+}

@@ -11,6 +11,9 @@ use super::format::{BlockHandle, TRAILER_LEN};
 use super::read_at::ReadAt;
 use crate::{Error, Result, Structure};
 
+/// So much memory may be taken for a block, where its codec asks for it, however low the limit on its contents.
+const MIN_MEMORY: u64 = 5 << 20;
+
 /// A source and what has to be known to read blocks from it.
 pub(super) struct BlockReader<R> {
     pub(super) source: R,
@@ -86,7 +89,9 @@ impl<R: ReadAt> BlockReader<R> {
             return Err(Error::Limit { what: "block", offset, limit: room, found });
         };
         let (stored, compression) = split_trailer(stored, offset, self.verify_checksums)?;
-        decompress(compression, stored, offset, left.min(self.max_block_size as u64), memory)
+        let limit = self.max_block_size as u64;
+        let most = left.saturating_add(MIN_MEMORY.saturating_sub(limit));
+        decompress(compression, stored, offset, left.min(limit), most, memory)
     }
 
     /// Decodes a block of entries that was read with its trailer.

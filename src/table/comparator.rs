@@ -19,16 +19,14 @@ pub trait Comparator: Send + Sync {
     /// May shorten `start` to any key from `start` on and before `limit`. Given only where `start` comes before `limit`.
     ///
     /// The index names each data block by such a key. By default `start` stays as it is.
-    fn find_shortest_separator(&self, start: &mut Vec<u8>, limit: &[u8]) {
-        let _ = (start, limit);
-    }
+    #[expect(unused_variables, reason = "named for the documentation")]
+    fn find_shortest_separator(&self, start: &mut Vec<u8>, limit: &[u8]) {}
 
     /// May shorten `key` to any key from `key` on.
     ///
     /// The index names the last data block by such a key. By default `key` stays as it is.
-    fn find_short_successor(&self, key: &mut Vec<u8>) {
-        let _ = key;
-    }
+    #[expect(unused_variables, reason = "named for the documentation")]
+    fn find_short_successor(&self, key: &mut Vec<u8>) {}
 }
 
 macro_rules! forward {

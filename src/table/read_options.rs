@@ -57,7 +57,8 @@ impl ReadOptions {
     /// The most bytes that a compressed block may hold once decompressed. Default: 8 MiB. Beyond it is
     /// [`Error::Limit`](crate::Error::Limit): before anything is allocated where the length is declared, else as soon as it is reached.
     ///
-    /// Decoding Zstandard takes as much again and up to 500 KiB for the time it lasts; frames whose window is larger than this are refused.
+    /// For Zstandard, whose decoder needs memory of its own, contents, window and decoder together keep to this and twice the file's size, or to
+    /// 5 MiB where this is less: contents of 2 MiB or more are refused in small files.
     ///
     /// It is lower where a small file decompresses to so much that its index, metaindex, filter block and one data block together would
     /// take more than this and twice the file's size. Uncompressed blocks are bounded by the file.

@@ -34,8 +34,8 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 ///
 /// # Memory
 ///
-/// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`], and so does the open table with one data
-/// block. Every length in the file is checked against the file's before anything is allocated for it. What a source gives out
+/// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`] (5 MiB at least for Zstandard), and so does the open
+/// table with one data block. Every length in the file is checked against the file's before anything is allocated for it. What a source gives out
 /// as views of its own memory stays a view where it is not compressed.
 ///
 /// # Errors

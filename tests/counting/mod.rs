@@ -1,8 +1,9 @@
-//! An allocator that counts: how often, and how much is held at the peak. Each thread for itself.
+//! An allocator that counts how often and how much is held at the peak, and that can refuse. Each thread for itself.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ptr::null_mut;
 
 struct Counting;
 
@@ -10,6 +11,7 @@ thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
     static HELD: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
+    static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
 fn hold(bytes: isize) {
@@ -22,6 +24,9 @@ fn hold(bytes: isize) {
 // SAFETY: every call goes to the system's allocator as it came.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() > MOST.with(Cell::get) {
+            return null_mut();
+        }
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
         hold(layout.size() as isize);
         // SAFETY: as the caller promises.
@@ -33,6 +38,9 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.dealloc(pointer, layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if size > MOST.with(Cell::get) {
+            return null_mut();
+        }
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
         hold(size as isize - layout.size() as isize);
         // SAFETY: as the caller promises.
@@ -62,4 +70,12 @@ pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
     PEAK.with(|peak| peak.set(before));
     let result = work();
     (usize::try_from(PEAK.with(Cell::get) - before).unwrap(), result)
+}
+
+/// Does `work` where no allocation can be had that takes more than `most` bytes.
+pub(crate) fn with_at_most<T>(most: usize, work: impl FnOnce() -> T) -> T {
+    MOST.with(|limit| limit.set(most));
+    let result = work();
+    MOST.with(|limit| limit.set(usize::MAX));
+    result
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use filterblock::database::LogReader;
+use filterblock::database::{LogReader, holds_data};
 use filterblock::{Error, Result};
 
 use crate::support::{BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, fragment, log};
@@ -320,4 +320,8 @@ fn reading_ends_where_the_source_fails() {
     let error = reader.read_record().unwrap_err();
     assert_eq!(error.to_string(), "reading 32768 bytes at offset 32768: no disk");
     assert!(reader.read_record().unwrap().is_none());
+    assert!(
+        matches!(holds_data(file[..BLOCK].chain(Fails)), Err(Error::Io { .. })),
+        "what is unread may be a batch"
+    );
 }

@@ -226,6 +226,7 @@ fn debug_shows_sizes_not_contents() {
         format!("{value:?}"),
     ];
     assert_eq!(shown[6], "Value(6 bytes)");
+    assert_eq!(format!("{:?} {:?}", Lookup::Deleted, Lookup::Absent), "Deleted Absent");
     assert!(shown[2].contains(&format!("size: {}", block.size())), "{}", shown[2]);
     let key = String::from_utf8(sample.entries[0].0.clone()).unwrap();
     for text in shown {

@@ -192,6 +192,19 @@ impl Crafted {
         self.file.into()
     }
 
+    /// Appends an empty metaindex, an index of these handles under empty keys, and the footer.
+    pub(crate) fn with_index(mut self, handles: impl Iterator<Item = Place>) -> Bytes {
+        let metaindex = self.entries::<&[u8], &[u8]>(&[]);
+        let mut index = Vec::new();
+        for place in handles {
+            let value = handle(place);
+            index.extend([&[0, 0][..], &varint(value.len() as u64), &value].concat());
+        }
+        index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+        let index = self.block(&index);
+        self.footer(metaindex, index)
+    }
+
     /// Appends metaindex, index and footer: data blocks with their keys, and what the metaindex names.
     pub(crate) fn finish(mut self, data: &[(&[u8], Place)], meta: &[(&[u8], Place)]) -> Bytes {
         let handles = |places: &[(&[u8], Place)]| {

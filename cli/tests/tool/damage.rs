@@ -115,19 +115,11 @@ fn bashos_filters_are_not_read_as_leveldbs() {
     assert_eq!(answer["may_match"], true);
 }
 
-/// A table whose index holds these handles, of entries that share their keys.
+/// A table of one data block, whose index holds these handles.
 fn indexed(handles: impl Iterator<Item = Place>) -> Vec<u8> {
     let mut crafted = Crafted::default();
     crafted.entries(&[(b"key", b"value")]);
-    let metaindex = crafted.entries::<&[u8], &[u8]>(&[]);
-    let mut index = Vec::new();
-    for place in handles {
-        let value = handle(place);
-        index.extend([&[0, 0][..], &varint(value.len() as u64), &value].concat());
-    }
-    index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
-    let index = crafted.block(&index);
-    crafted.footer(metaindex, index).to_vec()
+    crafted.with_index(handles).to_vec()
 }
 
 /// The one data block of [`indexed`].

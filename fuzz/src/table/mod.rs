@@ -51,12 +51,25 @@ pub struct Made {
     pub file: Bytes,
     /// Whether nothing is damaged.
     pub sound: bool,
+    /// Whether its keys are a database's.
+    pub internal: bool,
+    /// Whether data blocks and index are as they were.
+    pub data_is_intact: bool,
+    /// The keys of the sound table.
+    pub keys: Vec<&'static [u8]>,
 }
 
 /// The table that `data` describes.
 pub fn make(data: &[u8]) -> Option<Made> {
     let plan = Plan::arbitrary_take_rest(Unstructured::new(data)).ok()?;
-    Some(Made { file: plan.file(), sound: matches!(plan.damage, Damage::Nothing) })
+    let parts = plan.parts();
+    Some(Made {
+        file: plan.file(),
+        sound: matches!(plan.damage, Damage::Nothing),
+        internal: parts.internal,
+        data_is_intact: matches!(plan.damage.leaves(parts.data.len()), Intact::All | Intact::AllButFilters),
+        keys: parts.data.iter().flat_map(|block| &block.entries).map(|(key, _)| &key[..]).collect(),
+    })
 }
 
 /// Which table, how it is read, and the damage.

@@ -109,6 +109,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_needs_no_feature_is_named_too() {
+        for (codec, name, data) in
+            [(Codec::None, "none", "uncompressed data"), (Codec::Snappy, "snappy", "Snappy data")]
+        {
+            assert_eq!((codec.name(), codec.data(), codec.feature()), (name, data, None));
+        }
+        for codec in Codec::of_type(2) {
+            assert!(
+                codec
+                    .feature()
+                    .is_some_and(|feature| codec.name().starts_with(&feature[..1]) || feature == "zlib")
+            );
+        }
+    }
+
+    #[test]
     fn zlib_begins_with_a_sound_header() {
         for (header, sound) in [
             (b"\x78\x9c", true),

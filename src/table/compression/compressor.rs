@@ -68,7 +68,7 @@ mod tests {
                 continue;
             };
             let stored = Bytes::copy_from_slice(compressed);
-            let (found, codec) = decompress(1, stored, 0, len as u64, &mut Vec::new()).unwrap();
+            let (found, codec) = decompress(1, stored, 0, len as u64, 0, &mut Vec::new()).unwrap();
             assert_eq!((found, codec), (contents.into(), Codec::Snappy));
         }
     }

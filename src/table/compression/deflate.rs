@@ -40,10 +40,12 @@ pub(super) fn decode(codec: Codec, stored: &[u8], offset: u64, max_len: u64) -> 
             }
             TINFLStatus::Done => {
                 contents.truncate(written);
+                contents.shrink_to_fit();
                 return Ok(contents);
             }
             TINFLStatus::HasMoreOutput if contents.len() < most.min(possible) => {
                 let len = contents.len().saturating_mul(2).min(most).min(possible);
+                contents.reserve_exact(len.saturating_sub(contents.len()));
                 contents.resize(len, 0);
             }
             TINFLStatus::HasMoreOutput => {

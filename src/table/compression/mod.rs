@@ -65,6 +65,7 @@ mod tests {
             assert_eq!(Compression::from_id(id).map_or(id, Compression::id), id);
         }
         assert_eq!(Compression::from_id(1).map(Compression::name), Some("snappy"));
+        assert_eq!(Compression::from_id(0).map(Compression::name), Some("none"));
         assert_eq!(Compression::from_id(2), None);
     }
 }

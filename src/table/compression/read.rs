@@ -10,7 +10,7 @@ use crate::{Error, Result, Structure};
 /// The contents of a block whose stored contents, of compression type `id`, are at `offset` in the file, and their codec.
 ///
 /// Uncompressed contents are returned as they are. Others take at most `max_len` bytes, and no more than the stored bytes can
-/// really hold.
+/// really hold. Where a decoder needs much memory besides, it is `most_memory` at most together with the contents.
 ///
 /// `memory` may be taken to hold them.
 ///
@@ -21,6 +21,7 @@ pub(crate) fn decompress(
     stored: Bytes,
     offset: u64,
     max_len: u64,
+    most_memory: u64,
     memory: &mut Vec<u8>,
 ) -> Result<(Bytes, Codec)> {
     let mut failed = Failed::default();
@@ -28,7 +29,7 @@ pub(crate) fn decompress(
         if !codec.may_begin(&stored) {
             continue;
         }
-        match decode(codec, &stored, offset, max_len, memory) {
+        match decode(codec, &stored, offset, max_len, most_memory, memory) {
             None => failed.unbuilt.push(codec),
             Some(Ok(contents)) => return Ok((contents, codec)),
             Some(Err(error)) if codec.is_marked() && matches!(error, Error::Limit { .. }) => {
@@ -41,11 +42,13 @@ pub(crate) fn decompress(
 }
 
 /// What `stored` holds by this codec, or `None` if this build does not have it.
+#[cfg_attr(not(feature = "zstd"), expect(unused_variables, reason = "the others need none to speak of"))]
 fn decode(
     codec: Codec,
     stored: &Bytes,
     offset: u64,
     max_len: u64,
+    most_memory: u64,
     memory: &mut Vec<u8>,
 ) -> Option<Result<Bytes>> {
     if codec != Codec::Snappy {
@@ -56,7 +59,7 @@ fn decode(
         Codec::None => return Some(Ok(stored.clone())),
         Codec::Snappy => snappy::decode(stored, offset, max_len, std::mem::take(memory)),
         #[cfg(feature = "zstd")]
-        Codec::Zstd => super::zstd::decode(stored, offset, max_len),
+        Codec::Zstd => super::zstd::decode(stored, offset, max_len, most_memory),
         #[cfg(feature = "zlib")]
         Codec::Zlib | Codec::Deflate => super::deflate::decode(codec, stored, offset, max_len),
         #[cfg(feature = "lz4")]
@@ -165,18 +168,26 @@ pub(super) fn too_long(offset: u64, limit: u64, found: u64) -> Error {
 mod tests {
     use super::*;
 
-    fn decompress(id: u8, stored: Bytes, offset: u64, max_len: u64) -> Result<(Bytes, Codec)> {
-        super::decompress(id, stored, offset, max_len, &mut Vec::new())
+    fn decompress(
+        id: u8,
+        stored: Bytes,
+        offset: u64,
+        max_len: u64,
+        most_memory: u64,
+    ) -> Result<(Bytes, Codec)> {
+        super::decompress(id, stored, offset, max_len, most_memory, &mut Vec::new())
     }
 
+    const MEMORY: u64 = 8 << 20;
+
     fn error(id: u8, stored: &[u8]) -> String {
-        decompress(id, Bytes::copy_from_slice(stored), 100, 1 << 20).unwrap_err().to_string()
+        decompress(id, Bytes::copy_from_slice(stored), 100, 1 << 20, MEMORY).unwrap_err().to_string()
     }
 
     #[test]
     fn uncompressed_contents_are_not_copied() {
         let stored = Bytes::from(vec![7; 100]);
-        let (contents, codec) = decompress(0, stored.clone(), 0, 0).unwrap();
+        let (contents, codec) = decompress(0, stored.clone(), 0, 0, 0).unwrap();
         assert_eq!((contents.as_ptr(), codec), (stored.as_ptr(), Codec::None));
     }
 
@@ -227,11 +238,82 @@ mod tests {
         // One segment with its length in a byte, and one stored block of five bytes, the last.
         let frame =
             |declared: u8| Bytes::from([b"\x28\xb5\x2f\xfd\x20", &[declared][..], b"\x29\0\0hello"].concat());
-        assert_eq!(decompress(3, frame(5), 0, 5).unwrap().0, "hello");
+        assert_eq!(decompress(3, frame(5), 0, 5, MEMORY).unwrap().0, "hello");
+        for declared in [4, 6] {
+            let error = decompress(3, frame(declared), 0, 6, MEMORY).unwrap_err();
+            assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        }
         for (declared, limit) in [(5, 4), (200, 199)] {
-            let error = decompress(3, frame(declared), 0, limit).unwrap_err();
+            let error = decompress(3, frame(declared), 0, limit, MEMORY).unwrap_err();
             assert!(matches!(error, Error::Limit { found, .. } if found == u64::from(declared)), "{error}");
         }
+    }
+
+    /// A frame of `len` zeros in blocks of 128 KiB, with these bytes behind the magic.
+    #[cfg(feature = "zstd")]
+    fn zeros(header: &[u8], len: u32) -> Bytes {
+        let mut frame = [b"\x28\xb5\x2f\xfd", header].concat();
+        let blocks = len >> 17;
+        for block in 1..=blocks {
+            let header = 1 << 20 | 1 << 1 | u32::from(block == blocks);
+            frame.extend_from_slice(&header.to_le_bytes()[..3]);
+            frame.push(0);
+        }
+        frame.into()
+    }
+
+    /// Contents and window are counted, and some of the decoder.
+    #[cfg(feature = "zstd")]
+    #[test]
+    fn zstandard_keeps_to_its_memory() {
+        for (len, memory) in
+            [(1_u32 << 17, 3_014_658), (2 << 20, 7_077_889), (17 << 17, 7_208_961), (4 << 20, 11_272_193)]
+        {
+            // One segment, its length in four bytes: the window is as long.
+            let frame = zeros(&[&[0xa0][..], &len.to_le_bytes()].concat(), len);
+            let found = |memory| decompress(3, frame.clone(), 0, 8 << 20, memory);
+            assert!(found(memory).is_ok_and(|(contents, _)| contents.len() == len as usize), "{len}");
+            let error = found(memory - 1).unwrap_err();
+            assert!(matches!(error, Error::Limit { found, .. } if found == u64::from(len)), "{error}");
+        }
+        // Windows of 128 KiB, without and with five eighths more, and of 1 MiB; no declared length.
+        for (window, memory) in [(7 << 3, 3_145_730), (7 << 3 | 5, 3_276_801), (10 << 3, 4_194_305)] {
+            let found = |memory| decompress(3, zeros(&[0, window], 2 << 17), 0, 8 << 20, memory);
+            assert!(found(memory).is_ok_and(|(contents, _)| contents.len() == 2 << 17), "{window}");
+            assert!(matches!(found(memory - 1), Err(Error::Limit { .. })), "{window}");
+        }
+    }
+
+    /// Bytes that are both: zlib's header and one stored block of deflate, longer than there are bytes; and a length and LZ4.
+    #[cfg(all(feature = "zlib", feature = "lz4"))]
+    #[test]
+    fn data_with_a_mark_that_go_over_the_limit_are_not_taken_for_others() {
+        // To deflate, 0x78 and 0x9c are the header, then come an empty byte and the block's length 0xf000, twice. To LZ4, the first four
+        // bytes are the length 0x9c78, then comes a token, with its length of 15 + 255 + 15 literals.
+        let mut stored = b"\x78\x9c\0\0\xf0\xff\x0f".to_vec();
+        stored.extend([7; 285]);
+        // Four bytes from the one before, then literals to the end.
+        stored.extend(b"\x01\0\xf0");
+        let rest = 0x9c78 - 285 - 4;
+        stored.extend(vec![0xff; (rest - 15) / 255]);
+        stored.push(((rest - 15) % 255) as u8);
+        stored.extend(vec![8; rest]);
+        let lz4 = super::super::lz4::decode(&stored, 0, 0x9c78).unwrap();
+        assert_eq!(lz4, [vec![7; 289], vec![8; rest]].concat());
+        let error = decompress(2, stored.into(), 0, 0x9c78, MEMORY).unwrap_err();
+        assert!(matches!(error, Error::Limit { limit: 0x9c78, .. }), "{error}");
+    }
+
+    /// A byte may stand for 255: as many are declared as may be, and more.
+    #[cfg(feature = "lz4")]
+    #[test]
+    fn lz4_can_hold_so_much() {
+        let found = |declared: u32| {
+            let stored = [&declared.to_le_bytes()[..], &[0; 10]].concat();
+            super::super::lz4::decode(&stored, 0, 1 << 20).unwrap_err().to_string()
+        };
+        assert!(found(2551).contains("a declared length of 2551 for 10 bytes"), "{}", found(2551));
+        assert!(!found(2550).contains("2550 for 10 bytes"), "{}", found(2550));
     }
 
     #[cfg(not(any(feature = "zstd", feature = "zlib", feature = "lz4")))]

@@ -12,11 +12,14 @@ use crate::{Error, Result};
 /// A window of this size is allowed whatever the limit: the decoder's own buffers are of that order.
 const MIN_WINDOW: u64 = 128 << 10;
 
+/// What the decoder takes at most besides its window: a block of 128 KiB, 2^20 literals, some 98,000 sequences of twelve bytes, and tables.
+const DECODER: u64 = 5 << 19;
+
 /// Decodes into a buffer that grows with the contents, at most to `max_len`.
 ///
-/// The frame's window, from which its data are copied, is memory too: one larger than `max_len` is refused. In all, decoding takes up to
-/// twice `max_len` and some 500 KiB.
-pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>> {
+/// The frame's window, from which its data are copied, is memory too: one larger than `max_len` is refused. Contents, window and decoder
+/// together take no more than `memory`: of 8 MiB, this leaves 2 MiB or more to contents that are their own window.
+pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64, memory: u64) -> Result<Vec<u8>> {
     let corrupt = |found: String| not_data(Codec::Zstd, offset, found);
     let mut rest = stored;
     let mut decoder = FrameDecoder::new();
@@ -30,6 +33,8 @@ pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>
     })?;
     // Zero where it is not declared.
     let declared = decoder.content_size();
+    let window = window_buffer_len(declared_window(stored).unwrap_or(declared));
+    let max_len = max_len.min(memory.saturating_sub(DECODER).saturating_sub(window));
     if declared > max_len {
         return Err(too_long(offset, max_len, declared));
     }
@@ -42,6 +47,11 @@ pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>
         let len = (contents.len() as u64).saturating_add(ready as u64);
         if len > max_len {
             return Err(too_long(offset, max_len, len));
+        }
+        if len > contents.capacity() as u64 {
+            // Twice as much as before, but no more than there may be.
+            let room = len.saturating_mul(2).min(max_len) as usize;
+            contents.reserve_exact(room.saturating_sub(contents.len()));
         }
         let read = decoder.by_ref().take(ready as u64).read_to_end(&mut contents);
         read.map_err(|error| corrupt(error.to_string()))?;
@@ -58,7 +68,24 @@ pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>
         return Err(corrupt("a wrong checksum".to_owned()));
     }
     match rest.len() {
-        0 => Ok(contents),
+        0 => {
+            contents.shrink_to_fit();
+            Ok(contents)
+        }
         len => Err(corrupt(format!("{len} bytes behind its end"))),
     }
+}
+
+/// The size of the window as the header has it; `None` if it is that of the contents. `stored` begins with a header.
+fn declared_window(stored: &[u8]) -> Option<u64> {
+    let [_, _, _, _, descriptor, window, ..] = *stored else { return None };
+    let is_single_segment = descriptor & 0x20 != 0;
+    let eighth = 1_u64 << (window >> 3) << 7;
+    (!is_single_segment).then_some(eighth.saturating_mul(u64::from(window & 7).saturating_add(8)))
+}
+
+/// What the decoder keeps for a window: room for two blocks more, and otherwise a power of two.
+fn window_buffer_len(window: u64) -> u64 {
+    const BLOCK: u64 = 128 << 10;
+    window.saturating_sub(BLOCK).next_power_of_two().saturating_add(2 * BLOCK + 1)
 }

@@ -1,0 +1,78 @@
+//! What `filterblock verify` says of tables, sound or with one structure damaged.
+
+use bytes::Bytes;
+use filterblock::policy::known;
+use filterblock::table::{ReadOptions, Table};
+
+use crate::program::{self, Run};
+use crate::table::{self, Made};
+
+/// Options, then a table made as for the target `table`.
+pub fn run(data: &[u8]) {
+    let Some((&options, data)) = data.split_first() else { return };
+    let Some(made) = table::make(data) else { return };
+    let seed = (options / 4).to_string();
+    let mut arguments = vec!["verify", "--jobs", "1", "--seed", &seed];
+    if options & 1 != 0 {
+        arguments.extend(["--comparator", "bytewise"]);
+    }
+    // Most of what is read of a table fits in this, of others nearly nothing does.
+    let is_limited = options & 2 != 0;
+    if is_limited {
+        arguments.extend(["--max-output", "2000"]);
+    }
+    let Run { status, report } = program::run(&arguments, &made.file, 0);
+    let findings = report["findings"].as_array().expect("a list");
+    let expected = match status {
+        0 => "sound",
+        1 => "findings",
+        _ => "unreadable",
+    };
+    assert_eq!(report["status"], expected);
+    assert_eq!(status == 0, findings.is_empty(), "{report}");
+    let (keys, denied) = (number(&report["keys"]), number(&report["denied"]));
+    assert!(denied <= keys);
+    assert_eq!(denied > 0, findings.iter().any(|finding| finding["code"] == "filter-denies-key"), "{report}");
+    for rate in ["measured_fpr", "estimated_fpr"] {
+        assert!(report[rate].as_f64().is_none_or(|rate| (0.0..=1.0).contains(&rate)), "{report}");
+    }
+    if is_limited {
+        return;
+    }
+    if made.sound {
+        assert_eq!(status, 0, "{report}");
+    }
+    check(&made, status, keys, denied);
+}
+
+fn number(value: &serde_json::Value) -> u64 {
+    value.as_u64().expect("a number")
+}
+
+/// Compares with what the library reads.
+fn check(made: &Made, status: u8, keys: u64, denied: u64) {
+    let options = ReadOptions::default().filter_policies(known()).internal_keys(made.internal);
+    let Ok(table) = Table::open(made.file.clone(), &options) else {
+        assert_ne!(status, 0, "it cannot be opened");
+        return;
+    };
+    match walk(&table) {
+        None => assert_ne!(status, 0, "it cannot be read"),
+        Some(walked) if status == 0 || made.data_is_intact => assert_eq!(walked, keys),
+        Some(_) => {}
+    }
+    if made.data_is_intact {
+        let lost = made.keys.iter().filter(|key| matches!(table.may_contain(key), Ok(false))).count();
+        assert_eq!(lost as u64, denied, "keys that a filter denies");
+        assert!(denied == 0 || status != 0);
+    }
+}
+
+/// How many entries there are, if all can be read.
+fn walk(table: &Table<Bytes>) -> Option<u64> {
+    let (mut cursor, mut walked) = (table.cursor(), 0);
+    while cursor.next().ok()? {
+        walked += 1;
+    }
+    Some(walked)
+}
