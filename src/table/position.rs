@@ -150,8 +150,9 @@ impl Position {
             return room.copy_from_slice(from);
         }
         self.buffer.truncate(at);
+        // Room for the next ones, all allocated at once.
+        self.buffer.reserve(from.len().saturating_add(SHORT));
         self.buffer.extend_from_slice(from);
-        // Room for the next ones.
         self.buffer.resize(self.buffer.len().saturating_add(SHORT), 0);
     }
 
