@@ -12,7 +12,7 @@ use crate::{Error, Result, Structure};
 /// Uncompressed contents are returned as they are. Others take at most `max_len` bytes, and no more than the stored bytes can
 /// really hold.
 ///
-/// `memory` may be taken to hold them.
+/// `buffer` may be taken to hold them.
 ///
 /// Where a type has several meanings, each codec whose mark the data bear is tried, then those without a mark, until one
 /// takes the data from the first byte to the last.
@@ -21,14 +21,14 @@ pub(crate) fn decompress(
     stored: Bytes,
     offset: u64,
     max_len: u64,
-    memory: &mut Vec<u8>,
+    buffer: &mut Vec<u8>,
 ) -> Result<(Bytes, Codec)> {
     let mut failed = Failed::default();
     for &codec in Codec::of_type(id) {
         if !codec.may_begin(&stored) {
             continue;
         }
-        match decode(codec, &stored, offset, max_len, memory) {
+        match decode(codec, &stored, offset, max_len, buffer) {
             None => failed.unbuilt.push(codec),
             Some(Ok(contents)) => return Ok((contents, codec)),
             Some(Err(error)) if codec.is_marked() && matches!(error, Error::Limit { .. }) => {
@@ -46,15 +46,15 @@ fn decode(
     stored: &Bytes,
     offset: u64,
     max_len: u64,
-    memory: &mut Vec<u8>,
+    buffer: &mut Vec<u8>,
 ) -> Option<Result<Bytes>> {
     if codec != Codec::Snappy {
         // The others allocate. Two blocks would take more memory than there may be.
-        *memory = Vec::new();
+        *buffer = Vec::new();
     }
     let decoded = match codec {
         Codec::None => return Some(Ok(stored.clone())),
-        Codec::Snappy => snappy::decode(stored, offset, max_len, std::mem::take(memory)),
+        Codec::Snappy => snappy::decode(stored, offset, max_len, std::mem::take(buffer)),
         #[cfg(feature = "zstd")]
         Codec::Zstd => super::zstd::decode(stored, offset, max_len),
         #[cfg(feature = "zlib")]
