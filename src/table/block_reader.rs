@@ -76,13 +76,13 @@ impl<R: ReadAt> BlockReader<R> {
         all.saturating_sub(held as u64)
     }
 
-    /// The contents of a block that was read with its trailer, and what they were compressed with. `memory` may be taken to hold them.
+    /// The contents of a block that was read with its trailer, and what they were compressed with. `buffer` may be taken to hold them.
     pub(super) fn decode(
         &self,
         stored: Bytes,
         offset: u64,
         room: u64,
-        memory: &mut Vec<u8>,
+        buffer: &mut Vec<u8>,
     ) -> Result<(Bytes, Codec)> {
         let found = stored.len() as u64;
         let Some(left) = room.checked_sub(found) else {
@@ -90,8 +90,8 @@ impl<R: ReadAt> BlockReader<R> {
         };
         let (stored, compression) = split_trailer(stored, offset, self.verify_checksums)?;
         let limit = self.max_block_size as u64;
-        let most = left.saturating_add(MIN_MEMORY.saturating_sub(limit));
-        decompress(compression, stored, offset, left.min(limit), most, memory)
+        let memory = left.saturating_add(MIN_MEMORY.saturating_sub(limit));
+        decompress(compression, stored, offset, left.min(limit), memory, buffer)
     }
 
     /// Decodes a block of entries that was read with its trailer.
@@ -100,17 +100,17 @@ impl<R: ReadAt> BlockReader<R> {
         stored: Bytes,
         offset: u64,
         room: u64,
-        memory: &mut Vec<u8>,
+        buffer: &mut Vec<u8>,
     ) -> Result<Block> {
-        let (contents, codec) = self.decode(stored, offset, room, memory)?;
+        let (contents, codec) = self.decode(stored, offset, room, buffer)?;
         Ok(Block::new(contents, offset)?.with_codec(codec))
     }
 
     /// Reads and decodes a data block, while `held` bytes of other blocks are in memory, if it can in that of the block `before`.
     pub(super) fn block(&self, span: Span, held: usize, before: Block) -> Result<Block> {
-        let mut memory = before.into_memory();
+        let mut buffer = before.into_memory();
         let stored = self.read(span.offset, span.len)?;
-        self.entries(stored, span.offset, self.room(2, held), &mut memory)
+        self.entries(stored, span.offset, self.room(2, held), &mut buffer)
     }
 
     /// The compression type of a block, from its trailer alone.

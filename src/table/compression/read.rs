@@ -10,9 +10,9 @@ use crate::{Error, Result, Structure};
 /// The contents of a block whose stored contents, of compression type `id`, are at `offset` in the file, and their codec.
 ///
 /// Uncompressed contents are returned as they are. Others take at most `max_len` bytes, and no more than the stored bytes can
-/// really hold. Where a decoder needs much memory besides, it is `most_memory` at most together with the contents.
+/// really hold. Where a decoder needs much memory besides, it is `memory` at most together with the contents.
 ///
-/// `memory` may be taken to hold them.
+/// `buffer` may be taken to hold them.
 ///
 /// Where a type has several meanings, each codec whose mark the data bear is tried, then those without a mark, until one
 /// takes the data from the first byte to the last.
@@ -21,15 +21,15 @@ pub(crate) fn decompress(
     stored: Bytes,
     offset: u64,
     max_len: u64,
-    most_memory: u64,
-    memory: &mut Vec<u8>,
+    memory: u64,
+    buffer: &mut Vec<u8>,
 ) -> Result<(Bytes, Codec)> {
     let mut failed = Failed::default();
     for &codec in Codec::of_type(id) {
         if !codec.may_begin(&stored) {
             continue;
         }
-        match decode(codec, &stored, offset, max_len, most_memory, memory) {
+        match decode(codec, &stored, offset, max_len, memory, buffer) {
             None => failed.unbuilt.push(codec),
             Some(Ok(contents)) => return Ok((contents, codec)),
             Some(Err(error)) if codec.is_marked() && matches!(error, Error::Limit { .. }) => {
@@ -48,18 +48,18 @@ fn decode(
     stored: &Bytes,
     offset: u64,
     max_len: u64,
-    most_memory: u64,
-    memory: &mut Vec<u8>,
+    memory: u64,
+    buffer: &mut Vec<u8>,
 ) -> Option<Result<Bytes>> {
     if codec != Codec::Snappy {
         // The others allocate. Two blocks would take more memory than there may be.
-        *memory = Vec::new();
+        *buffer = Vec::new();
     }
     let decoded = match codec {
         Codec::None => return Some(Ok(stored.clone())),
-        Codec::Snappy => snappy::decode(stored, offset, max_len, std::mem::take(memory)),
+        Codec::Snappy => snappy::decode(stored, offset, max_len, std::mem::take(buffer)),
         #[cfg(feature = "zstd")]
-        Codec::Zstd => super::zstd::decode(stored, offset, max_len, most_memory),
+        Codec::Zstd => super::zstd::decode(stored, offset, max_len, memory),
         #[cfg(feature = "zlib")]
         Codec::Zlib | Codec::Deflate => super::deflate::decode(codec, stored, offset, max_len),
         #[cfg(feature = "lz4")]
@@ -173,9 +173,9 @@ mod tests {
         stored: Bytes,
         offset: u64,
         max_len: u64,
-        most_memory: u64,
+        memory: u64,
     ) -> Result<(Bytes, Codec)> {
-        super::decompress(id, stored, offset, max_len, most_memory, &mut Vec::new())
+        super::decompress(id, stored, offset, max_len, memory, &mut Vec::new())
     }
 
     const MEMORY: u64 = 8 << 20;
