@@ -168,13 +168,7 @@ pub(super) fn too_long(offset: u64, limit: u64, found: u64) -> Error {
 mod tests {
     use super::*;
 
-    fn decompress(
-        id: u8,
-        stored: Bytes,
-        offset: u64,
-        max_len: u64,
-        memory: u64,
-    ) -> Result<(Bytes, Codec)> {
+    fn decompress(id: u8, stored: Bytes, offset: u64, max_len: u64, memory: u64) -> Result<(Bytes, Codec)> {
         super::decompress(id, stored, offset, max_len, memory, &mut Vec::new())
     }
 
