@@ -126,26 +126,26 @@ impl Position {
             return Ok(true);
         }
         if let Some(previous) = self.key.take() {
-            self.buffer(0, block.bytes(previous.start..block.entries_end), header.shared);
+            self.put(0, block.bytes(previous.start..block.entries_end), header.shared);
         }
         let len = key.len();
-        self.buffer(header.shared, block.bytes(key.start..block.entries_end), len);
+        self.put(header.shared, block.bytes(key.start..block.entries_end), len);
         self.buffered = header.shared.saturating_add(len);
         Ok(true)
     }
 
     /// Copies the first `len` bytes of `from`, which has more than that or as many, into the buffer, to `at`.
     #[inline]
-    fn buffer(&mut self, at: usize, from: &[u8], len: usize) {
+    fn put(&mut self, at: usize, from: &[u8], len: usize) {
         // To copy more than is needed is quicker than to count.
         let room = self.buffer.get_mut(at..).and_then(|room| room.first_chunk_mut::<SHORT>());
         match (room, from.first_chunk()) {
             (Some(room), Some(from)) if len <= SHORT => *room = *from,
-            _ => self.buffer_long(at, from.get(..len).unwrap_or_default()),
+            _ => self.put_long(at, from.get(..len).unwrap_or_default()),
         }
     }
 
-    fn buffer_long(&mut self, at: usize, from: &[u8]) {
+    fn put_long(&mut self, at: usize, from: &[u8]) {
         if let Some(room) = self.buffer.get_mut(at..at.saturating_add(from.len())) {
             return room.copy_from_slice(from);
         }
