@@ -21,17 +21,13 @@ const MAX_LEN: usize = 1 << 29;
 /// `bits` is eight times the number of bytes, so `h % bits` is in byte `(h >> 3) % bytes` and is its bit `h & 7`.
 #[derive(Clone, Copy)]
 struct Bits<'a> {
+    /// At least one byte.
     array: &'a [u8],
+    /// By the number of bytes that can be positions.
     modulus: Modulus,
 }
 
-impl<'a> Bits<'a> {
-    /// Of an array of at least one byte.
-    #[inline(always)]
-    fn new(array: &'a [u8]) -> Self {
-        Self { array, modulus: Modulus::new(array.len().min(MAX_LEN) as u64) }
-    }
-
+impl Bits<'_> {
     /// Whether the bit of `h` is set, in the lowest bit of the answer.
     #[inline(always)]
     fn one(self, h: u32) -> u8 {
@@ -74,7 +70,30 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
 #[cfg_attr(all(feature = "simd", target_arch = "x86_64"), inline(never))]
 #[cfg_attr(not(all(feature = "simd", target_arch = "x86_64")), inline)]
 fn matches_portable(h: u32, filter: &[u8]) -> bool {
-    LastModulus::default().matches(h, filter)
+    has_bits(h, filter, Modulus::of_small)
+}
+
+/// Whether `filter` has all bits of a key with the hash `h`, with the modulus by a number of bytes from `modulus`.
+#[inline(always)]
+fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool {
+    let Some((&probes, array)) = filter.split_last() else { return false };
+    if array.is_empty() {
+        return false;
+    }
+    if probes > MAX_PROBES {
+        return true;
+    }
+    if probes == 1
+        && let Ok(bits) = u32::try_from(array.len() as u64 * 8)
+    {
+        // A single division is quicker than all that follows.
+        let bit = h % bits;
+        return array[(bit / 8) as usize] >> (bit % 8) & 1 != 0;
+    }
+    let bits = Bits { array, modulus: modulus(array.len().min(MAX_LEN) as u64) };
+    let delta = h.rotate_right(17);
+    // Ten bits a key, as nearly everyone has it, without counting.
+    if probes == 6 { bits.all(h, delta, 6) } else { bits.all(h, delta, probes) }
 }
 
 /// Answers `probes` of (key, filter) by LevelDB's hash.
@@ -110,44 +129,22 @@ fn matches_group(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
     }
 }
 
-/// Asks filters of which many are equally long, as those of one block often are: one division for all of them.
+/// The modulus of the array asked last: many are equally long, as those of one block often are, so that one division does for all of them.
 #[derive(Default)]
-struct LastModulus(Option<(usize, Modulus)>);
+struct LastModulus(Option<(u64, Modulus)>);
 
 impl LastModulus {
     /// Whether `filter` has all bits of a key with the hash `h`.
     #[inline(always)]
     fn matches(&mut self, h: u32, filter: &[u8]) -> bool {
-        let Some((&probes, array)) = filter.split_last() else { return false };
-        if array.is_empty() {
-            return false;
-        }
-        if probes > MAX_PROBES {
-            return true;
-        }
-        if probes == 1
-            && let Ok(bits) = u32::try_from(array.len() as u64 * 8)
-        {
-            // A single division is quicker than all that follows.
-            let bit = h % bits;
-            return array[(bit / 8) as usize] >> (bit % 8) & 1 != 0;
-        }
-        let (bits, delta) = (self.bits(array), h.rotate_right(17));
-        // Ten bits a key, as nearly everyone has it, without counting.
-        if probes == 6 { bits.all(h, delta, 6) } else { bits.all(h, delta, probes) }
-    }
-
-    /// The bits of an array of at least one byte.
-    #[inline(always)]
-    fn bits<'a>(&mut self, array: &'a [u8]) -> Bits<'a> {
-        if let Some((len, modulus)) = self.0
-            && len == array.len()
-        {
-            return Bits { array, modulus };
-        }
-        let bits = Bits::new(array);
-        self.0 = Some((array.len(), bits.modulus));
-        bits
+        has_bits(h, filter, |len| match self.0 {
+            Some((last, modulus)) if last == len => modulus,
+            _ => {
+                let modulus = Modulus::new(len);
+                self.0 = Some((len, modulus));
+                modulus
+            }
+        })
     }
 }
 

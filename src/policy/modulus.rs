@@ -3,18 +3,42 @@
 /// `n % divisor` for any 32-bit `n`: the fractional part of `n / divisor`, times `divisor`.
 ///
 /// Exact for divisors up to 2^32: the fraction has 64 bits, which tell apart what 32 of `n` and 32 of the divisor can make.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Modulus {
     divisor: u64,
     reciprocal: u64,
 }
 
+/// Reciprocals of small divisors, as a division takes longer than all that is done with its quotient.
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+static RECIPROCALS: [u64; 512] = {
+    let mut reciprocals = [0; 512];
+    let mut divisor = 1;
+    while divisor < reciprocals.len() {
+        reciprocals[divisor] = reciprocal(divisor as u64);
+        divisor += 1;
+    }
+    reciprocals
+};
+
+#[expect(clippy::arithmetic_side_effects, reason = "no divisor is 0")]
+#[inline(always)]
+const fn reciprocal(divisor: u64) -> u64 {
+    (u64::MAX / divisor).wrapping_add(1)
+}
+
 impl Modulus {
     /// By `divisor`, 1 to 2^32. Costs a division.
-    #[expect(clippy::arithmetic_side_effects, reason = "no divisor is 0")]
     #[inline(always)]
     pub(super) const fn new(divisor: u64) -> Self {
-        Self { divisor, reciprocal: (u64::MAX / divisor).wrapping_add(1) }
+        Self { divisor, reciprocal: reciprocal(divisor) }
+    }
+
+    /// The same for a divisor that is used a few times only. Costs a division from 512 on.
+    #[inline(always)]
+    pub(super) fn of_small(divisor: u64) -> Self {
+        let known = usize::try_from(divisor).ok().and_then(|divisor| RECIPROCALS.get(divisor));
+        Self { divisor, reciprocal: known.copied().unwrap_or_else(|| reciprocal(divisor)) }
     }
 
     /// Below the divisor.
@@ -35,6 +59,7 @@ mod tests {
         let powers = (11..=32).flat_map(|lg| [(1 << lg) - 1, 1 << lg, (1 << lg) + 1]);
         for divisor in (1..3000).chain(powers).filter(|divisor| *divisor <= 1 << 32) {
             let modulus = Modulus::new(divisor);
+            assert_eq!(modulus, Modulus::of_small(divisor));
             let last = (1 << 32) / divisor * divisor;
             let multiples =
                 (0..50).map(|i| i * divisor).chain((0..50).map(|i| last.wrapping_sub(i * divisor)));
