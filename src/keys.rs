@@ -255,20 +255,29 @@ impl KeyBuf {
     /// Adds a copy of `key` behind the others.
     #[inline]
     pub fn push(&mut self, key: &[u8]) {
-        // What one call stores the next one has to wait for: one number only.
-        if key.len() == self.stride {
-            self.copy(key, self.count * key.len());
-            self.count += 1;
-        } else {
+        if !self.push_alike(key) {
             self.push_unlike(key);
         }
+    }
+
+    /// Adds a copy of `key` if it is as long as all others; false if not, or if it may be the first.
+    #[inline]
+    pub(crate) fn push_alike(&mut self, key: &[u8]) -> bool {
+        // What one call stores the next one has to wait for: one number only.
+        let alike = key.len() == self.stride;
+        if alike {
+            self.copy(key, self.count * key.len());
+            self.count += 1;
+        }
+        alike
     }
 
     /// Adds the first key, or one where not all are of one length.
     fn push_unlike(&mut self, key: &[u8]) {
         if self.count == 0 {
             self.stride = key.len();
-            return self.push(key);
+            self.push_alike(key);
+            return;
         }
         if self.stride != MIXED {
             self.mixed.starts.extend((0..self.count).map(|index| index * self.stride));
@@ -302,6 +311,12 @@ impl KeyBuf {
     pub fn clear(&mut self) {
         self.count = 0;
         self.mixed.starts.clear();
+    }
+
+    /// Forgets all keys and of which length they were, so that none is taken for [alike](Self::push_alike).
+    pub(crate) fn forget(&mut self) {
+        self.clear();
+        self.stride = MIXED;
     }
 
     /// How many keys there are.

@@ -384,6 +384,70 @@ fn hashes_give_the_same_block() {
     assert!(format!("{mixed:?}").contains("pending_keys: 3"), "{mixed:?}");
 }
 
+/// Names hashes, and makes no filter from them.
+struct NamesHashes;
+
+impl FilterPolicy for NamesHashes {
+    fn name(&self) -> &str {
+        "test.NamesHashes"
+    }
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        HashList.create_filter(keys, dst)
+    }
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        HashList.key_may_match(key, filter)
+    }
+    fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+        (key != b"none").then(|| KeyHash::new(1))
+    }
+}
+
+/// Keys of several lengths are hashed as they come, if they can be.
+#[test]
+fn keys_of_mixed_lengths_give_the_filter_of_all_of_them() {
+    let ranges: [&[&str]; 6] = [
+        &["12345678", "123456789", "12345678", "", "1234567890"],
+        &["", "1", "", "22", "22"],
+        &["aaaaaaaa", "bbbbbbbb", "cccccccc"],
+        &["none", "none", "some", "a", "none", "another"],
+        &["some", "more", "a", "none", "another", "none"],
+        &["1", "", "12", "1"],
+    ];
+    fn check<P: FilterPolicy>(policy: P, ranges: &[&[&str]]) {
+        let mut builder = FilterBlockBuilder::new(&policy);
+        for keys in ranges.iter().chain(ranges) {
+            builder.start_block(0).unwrap();
+            keys.iter().for_each(|key| builder.add_key(key.as_bytes()));
+            assert!(format!("{builder:?}").contains(&format!("pending_keys: {}", keys.len())), "{builder:?}");
+            builder.start_block(2048).unwrap();
+            let expected = build_whole(&policy, keys);
+            let block = builder.finish().unwrap();
+            assert_eq!(block[..block.len() - 9], expected, "{} {keys:?}", policy.name());
+        }
+    }
+    fn build_whole<P: FilterPolicy>(policy: &P, keys: &[&str]) -> Vec<u8> {
+        let mut filter = Vec::new();
+        policy.create_filter(keys.iter().collect::<KeyBuf>().as_keys(), &mut filter).unwrap();
+        filter
+    }
+    check(BloomFilterPolicy::new(10), &ranges);
+    check(HashList, &ranges);
+    check(NamesHashes, &ranges);
+    check(InternalFilterPolicy::new(BloomFilterPolicy::new(10)), &[&["12345678", "123456789", "1234567890"]]);
+}
+
+#[test]
+fn a_short_key_among_internal_keys_of_mixed_lengths_fails_its_range() {
+    let mut builder = FilterBlockBuilder::new(InternalFilterPolicy::new(BloomFilterPolicy::new(10)));
+    ["a 12345678", "an 12345678", "a 12345678", "another 12345678", "short", "a 12345678"]
+        .iter()
+        .for_each(|key| builder.add_key(key.as_bytes()));
+    for _ in 0..2 {
+        let error = builder.finish().unwrap_err();
+        assert!(matches!(error, Error::ShortInternalKey { index: 4, found: 5, .. }), "{error}");
+    }
+}
+
 #[test]
 fn a_policy_without_hashes_takes_none() {
     let mut builder = FilterBlockBuilder::new(HashList);

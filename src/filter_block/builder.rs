@@ -20,8 +20,9 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 /// block will lie, whenever one ends, then `add_key` with each of its keys. A key added before any `start_block` belongs to
 /// offset 0. After [`finish`](Self::finish) the builder starts anew.
 ///
-/// Memory: the filters made so far and the keys of the current range (end to end, and a word for each once their lengths differ); a
-/// range without keys costs nothing until `finish`, and four bytes then.
+/// Memory: the filters made so far and the keys of the current range; a range without keys costs nothing until `finish`, and four
+/// bytes then. Keys lie end to end. Once their lengths differ, only their [hashes](FilterPolicy::hash_key) are kept, eight bytes each, where the policy
+/// goes by hashes.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -52,6 +53,8 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     /// The keys of the current range, and what was added to it by hash.
     keys: KeyBuf,
     hashes: Vec<KeyHash>,
+    /// How many of the hashes are of keys that came as such. Until one has no hash, no key is kept then.
+    hashed: u64,
     /// Whether the policy has been seen to take hashes.
     takes_hashes: bool,
     /// `GUARD`, then the filter being made.
@@ -77,6 +80,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             last_offset: 0,
             keys: KeyBuf::new(),
             hashes: Vec::new(),
+            hashed: 0,
             takes_hashes: false,
             scratch: Vec::new(),
         }
@@ -152,23 +156,62 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Adds a key of the current data block. Repetitions are kept, as LevelDB keeps them: they enlarge the filter.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
-        self.keys.push(key);
+        if !self.keys.push_alike(key) {
+            self.add_unlike(key);
+        }
+    }
+
+    /// Adds the first key of a range, or one where not all are of one length: these are hashed at once if they can be, since
+    /// wrong guesses about lengths would cost more in copying them and hashing them later than the hashes do.
+    #[inline(never)]
+    fn add_unlike(&mut self, key: &[u8]) {
+        let hashing = (self.hashed > 0 && self.keys.is_empty()) || self.hash_pending();
+        match hashing.then(|| self.policy.hash_key(key)).flatten() {
+            Some(hash) => {
+                self.hashes.push(hash);
+                self.hashed = self.hashed.saturating_add(1);
+            }
+            None => self.keys.push(key),
+        }
+    }
+
+    /// Keeps hashes in place of the pending keys, all of one length so far; false if there are none or they cannot be.
+    fn hash_pending(&mut self) -> bool {
+        let Self { policy, keys, hashes, .. } = self;
+        let (pending, added) = (keys.as_keys(), hashes.len());
+        if pending.is_empty() || pending.even().is_none() {
+            return false;
+        }
+        hashes.extend(pending.iter().map_while(|key| policy.hash_key(key)));
+        if hashes.len().saturating_sub(added) < pending.len() || self.try_hashes().is_err() {
+            self.hashes.truncate(added);
+            return false;
+        }
+        self.hashed = self.keys.len() as u64;
+        self.keys.forget();
+        true
+    }
+
+    /// Makes sure, once, that the policy makes filters from hashes.
+    fn try_hashes(&mut self) -> Result<()> {
+        if !self.takes_hashes {
+            self.policy.create_filter_from_hashes(&[], &mut Vec::new())?;
+            self.takes_hashes = true;
+        }
+        Ok(())
     }
 
     /// Adds a key of the current data block by its [hash](FilterPolicy::hash_key), which takes eight bytes whatever the key's length.
     ///
     /// The filter is the same as with [`add_key`](Self::add_key). Where a range gets both
-    /// hashes and keys, the policy sees the hashes first.
+    /// hashes and keys, the policy sees hashes only, in any order.
     ///
     /// # Errors
     ///
     /// [`Error::HashUnsupported`] or what else the policy reports if it cannot make filters from hashes.
     #[inline]
     pub fn add_hash(&mut self, hash: KeyHash) -> Result<()> {
-        if !self.takes_hashes {
-            self.policy.create_filter_from_hashes(&[], &mut Vec::new())?;
-            self.takes_hashes = true;
-        }
+        self.try_hashes()?;
         self.hashes.push(hash);
         Ok(())
     }
@@ -225,7 +268,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// Makes the filter of the pending keys, in `scratch` only: whatever fails, nothing is lost.
     fn make_filter(&mut self) -> Result<()> {
-        let Self { policy, keys, hashes, scratch, .. } = self;
+        let Self { policy, keys, hashes, hashed, scratch, .. } = self;
         scratch.clear();
         scratch.extend_from_slice(GUARD);
         if hashes.is_empty() {
@@ -235,6 +278,13 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             for key in keys.as_keys().iter() {
                 let Some(hash) = policy.hash_key(key) else {
                     hashes.truncate(added);
+                    // The policy may say more of such keys, of which it does not see those that are hashed.
+                    policy.create_filter(keys.as_keys(), scratch).map_err(|error| match error {
+                        Error::ShortInternalKey { index, expected, found } => {
+                            Error::ShortInternalKey { index: index.saturating_add(*hashed), expected, found }
+                        }
+                        error => error,
+                    })?;
                     return Err(Error::HashUnsupported { policy: policy.name().to_owned() });
                 };
                 hashes.push(hash);
@@ -288,6 +338,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.filters.extend_from_slice(filter);
         self.keys.clear();
         self.hashes.clear();
+        self.hashed = 0;
         Ok(())
     }
 
