@@ -62,6 +62,17 @@ impl Avx2 {
         unsafe { matches_each(probes, hashes, answers, other) }
     }
 
+    /// Asks one filter for many hashes; false, and no answer, unless its array has 8 bytes to 64 MiB.
+    #[inline]
+    pub(crate) fn matches_all(self, filter: &[u8], hashes: &[u32], answers: &mut [bool]) -> bool {
+        let fits = matches!(filter.len(), 9..=MAX_GATHERED);
+        if fits {
+            // SAFETY: `self` proves that the processor has AVX2.
+            unsafe { matches_all(filter, hashes, answers) }
+        }
+        fits
+    }
+
     /// Packs bytes of which each is 0 or 1 into bits, 32 bytes at a time; returns how many bytes it has written.
     #[inline]
     pub(crate) fn pack(self, area: &mut [u8]) -> usize {
@@ -170,6 +181,12 @@ fn store(array: &mut [u32; 8], words: __m256i) {
     unsafe { _mm256_storeu_si256(array.as_mut_ptr().cast(), words) }
 }
 
+#[target_feature(enable = "avx2")]
+#[inline]
+fn rotate_right_17(h: __m256i) -> __m256i {
+    _mm256_or_si256(_mm256_srli_epi32::<17>(h), _mm256_slli_epi32::<15>(h))
+}
+
 /// `h % bits` for eight hashes at once, where `bits` is eight times a number of bytes.
 ///
 /// `h / bits` is `(h >> 3) / bytes`, which is `(h >> 3) * multiplier >> shift`: exact for 29 bits, with the multiplier rounded up and
@@ -234,7 +251,7 @@ fn set_bits(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
     let mut rows = Rows([[0; 8]; 6]);
     for hashes in hashes {
         let mut h = load(hashes);
-        let delta = _mm256_or_si256(_mm256_srli_epi32::<17>(h), _mm256_slli_epi32::<15>(h));
+        let delta = rotate_right_17(h);
         let mut left = usize::from(probes);
         while left > 0 {
             let count = left.min(rows.0.len());
@@ -268,6 +285,38 @@ fn matches_each(
 ) {
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
         *answer = if two_registers(filter) { matches(h, filter) } else { other(h, filter) };
+    }
+}
+
+/// The largest filter for which positions and offsets of bytes have 32 bits, with its k.
+const MAX_GATHERED: usize = (1 << 26) + 1;
+
+#[target_feature(enable = "avx2")]
+fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
+    let Some((&probes, array)) = filter.split_last() else { return };
+    assert!(array.len() >= 4);
+    // Above `MAX_PROBES`, every key matches.
+    let count = if probes > MAX_PROBES { 0 } else { probes };
+    let positions = Positions::new(array.len());
+    let last = _mm256_set1_epi32(array.len() as i32 - 4);
+    for (hashes, answers) in hashes.as_chunks().0.iter().zip(answers.chunks_mut(8)) {
+        let mut h = load(hashes);
+        let delta = rotate_right_17(h);
+        let mut bits = _mm256_set1_epi32(-1);
+        for _ in 0..count {
+            let position = positions.of(h);
+            // Four bytes with the wanted bit in them, the array's last four at the end.
+            let at = _mm256_min_epu32(_mm256_srli_epi32::<3>(position), last);
+            // SAFETY: each offset is at most four less than the array's length, as asserted above.
+            let words = unsafe { _mm256_i32gather_epi32::<1>(array.as_ptr().cast(), at) };
+            let shift = _mm256_sub_epi32(position, _mm256_slli_epi32::<3>(at));
+            bits = _mm256_and_si256(bits, _mm256_srlv_epi32(words, shift));
+            h = _mm256_add_epi32(h, delta);
+        }
+        let bits = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32::<31>(bits)));
+        for (index, answer) in answers.iter_mut().enumerate() {
+            *answer = bits >> index & 1 != 0;
+        }
     }
 }
 

@@ -135,12 +135,10 @@ fn filters_from_8_bytes_to_1_mib() {
 }
 
 /// Any bytes as filters of every size, and every k that a byte can hold.
-#[test]
-fn answers() {
-    let policy = BloomFilterPolicy::new(10);
+fn any_filters() -> Vec<Vec<u8>> {
     let mut state = 1;
     let sizes: Vec<usize> = (1..140).chain([251, 1000, 4096, 5000, 65_536, 1 << 20]).collect();
-    let filters: Vec<Vec<u8>> = (0..1500usize)
+    (0..1500usize)
         .map(|i| {
             let k = if i % 2 == 0 { 6 } else { (i / 2) as u8 };
             // Bits are set densely enough for some keys to match.
@@ -151,7 +149,41 @@ fn answers() {
             filter.push(k);
             filter
         })
-        .collect();
+        .collect()
+}
+
+/// Each filter asked for many keys, as where a table has one filter.
+#[test]
+fn answers_of_one_filter() {
+    // Beyond 64 MiB there is other code.
+    let huge = |len: usize| {
+        let mut filter = vec![0b1101_1111; len];
+        filter.push(6);
+        filter
+    };
+    let policy = BloomFilterPolicy::new(10);
+    let keys = random_keys(75, 9, |_| 16);
+    for filter in any_filters().into_iter().chain([1 << 26, (1 << 26) + 1].map(huge)) {
+        let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &filter[..])).collect();
+        let expected: Vec<bool> = keys.iter().map(|key| reference_match(key, &filter)).collect();
+        for count in [1, 8, 31, 32, 33, 75] {
+            let mut answers = vec![false; count];
+            policy.keys_may_match(&probes[..count], &mut answers);
+            assert_eq!(answers, expected[..count], "{} bytes, k {:?}", filter.len() - 1, filter.last());
+        }
+        // All but one in a group.
+        let mut mixed = probes.clone();
+        mixed[20].1 = &[];
+        let mut answers = vec![true; 32];
+        policy.keys_may_match(&mixed[..32], &mut answers);
+        assert!(!answers[20] && answers[..20] == expected[..20] && answers[21..] == expected[21..32]);
+    }
+}
+
+#[test]
+fn answers() {
+    let policy = BloomFilterPolicy::new(10);
+    let filters = any_filters();
     for equal_lengths in [true, false] {
         let keys =
             random_keys(filters.len(), 7, |random| if equal_lengths { 16 } else { random as usize % 131 });

@@ -122,11 +122,24 @@ fn matches_group(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
     let mut modulus = LastModulus::default();
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if let Some(avx2) = Avx2::detect() {
+        if let Some(filter) = same_filter(probes)
+            && avx2.matches_all(filter, &hashes, answers)
+        {
+            return;
+        }
         return avx2.matches_each(probes, &hashes, answers, |h, filter| modulus.matches(h, filter));
     }
     for ((&(_, filter), &h), answer) in probes.iter().zip(&hashes).zip(answers) {
         *answer = modulus.matches(h, filter);
     }
+}
+
+/// The filter of all `probes` if it is the same, as where a table has one filter.
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+#[inline]
+fn same_filter<'a>(probes: &[(&[u8], &'a [u8])]) -> Option<&'a [u8]> {
+    let (&(_, filter), rest) = probes.split_first()?;
+    rest.iter().all(|(_, other)| std::ptr::eq(*other, filter)).then_some(filter)
 }
 
 /// The modulus of the array asked last: many are equally long, as those of one block often are, so that one division does for all of them.
