@@ -174,7 +174,13 @@ impl<W: Write> TableBuilder<W> {
         Ok((writer, summary))
     }
 
+    #[inline]
     fn check_usable(&mut self) -> Result<()> {
+        if matches!(self.state, State::Ready) { Ok(()) } else { self.refuse() }
+    }
+
+    #[cold]
+    fn refuse(&mut self) -> Result<()> {
         let shown = match &self.state {
             State::Ready => return Ok(()),
             State::Refused(error) => error.to_string(),
