@@ -43,15 +43,18 @@ pub(crate) fn hash_even(keys: EvenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) 
     if let Some(avx2) = crate::simd::Avx2::detect() {
         return avx2.hash_even(keys, start, hashes);
     }
+    let (stride, len) = (keys.stride(), keys.key_len());
     let (fours, rest) = hashes.as_flattened_mut()[..keys.count()].as_chunks_mut::<4>();
-    for (index, four) in fours.iter_mut().enumerate() {
-        let run = &keys.bytes()[index * 4 * keys.stride()..][..4 * keys.stride()];
-        *four = hash4(std::array::from_fn(|index| &run[index * keys.stride()..][..keys.key_len()]), start);
+    let mut left = keys.bytes();
+    let mut next = || {
+        let (key, behind) = left.split_at(stride);
+        left = behind;
+        &key[..len]
+    };
+    for four in fours {
+        *four = hash4([next(), next(), next(), next()], start);
     }
-    for (index, hash) in rest.iter_mut().enumerate() {
-        let key = &keys.bytes()[(fours.len() * 4 + index) * keys.stride()..][..keys.key_len()];
-        *hash = self::hash(key, seed);
-    }
+    rest.fill_with(|| hash(next(), seed));
 }
 
 #[inline]
