@@ -8,6 +8,7 @@ use filterblock::{
 use support::{filter, fnv, hex, numbered_keys};
 
 /// By Cassandra 0.3's own `MurmurHash.java`, with positions `|(h1 + i * h2) % bits|` set in a `java.util.BitSet` (OpenJDK 17).
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn cassandra_filters_keep_their_bytes() {
     let expected = [
@@ -27,6 +28,7 @@ fn cassandra_filters_keep_their_bytes() {
 }
 
 /// By a script in Python over the package mmh3 5.3.1, written from the formula.
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn murmur3_filters_keep_their_bytes() {
     let expected = [
@@ -47,6 +49,7 @@ fn murmur3_filters_keep_their_bytes() {
 }
 
 /// Any policy of a kind reads what any other of that kind wrote: the encoding says how.
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn filters_of_other_sizings_are_read() {
     let keys = numbered_keys(300);
