@@ -123,7 +123,7 @@ fn filters_of_keys_of_mixed_lengths() {
 #[test]
 fn filters_with_every_k() {
     for bits_per_key in (1..=45).step_by(fewer(15)) {
-        for count in [1, 8, 43, 200 / fewer(10)] {
+        for count in [1, 8, 43, 200 / fewer(20)] {
             check(&random_keys(count, count as u64, |_| 16), bits_per_key);
         }
     }
@@ -213,7 +213,7 @@ fn many_queries_of_a_block() {
     contents[len - 205..len - 165].fill(0xff);
     let reader = FilterBlockReader::new(policy, contents);
     let mut state = 5;
-    let queries: Vec<(u64, &[u8])> = (0..5000 / fewer(50))
+    let queries: Vec<(u64, &[u8])> = (0..5000 / fewer(25))
         .map(|_| {
             let random = random(&mut state);
             let offset = if random.is_multiple_of(50) { u64::MAX - random } else { random % (170 * 2048) };
