@@ -414,6 +414,7 @@ mod tests {
     }
 
     /// Room for a key makes as much again, so that nearly all keys find theirs; none is made that is not needed.
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn room_doubles_and_is_used_up() {
         for (len, first) in [(8, SHORT), (64, 64), (1000, 1000)] {

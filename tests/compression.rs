@@ -57,6 +57,7 @@ fn read(stored: &[u8], id: u8, limit: usize) -> Result<Bytes> {
     Ok(table(stored, id, limit).get(b"key")?.expect("the key is there"))
 }
 
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn every_codec_is_read_or_named() {
     for codec in CODECS {
@@ -83,6 +84,7 @@ fn every_codec_is_read_or_named() {
     }
 }
 
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn index_and_metaindex_are_read_too() {
     for codec in CODECS.into_iter().filter(|&codec| is_built(codec)) {
@@ -101,6 +103,7 @@ fn index_and_metaindex_are_read_too() {
     }
 }
 
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn the_limit_is_kept_to_the_byte() {
     for codec in CODECS.into_iter().filter(|&codec| is_built(codec)) {
@@ -129,6 +132,7 @@ fn zstd_bomb(blocks: usize, window: u8) -> Vec<u8> {
     frame
 }
 
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn bombs_stop_at_the_limit() {
     let zeros = vec![0; 64 << 20];
@@ -147,6 +151,7 @@ fn bombs_stop_at_the_limit() {
 }
 
 #[cfg(feature = "zstd")]
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn a_window_beyond_the_limit_is_refused() {
     // 128 KiB, 1 MiB, an eighth more, 2 GiB.
@@ -164,6 +169,7 @@ fn a_window_beyond_the_limit_is_refused() {
 }
 
 /// Cut, followed by more, or with one bit changed. None panics.
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn damage_is_an_error() {
     for codec in CODECS.into_iter().filter(|&codec| is_built(codec)) {
@@ -208,6 +214,7 @@ fn declared_lengths_have_to_be_true() {
 
 /// LZ4 data of 40,056 bytes begin with `78 9c`, as zlib's do.
 #[cfg(all(feature = "lz4", feature = "zlib"))]
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn a_mark_alone_does_not_decide() {
     let spare = 0x9c78 - contents(0).len();

@@ -42,6 +42,7 @@ fn absent_denied(table: &Table<Bytes>, suffix: &[u8]) -> usize {
 }
 
 #[cfg(all(feature = "zstd", feature = "zlib", feature = "lz4"))]
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn every_codec_of_a_real_or_constructed_writer_is_read() {
     use filterblock::table::Codec;
@@ -68,6 +69,7 @@ fn every_codec_of_a_real_or_constructed_writer_is_read() {
     }
 }
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn a_signed_hash_under_the_old_name_denies_nothing_by_default() {
     let name = "constructed/leveldb-1.17-signed.ldb";
@@ -83,6 +85,7 @@ fn a_signed_hash_under_the_old_name_denies_nothing_by_default() {
     }
 }
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn goleveldbs_tables_are_filtered_by_default() {
     for folder in ["goleveldb/base-lg-11", "goleveldb/base-lg-19"] {
@@ -108,6 +111,7 @@ mod basho {
         ReadOptions::default().internal_keys(true)
     }
 
+    #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn the_new_name_is_not_trusted_unasked() {
         let leveldbs = options().filter_policy(BloomFilterPolicy::new(10));
@@ -130,6 +134,7 @@ mod basho {
     }
 
     /// Both are written by Basho's LevelDB itself.
+    #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn our_filter_blocks_are_bashos_and_deny_none_of_its_keys() {
         let bloom2: SharedPolicy = Arc::new(BashoBloom2Policy::default());
@@ -158,6 +163,7 @@ mod basho {
     }
 
     /// The entries that it was given, of every type.
+    #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn bashos_tables_hold_what_was_put_in() {
         let given = tables::sample("versions-512-bloom10.ldb").entries;
@@ -171,6 +177,7 @@ mod basho {
         }
     }
 
+    #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn what_leveldbs_policy_would_have_done() {
         let table = open("basho/versions-bloom2.ldb", &options());
@@ -182,6 +189,7 @@ mod basho {
         assert!(denied.len() > 9 * kept.len(), "{} and {}", denied.len(), kept.len());
     }
 
+    #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn the_policy_that_is_asked_for_reads_it() {
         let bloom2: SharedPolicy = Arc::new(BashoBloom2Policy::default());
@@ -194,6 +202,7 @@ mod basho {
         }
     }
 
+    #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn the_old_name_is_read_by_either_hash() {
         let table = open("basho/versions-bloom.ldb", &options());
@@ -204,6 +213,7 @@ mod basho {
         assert!(absent_denied(&table, &TAG) > 950);
     }
 
+    #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn keys_that_expire_are_found_by_their_user_key() {
         for name in ["basho/versions-bloom.ldb", "basho/versions-bloom2.ldb"] {
@@ -228,6 +238,7 @@ mod basho {
     }
 }
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn rocksdbs_filter_for_a_whole_table_is_named_and_not_used() {
     for prefix in ["fullfilter", "partitionedfilter"] {
@@ -274,6 +285,7 @@ fn written(policies: Vec<SharedPolicy>) -> Bytes {
     builder.finish().unwrap().0.into()
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn every_known_policy_is_read_unasked() {
     let policies: [SharedPolicy; 4] = [
@@ -290,6 +302,7 @@ fn every_known_policy_is_read_unasked() {
     }
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn the_first_policy_given_wins_wherever_it_stands() {
     let new: SharedPolicy = Arc::new(BloomFilterPolicy::new(10));

@@ -13,6 +13,7 @@ use support::{filter, fnv, hex, numbered_key, numbered_keys};
 
 /// By goleveldb (Debian 0.0~git20200815.5c35d60, Go 1.19.8): `filter.NewBloomFilter(bits_per_key).NewGenerator()`, `Add` for each
 /// key, `Generate`; `GO111MODULE=off GOPATH=/usr/share/gocode go run main.go`.
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn legacy_filters_are_goleveldbs() {
     let expected = [
@@ -45,6 +46,7 @@ fn legacy_filters_are_goleveldbs() {
 }
 
 /// By Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64), whose `util/bloom.cc` and `util/hash.cc` are those of LevelDB before 1.18.
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn signed_legacy_filters_are_those_of_old_leveldb() {
     let policy = |bits_per_key| LegacyBloomPolicy::new(bits_per_key).with_hash(LegacyHash::Signed);
@@ -110,6 +112,7 @@ fn signed_hashes_are_those_of_old_leveldb() {
 }
 
 /// Each hash denies keys that the other has written; the default reading denies neither's.
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn either_hash_reads_both_writers() {
     let keys = numbered_keys(2000);
@@ -144,6 +147,7 @@ fn hashes_differ_only_by_high_bytes_behind_whole_words() {
 
 /// By `util/bloom2.cc` of Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64), `NewBloomFilterPolicy2(bits_per_key)`. The long ones
 /// lie on both sides of the last prime.
+#[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn basho_filters_are_bashos() {
     let expected = [
@@ -169,6 +173,7 @@ fn basho_filters_are_bashos() {
 }
 
 /// The original lets 85 of these absent keys pass.
+#[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn basho_answers_are_bashos() {
     let policy = BashoBloom2Policy::new(10);
@@ -178,6 +183,7 @@ fn basho_answers_are_bashos() {
 }
 
 /// Why Basho's encoding must be asked for: it shares its name with one that denies its keys.
+#[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn basho_and_leveldb_deny_each_others_keys() {
     let keys = numbered_keys(1000);
@@ -199,6 +205,7 @@ fn internal_key(user_key: &[u8], kind: u8) -> Vec<u8> {
     key
 }
 
+#[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn basho_internal_keys_are_filtered_by_user_key() {
     let policy = BashoInternalFilterPolicy::new(BashoBloom2Policy::default());
@@ -223,6 +230,7 @@ fn basho_internal_keys_are_filtered_by_user_key() {
     assert!(!policy.key_may_match(&internal_key(b"absent", 1), &expected));
 }
 
+#[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn short_basho_internal_keys_may_match_and_make_no_filter() {
     let policy = BashoInternalFilterPolicy::new(BashoBloom2Policy::default());

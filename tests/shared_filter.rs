@@ -1,5 +1,6 @@
 //! `SharedBloomFilter`: alone, under threads, and as a filter of a block.
 
+mod interpreted;
 mod support;
 
 use std::sync::Barrier;
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use filterblock::{Error, FilterPolicy, KeyBuf, Murmur3BloomPolicy, SharedBloomFilter, Structure};
+use interpreted::fewer;
 use support::{filter, numbered_key, numbered_keys, random_key};
 
 fn written(shared: &SharedBloomFilter) -> Vec<u8> {
@@ -21,6 +23,7 @@ fn it_is_shared_between_threads() {
     check::<SharedBloomFilter>();
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn it_becomes_the_policys_filter() {
     for (keys, bits_per_key) in [(0, 10), (1, 10), (1000, 10), (1000, 33)] {
@@ -36,6 +39,7 @@ fn it_becomes_the_policys_filter() {
     }
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn it_comes_back_from_the_policys_filter() {
     let keys = numbered_keys(500);
@@ -111,6 +115,7 @@ fn sizes_and_limits() {
     assert_eq!((filter.bits(), filter.probes()), (16_384, 7));
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn merging_adds_the_other_filters_keys() {
     let both = SharedBloomFilter::new(1 << 14, 7).unwrap();
@@ -160,8 +165,8 @@ fn clearing_forgets_all_keys() {
 #[test]
 fn no_bit_is_lost_between_threads() {
     const THREADS: u64 = 4;
-    const ROUNDS: u64 = 200;
-    const KEYS: u64 = 64;
+    const ROUNDS: u64 = 200 / fewer(100) as u64;
+    const KEYS: u64 = 64 / fewer(4) as u64;
     for round in 0..ROUNDS {
         let filter = SharedBloomFilter::new(1 << 10, 3).unwrap();
         let start = Barrier::new(THREADS as usize);
@@ -189,7 +194,7 @@ fn no_bit_is_lost_between_threads() {
 /// What a thread has published is found by a reader that saw it published, while others go on adding.
 #[test]
 fn published_keys_are_found_while_others_are_added() {
-    const KEYS: u64 = 20_000;
+    const KEYS: u64 = 20_000 / fewer(500) as u64;
     let filter = SharedBloomFilter::with_capacity(2 * KEYS, 10).unwrap();
     let published = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -218,23 +223,26 @@ fn published_keys_are_found_while_others_are_added() {
 
 #[test]
 fn merging_under_threads_loses_nothing() {
-    let total = SharedBloomFilter::new(1 << 16, 5).unwrap();
+    const PARTS: u64 = 50 / fewer(25) as u64;
+    const BITS: u64 = (1 << 16) / fewer(64) as u64;
+    let total = SharedBloomFilter::new(BITS, 5).unwrap();
     thread::scope(|scope| {
         for thread in 0..4 {
             let total = &total;
             scope.spawn(move || {
-                for part in 0..50 {
-                    let own = SharedBloomFilter::new(1 << 16, 5).unwrap();
-                    own.add_all((0..20).map(|i| random_key(thread * 1000 + part * 20 + i)));
+                for part in 0..PARTS {
+                    let own = SharedBloomFilter::new(BITS, 5).unwrap();
+                    own.add_all((0..20).map(|i| random_key((thread * PARTS + part) * 20 + i)));
                     total.merge(&own).unwrap();
                 }
             });
         }
     });
-    assert!((0..4000).all(|i| total.may_contain(&random_key(i))));
+    assert!((0..4 * PARTS * 20).all(|i| total.may_contain(&random_key(i))));
 }
 
 /// Iterators that tell their length, so that the bits are gathered first, and such that do not, have the same bits.
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_any_size_add_their_keys() {
     for (bits, keys) in [(1 << 10, 0), (1 << 10, 1), (1 << 16, 145), (1 << 16, 147), (1 << 16, 5000)] {
@@ -252,14 +260,15 @@ fn batches_of_any_size_add_their_keys() {
 
 #[test]
 fn batches_under_threads_lose_nothing() {
+    const PARTS: u64 = 50 / fewer(25) as u64;
     let filter = SharedBloomFilter::new(1 << 12, 5).unwrap();
     let alone = SharedBloomFilter::new(1 << 12, 5).unwrap();
-    let key = |thread: u64, part: u64, i: u64| random_key(thread * 1000 + part * 20 + i);
+    let key = |thread: u64, part: u64, i: u64| random_key((thread * PARTS + part) * 20 + i);
     thread::scope(|scope| {
         for thread in 0..4 {
             let filter = &filter;
             scope.spawn(move || {
-                for part in 0..50 {
+                for part in 0..PARTS {
                     // By turns gathered and one by one.
                     filter.add_all((0..20).map(|i| key(thread, part, i)));
                     (0..20).for_each(|i| filter.add(&key(thread, part, i)));
@@ -268,6 +277,6 @@ fn batches_under_threads_lose_nothing() {
             });
         }
     });
-    (0..4000).for_each(|i| alone.add(&random_key(i)));
+    (0..4 * PARTS * 20).for_each(|i| alone.add(&random_key(i)));
     assert_eq!(written(&filter), written(&alone));
 }

@@ -3,6 +3,7 @@
 //! Also run under ThreadSanitizer, which finds data races: `tests/README.md`.
 #![cfg(feature = "table")]
 
+mod interpreted;
 mod tables;
 
 use std::sync::{Arc, Barrier, Mutex};
@@ -14,9 +15,10 @@ use filterblock::table::{ReadAt, Table, TableBuilder, WriteOptions};
 use filterblock::{
     BashoBloom2Policy, BloomFilterPolicy, FilterBlockReader, FilterPolicy, LegacyBloomPolicy, SharedPolicy,
 };
+use interpreted::fewer;
 use tables::{sample, testdata};
 
-const THREADS: usize = 16;
+const THREADS: usize = 16 / fewer(4);
 
 /// Runs `work` on all threads at once, each with its number.
 fn together(work: impl Fn(usize) + Sync) {
@@ -44,6 +46,7 @@ fn readers_and_tables_are_send_and_sync() {
     is::<LiveTable>();
 }
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn a_shared_reader_answers_every_thread_alike() {
     let table = sample("dense-256-bloom10.ldb");
@@ -76,6 +79,7 @@ fn a_shared_reader_answers_every_thread_alike() {
     });
 }
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn a_shared_table_answers_every_thread_alike() {
     fn check<R: ReadAt + Sync>(table: &Table<R>, entries: &[tables::Entry]) {
@@ -105,6 +109,7 @@ fn a_shared_table_answers_every_thread_alike() {
 }
 
 /// What is made once for all, such as the primes of Basho's filters, is made while every thread asks for it.
+#[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn policies_are_shared_while_filters_are_made() {
     let policies: [SharedPolicy; 3] = [
@@ -134,7 +139,7 @@ fn tables_written_side_by_side_are_the_same() {
     together(|_| {
         let options = WriteOptions::default().block_size(512).filter_policy(Arc::clone(&policy));
         let mut builder = TableBuilder::new(Vec::new(), options);
-        for number in 0..1000_u32 {
+        for number in 0..1000 / fewer(50) as u32 {
             builder.add(&number.to_be_bytes(), b"value").unwrap();
         }
         files.lock().unwrap().push(builder.finish().unwrap().0);

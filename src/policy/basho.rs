@@ -197,6 +197,7 @@ impl FilterPolicy for BashoBloom2Policy {
 mod tests {
     use super::*;
 
+    #[cfg_attr(miri, ignore = "sieves Basho's primes")]
     #[test]
     fn gaps_lead_to_the_largest_prime_below() {
         let is_prime = |number: u64| {
@@ -210,6 +211,7 @@ mod tests {
         assert_eq!(modulus(PRIMES), PRIMES as u64 * 8);
     }
 
+    #[cfg_attr(miri, ignore = "sieves Basho's primes")]
     #[test]
     fn the_largest_array() {
         let policy = BashoBloom2Policy::new(8);

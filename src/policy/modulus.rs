@@ -54,6 +54,7 @@ impl Modulus {
 mod tests {
     use super::*;
 
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn is_the_remainder() {
         let powers = (11..=32).flat_map(|lg| [(1 << lg) - 1, 1 << lg, (1 << lg) + 1]);

@@ -96,7 +96,7 @@ pub(super) fn best_probes(bits_per_key: u32) -> u8 {
 }
 
 pub(super) fn bits_per_key_for_rate(p: f64) -> Result<u32> {
-    check_rate(p, 2_f64.powi(-64), "at least 2^-64")?;
+    check_rate(p, 1.0 / (1_u128 << 64) as f64, "at least 2^-64")?;
     bits_per_key_for(p, best_probes)
 }
 

@@ -55,7 +55,7 @@ impl BloomFilterPolicy {
     /// # Ok::<(), filterblock::Error>(())
     /// ```
     pub fn with_false_positive_rate(p: f64) -> Result<Self> {
-        check_rate(p, 2_f64.powi(-32), "at least 2^-32")?;
+        check_rate(p, 1.0 / (1_u64 << 32) as f64, "at least 2^-32")?;
         bits_per_key_for(p, |bits_per_key| Self::new(bits_per_key).probes()).map(Self::new)
     }
 }

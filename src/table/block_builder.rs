@@ -207,6 +207,7 @@ mod tests {
         }
     }
 
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn common_beginnings_are_counted_exactly() {
         let key: Vec<u8> = (0..40).collect();

@@ -126,6 +126,7 @@ mod tests {
         }
     }
 
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn all_short_separators_lie_between() {
         let keys: Vec<Vec<u8>> = (0..=3u32)

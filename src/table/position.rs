@@ -259,6 +259,7 @@ mod tests {
     }
 
     proptest! {
+        #[cfg_attr(miri, ignore = "takes minutes")]
         #[test]
         fn what_was_written_is_walked_and_found(
             entries in prop::collection::btree_map(

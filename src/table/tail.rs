@@ -156,6 +156,7 @@ mod tests {
         assert_eq!(tail.read_at(16, 4).unwrap(), "qrst");
     }
 
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn any_order_of_overlapping_parts_gives_the_file() {
         let parts = [3..7, 0..4, 6..13, 5..9, 12..20, 1..2, 4..4];

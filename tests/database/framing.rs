@@ -58,6 +58,7 @@ fn a_record_is_checksum_length_type_and_data() {
     assert_eq!(fragment(FULL, &file[HEADER..]), file);
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn records_of_all_lengths_come_back_around_the_ends_of_blocks() {
     let lengths =
@@ -73,6 +74,7 @@ fn records_of_all_lengths_come_back_around_the_ends_of_blocks() {
     }
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn it_does_not_matter_how_the_source_hands_out_bytes() {
     struct OneByOne<'a>(&'a [u8], bool);
@@ -119,6 +121,7 @@ fn a_file_that_ends_between_the_fragments_of_a_record_is_no_damage() {
     assert_eq!(read(&file).0.len(), 2);
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn no_flipped_bit_changes_a_record_unnoticed() {
     let records = [&b"first"[..], b"the second", b"3"];

@@ -30,6 +30,7 @@ fn without_tail(file: &[u8], manifest: &Manifest) -> Option<Manifest> {
     (before.tables() == manifest.tables() && before.records() == manifest.records()).then_some(before)
 }
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn a_manifest_cut_anywhere_is_the_one_before_the_cut_record() {
     for name in MANIFESTS {
@@ -55,6 +56,7 @@ fn a_manifest_cut_anywhere_is_the_one_before_the_cut_record() {
     }
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn no_flipped_bit_gives_another_list_of_tables() {
     for name in MANIFESTS {
@@ -78,6 +80,7 @@ fn no_flipped_bit_gives_another_list_of_tables() {
 }
 
 /// Behind a right checksum, anything can stand: the edits themselves have to be read with care.
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn flipped_bits_behind_a_right_checksum_do_no_harm() {
     for name in MANIFESTS {
@@ -119,6 +122,7 @@ proptest! {
         prop_assert!(calls <= bytes.len());
     }
 
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn any_edits_are_read_without_a_panic(
         edits in prop::collection::vec(prop::collection::vec(prop_oneof![0..10u8, any::<u8>()], 0..40), 0..6),

@@ -47,6 +47,7 @@ fn behind_damage_there_may_be_data() {
     assert!(holds_data(&file[..]).unwrap());
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_batch_too_long_to_be_read_counts() {
     let (file, _) = log(&[vec![1; (64 << 20) + 1]]);

@@ -173,6 +173,7 @@ fn ranges_that_cannot_be_trusted_exclude_nothing() {
     assert_eq!(manifest.tables_for(b"k").count(), 1);
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn memory_is_limited() {
     let edits: Vec<_> =

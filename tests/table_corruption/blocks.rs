@@ -7,6 +7,7 @@ use filterblock::{Error, Result};
 use crate::tables::{Crafted, entry_block, handle, sample};
 use crate::{impossible_handles, open};
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn tables_of_relatives_are_named() {
     let mut file = sample("single-4096-bloom10.ldb").file.to_vec();
@@ -21,6 +22,7 @@ fn tables_of_relatives_are_named() {
     assert!(error.to_string().contains("Pebble"), "{error}");
 }
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn an_index_handle_that_leads_outside() {
     let sample = sample("words-1024-bloom20-snappy.ldb");
@@ -79,6 +81,7 @@ fn check_middle(file: Bytes, expected: &str) {
     assert!(entries[..2].iter().all(Result::is_ok) && entries[2].is_err());
 }
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn damaged_data_blocks_are_errors_and_the_others_are_read() {
     let mut entries = entry_block(&[("c", "3"), ("d", "4")]);
@@ -105,6 +108,7 @@ fn damaged_data_blocks_are_errors_and_the_others_are_read() {
     check_middle(block(&entries, 0).clone(), "expected no bytes shared with the key before, found 1");
 }
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn data_handles_that_lead_outside_or_are_none() {
     for place in impossible_handles(400) {

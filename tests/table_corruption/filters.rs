@@ -20,6 +20,7 @@ fn filters_may_lie_right_behind_the_index() {
     assert_eq!(table.get(b"key").unwrap().unwrap(), "value");
 }
 
+#[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn trouble_with_the_metaindex_turns_filters_off() {
     let sample = sample("words-1024-bloom20-snappy.ldb");

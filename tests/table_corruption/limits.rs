@@ -40,6 +40,7 @@ fn each_compressed_block_is_limited() {
     }
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_million_bad_handles_are_a_million_errors() {
     let mut crafted = Crafted::default();
@@ -54,6 +55,7 @@ fn a_million_bad_handles_are_a_million_errors() {
     assert!(cursor.next().is_err() && !cursor.next().unwrap());
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn one_block_named_again_and_again_stops_at_the_limit() {
     let mut crafted = Crafted::default();
@@ -85,6 +87,7 @@ fn one_block_named_again_and_again_stops_at_the_limit() {
     assert_eq!(table.iter().filter(Result::is_ok).count(), 100);
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn copies_of_long_shared_keys_count_against_the_limit() {
     // A thousand entries, each of which shares a key of a thousand bytes: a block of 4 KB, a megabyte of keys.

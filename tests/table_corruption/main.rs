@@ -4,6 +4,8 @@
 mod bits;
 mod blocks;
 mod filters;
+#[path = "../interpreted/mod.rs"]
+mod interpreted;
 mod limits;
 #[path = "../tables/mod.rs"]
 mod tables;

@@ -56,6 +56,7 @@ fn options_for_faults() -> WriteOptions {
     uncompressed().block_size(200).filter_policy(BloomFilterPolicy::new(10))
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn short_and_interrupted_writes_are_continued() {
     let (expected, summary) = write(options_for_faults(), entries(100)).unwrap();
@@ -76,6 +77,7 @@ fn short_and_interrupted_writes_are_continued() {
     }
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn each_failing_write_reaches_the_caller_and_ends_the_table() {
     let (expected, summary) = write(options_for_faults(), entries(100)).unwrap();

@@ -49,6 +49,7 @@ fn restarts_of_metaindex_and_data_follow_the_option() {
     assert!(table[55..].starts_with(&metaindex));
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn filters_lie_behind_the_data_as_the_filter_block_builder_makes_them() {
     for base_lg in [11, 8, 63] {

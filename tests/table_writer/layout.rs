@@ -111,6 +111,7 @@ fn separators_are_short_and_one_that_is_out_of_place_is_not_taken() {
     }
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_block_ends_with_the_entry_that_fills_it() {
     // 3 bytes, a key of 1, and 8 behind the entries: a value of 88 fills a block of 100.
@@ -125,6 +126,7 @@ fn a_block_ends_with_the_entry_that_fills_it() {
     assert_eq!(summary.data_blocks, 50);
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn values_larger_than_a_block_stay_whole() {
     let value = vec![b'v'; 5 << 20];
@@ -135,6 +137,7 @@ fn values_larger_than_a_block_stay_whole() {
     assert_eq!(table[7..][..value.len()], value);
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn compression_is_used_where_it_pays() {
     let repetitive = (0..100).map(|i| (format!("{i:03}"), "abcdefgh".repeat(30)));

@@ -79,6 +79,7 @@ fn invalid_options_are_reported_by_the_first_call() {
     }
 }
 
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_filter_block_over_its_limit_ends_the_table() {
     let options =

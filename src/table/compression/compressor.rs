@@ -37,6 +37,7 @@ mod tests {
     use super::*;
     use bytes::Bytes;
 
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn contents_are_compressed_only_where_that_saves_an_eighth() {
         let mut compressor = Compressor::new();
@@ -58,6 +59,7 @@ mod tests {
         assert_eq!(compressor.compress(Compression::Snappy, b""), None);
     }
 
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn what_is_compressed_comes_back() {
         let mut compressor = Compressor::new();

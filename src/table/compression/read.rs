@@ -258,6 +258,7 @@ mod tests {
 
     /// Contents and window are counted, and some of the decoder.
     #[cfg(feature = "zstd")]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn zstandard_keeps_to_its_memory() {
         for (len, memory) in

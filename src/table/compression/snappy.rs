@@ -59,6 +59,7 @@ mod tests {
         stored
     }
 
+    #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn the_densest_snappy_data_is_accepted() {
         for copies in [1, 2, 1000] {

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs the library's tests under Miri, which interprets them and finds undefined behaviour, data races and leaks.
+#
+#   tests/miri.sh [avx2|x86_64|i686|s390x [argument of cargo test]...]
+#
+# `avx2` is x86_64 with AVX2, so that the code for it runs; the others run the code for all processors, of 64 and 32 bits and big-endian.
+# Without arguments all four, one after the other. Tests that would take minutes are ignored, as they say. Needs nightly with `miri` and
+# `rust-src`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+copy=$(realpath -m "${CARGO_TARGET_DIR:-target}")/miri-copy
+tests/copy-library.sh "$copy"
+cd "$copy"
+export CARGO_TARGET_DIR=$copy-target MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2
+
+# The other files' tests read tables of some hundred entries, count allocations or need many keys.
+files=(bloom compression database dialect_tables dialects errors filter_block kernels keys own_policies policies shared_filter
+    table_corruption table_writer threads)
+
+interpret() {
+    local kind=$1 flags=
+    shift
+    [ "$#" -gt 0 ] || set -- --lib "${files[@]/#/--test=}"
+    [ "$kind" != avx2 ] || flags='-C target-feature=+avx2'
+    echo "-- $kind: $*"
+    RUSTFLAGS=$flags cargo +nightly miri test --quiet --no-fail-fast --all-features \
+        --target "${kind/avx2/x86_64}-unknown-linux-gnu" "$@"
+}
+
+if [ "$#" -gt 0 ]; then
+    interpret "$@"
+else
+    for kind in avx2 x86_64 i686 s390x; do
+        interpret "$kind"
+    done
+fi
