@@ -14,7 +14,7 @@ pub(crate) const BATCH: usize = 128;
 const GROUP: usize = 32;
 
 /// Positions are 32-bit hashes modulo the number of bits, so of longer arrays only this much is used.
-const MAX_LEN: usize = 1 << 29;
+const MAX_LEN: u64 = 1 << 29;
 
 /// The bits of a filter that a key has to have.
 ///
@@ -23,15 +23,15 @@ const MAX_LEN: usize = 1 << 29;
 struct Bits<'a> {
     /// At least one byte.
     array: &'a [u8],
-    /// By the number of bytes that can be positions.
+    /// By the number of bytes that are used.
     modulus: Modulus,
 }
 
 impl Bits<'_> {
-    /// Whether the bit of `h` is set, in the lowest bit of the answer.
+    /// Whether the bit of `h` is set, in the lowest bit of the answer. A byte is rotated by `h % 8`.
     #[inline(always)]
     fn one(self, h: u32) -> u8 {
-        self.array[self.modulus.of(h >> 3)] >> (h & 7)
+        self.array[self.modulus.of(h >> 3)].rotate_right(h)
     }
 
     /// Whether three bits are set.
@@ -70,10 +70,10 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
 #[cfg_attr(all(feature = "simd", target_arch = "x86_64"), inline(never))]
 #[cfg_attr(not(all(feature = "simd", target_arch = "x86_64")), inline)]
 fn matches_portable(h: u32, filter: &[u8]) -> bool {
-    has_bits(h, filter, Modulus::of_small)
+    has_bits(h, filter, |len| Modulus::of_small(len.min(MAX_LEN)))
 }
 
-/// Whether `filter` has all bits of a key with the hash `h`, with the modulus by a number of bytes from `modulus`.
+/// Whether `filter` has all bits of a key with the hash `h`, with the modulus for an array of so many bytes from `modulus`.
 #[inline(always)]
 fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
@@ -90,7 +90,7 @@ fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool
         let bit = h % bits;
         return array[(bit / 8) as usize] >> (bit % 8) & 1 != 0;
     }
-    let bits = Bits { array, modulus: modulus(array.len().min(MAX_LEN) as u64) };
+    let bits = Bits { array, modulus: modulus(array.len() as u64) };
     let delta = h.rotate_right(17);
     // Ten bits a key, as nearly everyone has it, without counting.
     if probes == 6 { bits.all(h, delta, 6) } else { bits.all(h, delta, probes) }
@@ -153,7 +153,7 @@ impl LastModulus {
         has_bits(h, filter, |len| match self.0 {
             Some((last, modulus)) if last == len => modulus,
             _ => {
-                let modulus = Modulus::new(len);
+                let modulus = Modulus::new(len.min(MAX_LEN));
                 self.0 = Some((len, modulus));
                 modulus
             }
