@@ -92,8 +92,12 @@ fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool
     }
     let bits = Bits { array, modulus: modulus(array.len() as u64) };
     let delta = h.rotate_right(17);
-    // Ten bits a key, as nearly everyone has it, without counting.
-    if probes == 6 { bits.all(h, delta, 6) } else { bits.all(h, delta, probes) }
+    match probes {
+        // Ten bits a key, as nearly everyone has it, and five, without counting.
+        6 => bits.all(h, delta, 6),
+        3 => bits.three(h, delta),
+        _ => bits.all(h, delta, probes),
+    }
 }
 
 /// Answers `probes` of (key, filter) by LevelDB's hash.

@@ -170,7 +170,8 @@ pub trait FilterPolicy {
     ///
     /// A policy that returns one also has to implement
     /// [`create_filter_from_hashes`](Self::create_filter_from_hashes) and
-    /// [`hash_may_match`](Self::hash_may_match), so that either way gives the same filters and answers.
+    /// [`hash_may_match`](Self::hash_may_match), so that either way gives the same filters and answers. Then
+    /// [`FilterBlockBuilder`](crate::FilterBlockBuilder) keeps hashes in place of keys where it is faster.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         None
