@@ -54,11 +54,12 @@ impl Checks {
             }
         };
         let size = filterblock::table::ReadAt::len(&source).unwrap_or_default();
-        let (told, gone_through) = (Cell::new(0), Cell::new(0));
+        let (told, gone_through) = (Cell::new(0_u64), Cell::new(0_u64));
         match Table::open(source, &self.options) {
             Ok(table) => {
                 self.opened(&table, database, &mut verdict, &|bytes: u64| {
-                    gone_through.set(gone_through.get() + bytes);
+                    // A handle may name any size.
+                    gone_through.set(gone_through.get().saturating_add(bytes).min(size));
                     let untold = gone_through.get() - told.get();
                     if untold >= PROGRESS_STEP {
                         told.set(gone_through.get());

@@ -430,6 +430,11 @@ fn blocks_named_twice_or_lying_in_one_another() {
     let report = verify(Parts { index: far, ..Parts::default() }.table(), 1);
     assert_eq!((codes(&report), &report["keys"]), (vec!["bad-handle"], &json!(80)));
 
+    // Found by fuzzing: what has been gone through was summed by these sizes.
+    let huge = |places: &[Place]| vec![(&b"a~"[..], places[0]), (b"b~", (1, u64::MAX)), (b"c~", places[2])];
+    let report = verify(Parts { index: huge, ..Parts::default() }.table(), 1);
+    assert_eq!((codes(&report), &report["keys"]), (vec!["bad-handle"], &json!(80)));
+
     // A data block that holds another, sound one among its values.
     let mut crafted = Crafted::default();
     let mut inner = Crafted::default();
