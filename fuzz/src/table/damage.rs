@@ -3,7 +3,7 @@
 use arbitrary::Arbitrary;
 use filterblock::table::BlockHandle;
 
-use super::parts::Parts;
+use super::parts::{Parts, entry_block};
 use crate::model;
 
 /// What is done to a run of bytes. Places are taken modulo its length.
@@ -181,22 +181,6 @@ impl File {
     }
 }
 
-/// The contents of a block in which every entry is a restart.
-fn entry_block(entries: &[(&[u8], Vec<u8>)]) -> Vec<u8> {
-    let (mut bytes, mut restarts) = (Vec::new(), Vec::new());
-    for (key, value) in entries {
-        restarts.extend((bytes.len() as u32).to_le_bytes());
-        bytes.push(0);
-        for len in [key.len(), value.len()] {
-            bytes.extend([len as u8 | 0x80, (len >> 7) as u8]);
-        }
-        bytes.extend([key, &value[..]].concat());
-    }
-    bytes.extend(&restarts);
-    bytes.extend((entries.len() as u32).to_le_bytes());
-    bytes
-}
-
 fn encoded(handle: BlockHandle) -> Vec<u8> {
     let mut bytes = Vec::new();
     handle.encode(&mut bytes);
@@ -244,7 +228,7 @@ pub(super) fn assemble(parts: &Parts, base_lg: Option<u8>, damage: Damage<'_>) -
         }
         meta.push((b"filter.leveldb.BuiltinBloomFilter2", encoded(handle)));
     }
-    let mut metaindex = entry_block(&meta);
+    let mut metaindex = entry_block(meta);
     if let Damage::Metaindex(edit) = damage {
         edit.apply(&mut metaindex);
     }
@@ -260,7 +244,7 @@ pub(super) fn assemble(parts: &Parts, base_lg: Option<u8>, damage: Damage<'_>) -
         }
         _ => (&block.index_key[..], encoded(handle)),
     });
-    let mut index = entry_block(&index.collect::<Vec<_>>());
+    let mut index = entry_block(index);
     if let Damage::Index(edit) = damage {
         edit.apply(&mut index);
     }

@@ -52,7 +52,9 @@ impl Parts {
             let kind = table.compression_of(handle).expect("a sound block");
             let contents = match kind {
                 0 => stored.clone(),
-                _ => snap::raw::Decoder::new().decompress_vec(&stored).expect("sound Snappy data"),
+                1 => snap::raw::Decoder::new().decompress_vec(&stored).expect("sound Snappy data"),
+                // The same entries do, with a restart at each.
+                _ => entry_block(entries.iter().map(|(key, value): &Entry| (key, value))),
             };
             data.push(DataBlock { index_key: index.key().to_vec(), stored, kind, contents, entries });
         }
@@ -67,6 +69,25 @@ impl Parts {
     }
 }
 
+/// The contents of a block in which every entry is a restart.
+pub(super) fn entry_block<K: AsRef<[u8]>, V: AsRef<[u8]>>(
+    entries: impl IntoIterator<Item = (K, V)>,
+) -> Vec<u8> {
+    let (mut bytes, mut restarts) = (Vec::new(), Vec::new());
+    for (key, value) in entries {
+        let (key, value) = (key.as_ref(), value.as_ref());
+        restarts.push(bytes.len() as u32);
+        bytes.push(0);
+        for len in [key.len(), value.len()] {
+            bytes.extend([len as u8 | 0x80, (len >> 7) as u8]);
+        }
+        bytes.extend([key, value].concat());
+    }
+    bytes.extend(restarts.iter().flat_map(|restart| restart.to_le_bytes()));
+    bytes.extend((restarts.len() as u32).to_le_bytes());
+    bytes
+}
+
 /// The tables to begin with: small, of every kind that differs in how it is read.
 pub(super) fn samples() -> &'static [Parts] {
     static SAMPLES: OnceLock<Vec<Parts>> = OnceLock::new();
@@ -79,6 +100,11 @@ pub(super) fn samples() -> &'static [Parts] {
             written(include_bytes!("../../../testdata/tables/single-4096-bloom10.ldb")),
             written(include_bytes!("../../../testdata/tables/empty-4096-bloom10.ldb")),
             written(include_bytes!("../../../testdata/tables/dense-256-bloom10-snappy.ldb")),
+            written(include_bytes!("../../../testdata/bedrock/words-1024-bloom10-zlib.ldb")),
+            written(include_bytes!("../../../testdata/bedrock/words-1024-bloom10-deflate.ldb")),
+            written(include_bytes!("../../../testdata/constructed/leveldb-zstd.ldb")),
+            written(include_bytes!("../../../testdata/constructed/bedrock-zstd.ldb")),
+            Parts::of(include_bytes!("../../../testdata/basho/numbers-bloom2.ldb"), true),
         ]
     })
 }
