@@ -61,7 +61,8 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
     }
 
     fn table(&mut self, path: PathBuf, listed: bool, database: Option<Arc<Database>>) {
-        self.bytes += fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        let len = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        self.bytes = self.bytes.saturating_add(len);
         self.pending.push_back(Job::Table(TableJob { path, listed, database }));
     }
 
