@@ -68,6 +68,52 @@ impl Elsewhere {
     }
 }
 
+/// A name in the metaindex.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) enum Name<'a> {
+    /// One of [`NAMES`].
+    Known(u8),
+    Any(&'a [u8]),
+}
+
+/// Names that say whose the table is or how its filters are read. Nobody guesses them.
+const NAMES: [&str; 9] = [
+    "filter.filterblock.CassandraBloomFilter1",
+    "filter.filterblock.Murmur3BloomFilter1",
+    "filter.leveldb.BuiltinBloomFilter",
+    "filter.leveldb.BuiltinBloomFilter2",
+    "filter.rocksdb.BuiltinBloomFilter",
+    "fullfilter.rocksdb.BuiltinBloomFilter",
+    "partitionedfilter.rocksdb.BuiltinBloomFilter",
+    "rocksdb.properties",
+    "stats.sst1",
+];
+
+impl<'a> Name<'a> {
+    fn bytes(self) -> &'a [u8] {
+        match self {
+            Self::Known(number) => NAMES[usize::from(number) % NAMES.len()].as_bytes(),
+            Self::Any(name) => name,
+        }
+    }
+}
+
+/// What a name in the metaindex stands for.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(super) enum Value<'a> {
+    Handle(Elsewhere),
+    Any(&'a [u8]),
+}
+
+impl Value<'_> {
+    fn bytes(self, blocks: &[BlockHandle]) -> Vec<u8> {
+        match self {
+            Self::Handle(elsewhere) => encoded(elsewhere.handle(blocks)),
+            Self::Any(value) => value.to_vec(),
+        }
+    }
+}
+
 /// The one structure that is damaged.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Damage<'a> {
@@ -92,7 +138,7 @@ pub(super) enum Damage<'a> {
     /// The metaindex.
     Metaindex(Edit<'a>),
     /// An entry before that of the filters.
-    MetaindexEntry(&'a [u8], &'a [u8]),
+    MetaindexEntry(Name<'a>, Value<'a>),
     /// The metaindex's handle.
     MetaindexHandle(Elsewhere),
     /// A data block's key in the index.
@@ -212,9 +258,6 @@ pub(super) fn assemble(parts: &Parts, base_lg: Option<u8>, damage: Damage<'_>) -
     }
 
     let mut meta: Vec<(&[u8], Vec<u8>)> = Vec::new();
-    if let Damage::MetaindexEntry(key, value) = damage {
-        meta.push((key, value.to_vec()));
-    }
     if let Some(base_lg) = base_lg {
         let last = handles.last().and_then(BlockHandle::end).unwrap_or_default();
         let mut filter = model::filter_block(&filter_keys, last, base_lg, 10);
@@ -227,6 +270,9 @@ pub(super) fn assemble(parts: &Parts, base_lg: Option<u8>, damage: Damage<'_>) -
             handle = elsewhere.handle(&file.blocks);
         }
         meta.push((b"filter.leveldb.BuiltinBloomFilter2", encoded(handle)));
+    }
+    if let Damage::MetaindexEntry(name, value) = damage {
+        meta.insert(0, (name.bytes(), value.bytes(&file.blocks)));
     }
     let mut metaindex = entry_block(meta);
     if let Damage::Metaindex(edit) = damage {
