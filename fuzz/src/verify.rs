@@ -51,8 +51,11 @@ fn number(value: &serde_json::Value) -> u64 {
 
 /// Compares with what the library reads.
 fn check(made: &Made, status: u8, keys: u64, denied: u64) {
-    let options = ReadOptions::default().filter_policies(known()).internal_keys(made.internal);
-    let Ok(table) = Table::open(made.file.clone(), &options) else {
+    let open = |internal_keys| {
+        let options = ReadOptions::default().filter_policies(known()).internal_keys(internal_keys);
+        Table::open(made.file.clone(), &options).ok()
+    };
+    let Some(table) = open(made.internal) else {
         assert_ne!(status, 0, "it cannot be opened");
         return;
     };
@@ -62,10 +65,25 @@ fn check(made: &Made, status: u8, keys: u64, denied: u64) {
         Some(_) => {}
     }
     if made.data_is_intact {
-        let lost = made.keys.iter().filter(|key| matches!(table.may_contain(key), Ok(false))).count();
-        assert_eq!(lost as u64, denied, "keys that a filter denies");
+        // Nobody tells the tool whether filters are of user keys. Of filters that deny either, it goes by those that deny less.
+        let lost = [true, false].map(|internal_keys| lost(&open(internal_keys).expect("it can be opened")));
+        assert!(lost.contains(&denied), "{denied} keys that a filter denies: {lost:?}");
         assert!(denied == 0 || status != 0);
     }
+}
+
+/// How many keys a filter denies, of those in sound data blocks.
+fn lost(table: &Table<Bytes>) -> u64 {
+    let Some(filters) = table.filter() else { return 0 };
+    let mut lost = 0;
+    for handle in table.data_blocks() {
+        let handle = handle.expect("a sound index");
+        let mut entries = table.block_cursor(handle).expect("a sound block");
+        while entries.next().expect("a sound entry") {
+            lost += u64::from(!filters.key_may_match(handle.offset, entries.key()));
+        }
+    }
+    lost
 }
 
 /// How many entries there are, if all can be read.

@@ -55,8 +55,6 @@ pub struct Made {
     pub internal: bool,
     /// Whether data blocks and index are as they were.
     pub data_is_intact: bool,
-    /// The keys of the sound table.
-    pub keys: Vec<&'static [u8]>,
 }
 
 /// The table that `data` describes.
@@ -68,7 +66,6 @@ pub fn make(data: &[u8]) -> Option<Made> {
         sound: matches!(plan.damage, Damage::Nothing),
         internal: parts.internal,
         data_is_intact: matches!(plan.damage.leaves(parts.data.len()), Intact::All | Intact::AllButFilters),
-        keys: parts.data.iter().flat_map(|block| &block.entries).map(|(key, _)| &key[..]).collect(),
     })
 }
 
