@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use crate::escape;
+use crate::{escape, escape_path};
 
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -182,7 +182,7 @@ pub enum Error {
 
     // --- Any of these, with the file ---
     /// One of the errors above, and the file it is about.
-    #[error("{}: {error}", escape(path.as_os_str().as_encoded_bytes()))]
+    #[error("{}: {error}", escape_path(path))]
     InFile {
         /// The file.
         path: PathBuf,

@@ -4,11 +4,17 @@ use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::path::Path;
 
-use filterblock::escape;
+use filterblock::{escape, escape_path};
+use unicode_width::UnicodeWidthStr as _;
 
 /// A path on a terminal or in a message.
 pub(crate) fn path_text(path: &Path) -> impl Display {
-    escape(path.as_os_str().as_encoded_bytes())
+    escape_path(path)
+}
+
+/// How many columns of a terminal `text` takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
 }
 
 /// Bytes as a JSON string: as they are if they are UTF-8, otherwise escaped.
