@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::basho_key::BashoKeyComparator;
 use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use super::internal_key::InternalKeyComparator;
+use super::meter::Meter;
 use super::origin::Origin;
 use crate::policy::known;
 use crate::{BashoInternalFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};
@@ -29,6 +30,7 @@ pub struct ReadOptions {
     pub(super) internal_keys: bool,
     comparator: SharedComparator,
     filter_policies: Vec<SharedPolicy>,
+    pub(super) meter: Option<Arc<Meter>>,
 }
 
 impl Default for ReadOptions {
@@ -42,6 +44,7 @@ impl Default for ReadOptions {
             internal_keys: false,
             comparator: Arc::new(BytewiseComparator),
             filter_policies: known(),
+            meter: None,
         }
     }
 }
@@ -112,6 +115,11 @@ impl ReadOptions {
     /// [Basho's mark](Origin::Basho), keys that expire have 16 bytes behind the user key.
     pub fn internal_keys(self, internal: bool) -> Self {
         Self { internal_keys: internal, ..self }
+    }
+
+    /// Counts what reading costs. Default: not counted, at no cost.
+    pub fn meter(self, meter: Arc<Meter>) -> Self {
+        Self { meter: Some(meter), ..self }
     }
 
     /// The order of the stored keys.
