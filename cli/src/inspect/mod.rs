@@ -65,7 +65,7 @@ Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing 
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut inspection = Inspection {
-        options: survey::read_options(),
+        options: survey::read_options().meter(console.meter()),
         presenter: Presenter::new(arguments),
         totals: Totals::default(),
         damage: false,

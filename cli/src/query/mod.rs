@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         keys: Keys::new(keys),
         order: arguments.comparator,
         json: arguments.json,
-        options: survey::read_options(),
+        options: survey::read_options().meter(console.meter()),
         may_match: false,
         sound: true,
         reads: None,

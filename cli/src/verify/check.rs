@@ -2,18 +2,20 @@
 
 use std::cell::Cell;
 use std::path::Path;
+use std::sync::Arc;
 
-use filterblock::table::{ReadOptions, Table};
+use filterblock::table::{Meter, ReadOptions, Table};
 use filterblock::{Error, LegacyHash, escape};
 
 use super::absent::Absent;
+use super::budget::Budget;
 use super::finding::{Code, Finding, key_text};
 use super::order::{Expectation, Order};
 use super::places::Places;
 use super::read_ahead::ReadAhead;
 use super::stored::Stored;
 use super::verdict::Verdict;
-use super::walk::{Batch, Budget, Walk};
+use super::walk::{Batch, Walk};
 use crate::database::Database;
 use crate::input;
 use crate::reading::Reading;
@@ -25,6 +27,8 @@ const PROGRESS_STEP: u64 = 256 << 10;
 /// How tables are checked.
 pub(crate) struct Checks {
     pub(crate) options: ReadOptions,
+    /// Counts the work of all tables.
+    pub(crate) meter: Arc<Meter>,
     /// Whether it was said that the order of keys is bytewise.
     pub(crate) bytewise: bool,
     /// The most bytes of blocks and keys to decode of one file; if none is given, in proportion to the file.
@@ -55,9 +59,10 @@ impl Checks {
         };
         let size = filterblock::table::ReadAt::len(&source).unwrap_or_default();
         let (told, gone_through) = (Cell::new(0_u64), Cell::new(0_u64));
-        match Table::open(source, &self.options) {
+        let meter = Arc::new(Meter::default());
+        match Table::open(source, &self.options.clone().meter(Arc::clone(&meter))) {
             Ok(table) => {
-                self.opened(&table, database, &mut verdict, &|bytes: u64| {
+                self.opened(&table, &meter, database, &mut verdict, &|bytes: u64| {
                     // A handle may name any size.
                     gone_through.set(gone_through.get().saturating_add(bytes).min(size));
                     let untold = gone_through.get() - told.get();
@@ -80,6 +85,7 @@ impl Checks {
                 }
             }
         }
+        self.meter.add(&meter);
         if let Some(database) = database {
             compare_recorded(path, size, database, &mut verdict);
         }
@@ -91,6 +97,7 @@ impl Checks {
     fn opened(
         &self,
         table: &Table<ReadAhead>,
+        meter: &Arc<Meter>,
         database: Option<&Database>,
         verdict: &mut Verdict,
         progress: &dyn Fn(u64),
@@ -121,7 +128,7 @@ impl Checks {
             seen: (!blocks.are_distinct()).then(Offsets::default),
             cursor: None,
             batch: Batch::default(),
-            budget: Budget::new(self.max_output, table.file_size()),
+            budget: Budget::new(Arc::clone(meter), self.max_output, table.file_size()),
             complete: true,
             verdict,
         };

@@ -52,8 +52,12 @@ impl ReadAt for ReadAhead {
         if let Some(bytes) = part(&window, offset, len) {
             return Ok(bytes);
         }
+        // The window only moves forward: handles in any order make it pass over the file once, beyond what they ask for.
+        if offset < window.0 {
+            return self.file.read_at(offset, len);
+        }
         // The same memory again, if no block is left that lies in it.
-        let (_, before) = std::mem::take(&mut *window);
+        let (_, before) = std::mem::replace(&mut *window, (offset, Bytes::new()));
         let mut buffer = before.try_into_mut().unwrap_or_default();
         buffer.resize(ahead, 0);
         match self.read_exact(offset, &mut buffer) {
