@@ -3,6 +3,9 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
+/// Messages quote so many bytes of a name or key at most.
+const MAX_QUOTED: usize = 48;
+
 /// Shows `bytes` as text that no terminal acts on, fit to stand between double quotes.
 ///
 /// Text in UTF-8 stays as it is. A quote and a backslash get a backslash before them. Control characters, line and paragraph
@@ -61,6 +64,24 @@ impl fmt::Display for Escaped<'_> {
             hex(f, chunk.invalid())?;
         }
         Ok(())
+    }
+}
+
+/// Shows the start of `bytes` in quotes, [escaped](escape); where that is not all of them, the length too.
+pub(crate) fn quote(bytes: &[u8]) -> Quoted<'_> {
+    Quoted(bytes)
+}
+
+/// What [`quote`] returns.
+#[derive(Clone, Copy)]
+pub(crate) struct Quoted<'a>(&'a [u8]);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.split_at_checked(MAX_QUOTED) {
+            Some((start, [_, ..])) => write!(f, "\"{}\"... ({} bytes)", escape(start), self.0.len()),
+            _ => write!(f, "\"{}\"", escape(self.0)),
+        }
     }
 }
 
@@ -128,5 +149,16 @@ mod tests {
         assert_eq!(escape(b"\"\\\n").to_string(), r#"\"\\\x0a"#);
         assert_eq!(escape_path("\"\\\n").to_string(), r#""\\x0a"#);
         assert_eq!(format!("{:?}", escape(b"a\"")), r#""a\"""#);
+    }
+
+    #[test]
+    fn quotes_are_cut_behind_48_bytes() {
+        for len in [0, 1, 47, 48] {
+            assert_eq!(quote(&vec![b'k'; len]).to_string(), format!("\"{}\"", "k".repeat(len)));
+        }
+        for len in [49, 50, 1 << 20] {
+            let expected = format!("\"{}\"... ({len} bytes)", "\\xff".repeat(48));
+            assert_eq!(quote(&vec![0xff; len]).to_string(), expected);
+        }
     }
 }

@@ -10,7 +10,8 @@ use super::open::needs_range;
 use super::origin::{Origin, is_whole_table_filter};
 use super::position::Position;
 use super::read_options::ReadOptions;
-use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Structure, escape};
+use crate::escape::quote;
+use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Structure};
 
 /// LevelDB's name, which in Basho's tables stands for another encoding: read as LevelDB's, it denies nearly every key.
 const AMBIGUOUS_NAME: &str = "leveldb.BuiltinBloomFilter2";
@@ -101,7 +102,7 @@ fn whole_table(metaindex: &Block, entry: &Position) -> Error {
         what: Structure::FilterBlock,
         offset: metaindex.offset(),
         expected: "a filter block".into(),
-        found: format!("\"{}\", RocksDB's filter of another kind", escape(entry.key(metaindex))).into(),
+        found: format!("{}, RocksDB's filter of another kind", quote(entry.key(metaindex))).into(),
     }
 }
 

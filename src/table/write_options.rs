@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use super::compression::Compression;
 use super::internal_key::InternalKeyComparator;
+use crate::escape::quote;
 use crate::filter_block::DEFAULT_BASE_LG;
-use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy, escape};
+use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy};
 
 /// How a [`TableBuilder`](super::TableBuilder) writes: LevelDB's `Options`, as far as they concern tables.
 ///
@@ -147,7 +148,7 @@ impl WriteOptions {
             return Err(Error::InvalidOption {
                 option: "filter_policies",
                 expected: "policies of different names".into(),
-                found: format!("\"{}\" twice", escape(twice.name().as_bytes())).into(),
+                found: format!("{} twice", quote(twice.name().as_bytes())).into(),
             });
         }
         let builder = |mut policy: SharedPolicy| {
