@@ -26,7 +26,8 @@ impl Database {
     /// The database in `folder`; `None` if it is a folder like any other.
     pub(crate) fn find(folder: &Path) -> Option<Self> {
         let files = DatabaseFiles::list(folder).ok()?;
-        let is_one = |kind| files.of_kind(kind).next().is_some();
+        let is_one =
+            |kind| files.of_kind(kind).next().is_some() || files.unreadable().any(|file| file.kind == kind);
         if !is_one(FileKind::Current) && !is_one(FileKind::Manifest) {
             return None;
         }
@@ -50,7 +51,7 @@ impl Database {
         let number = path.file_stem()?.to_str()?.parse().ok()?;
         let at = *self.by_number.get(&number)?;
         // Of several files with one number, LevelDB takes one.
-        let taken = self.files.table(number)?.path.file_name()?;
+        let taken = self.files.table(number).ok()??.path.file_name()?;
         (taken == name).then(|| self.manifest.as_ref().ok()?.tables().get(at)).flatten()
     }
 
@@ -68,10 +69,10 @@ impl Database {
         }
     }
 
-    /// The live tables that are not there.
+    /// The live tables that are not there. What is there and cannot be looked at is not among them: listing the folder tells.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &LiveTable> {
         let tables = self.manifest.as_ref().map_or(&[][..], Manifest::tables);
-        tables.iter().filter(|table| self.files.table(table.number).is_none())
+        tables.iter().filter(|table| self.files.table(table.number) == Ok(None))
     }
 
     /// Where a live table that is not there would be.
@@ -162,6 +163,25 @@ mod tests {
         assert_eq!((database.missing().count(), database.comparator()), (0, None));
         assert!(database.live(&folder.path().join("000005.ldb")).is_none());
         assert!(Database::around(&folder.path().join("000005.ldb")).is_some());
+    }
+
+    /// Not passed over as no database.
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_whose_files_cannot_be_looked_at_is_a_database() {
+        for name in ["CURRENT", "MANIFEST-000001"] {
+            let folder = tempfile::tempdir().unwrap();
+            std::os::unix::fs::symlink(name, folder.path().join(name)).unwrap();
+            assert!(
+                Database::find(folder.path()).is_some_and(|database| database.manifest.is_err()),
+                "{name}"
+            );
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
+        std::os::unix::fs::symlink("000009.ldb", folder.path().join("000009.ldb")).unwrap();
+        let database = Database::find(folder.path()).unwrap();
+        assert_eq!(database.manifest.unwrap_err().path(), Some(&*folder.path().join("MANIFEST-000001")));
     }
 
     #[test]
