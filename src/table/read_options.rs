@@ -137,6 +137,11 @@ impl ReadOptions {
         Arc::clone(&self.comparator)
     }
 
+    /// The length of the longest name of a policy, in bytes.
+    pub(super) fn longest_policy_name(&self) -> usize {
+        self.filter_policies.iter().map(|policy| policy.name().len()).max().unwrap_or_default()
+    }
+
     /// The policies as they are asked for stored keys.
     pub(super) fn policies(&self, origin: Option<Origin>) -> impl Iterator<Item = SharedPolicy> {
         self.filter_policies.iter().map(move |policy| -> SharedPolicy {
