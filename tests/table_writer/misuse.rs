@@ -128,3 +128,79 @@ fn builders_are_send_and_shown_by_their_sizes() {
     let shown = format!("{table:?}");
     assert!(shown.contains("num_entries: 1") && !shown.contains("secret"), "{shown}");
 }
+
+#[test]
+fn messages_cut_long_keys_and_names() {
+    let mut table = TableBuilder::new(Vec::new(), uncompressed());
+    table.add(&[0xff; 3 << 20], b"").unwrap();
+    let error = table.add(&[b'a'; 1 << 20], b"").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "key 1: expected a key after \"{}\"... (3145728 bytes), found \"{}\"... (1048576 bytes)",
+            "\\xff".repeat(48),
+            "a".repeat(48)
+        )
+    );
+    let name: &'static str = "n".repeat(5000).leak();
+    let twice: Vec<SharedPolicy> = vec![Arc::new(CountingPolicy(name)), Arc::new(CountingPolicy(name))];
+    let error = write(uncompressed().filter_policies(twice), [("a", "")]).unwrap_err();
+    let expected = format!("found \"{}\"... (5000 bytes) twice", "n".repeat(48));
+    assert!(error.to_string().ends_with(&expected), "{error}");
+}
+
+/// Orders that contradict themselves cost order, not a panic.
+#[test]
+fn an_order_that_changes_its_mind_ends_in_a_table_or_an_error() {
+    use std::cmp::Ordering;
+    use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+
+    use filterblock::table::{Comparator, ReadOptions, Table};
+
+    struct Fickle(AtomicU64);
+    impl Fickle {
+        fn next(&self) -> u64 {
+            self.0.fetch_add(1, Atomic::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
+        }
+    }
+    impl Comparator for Fickle {
+        fn name(&self) -> &str {
+            if self.next() % 2 == 0 { "fickle" } else { "" }
+        }
+        fn compare(&self, _: &[u8], _: &[u8]) -> Ordering {
+            [Ordering::Less, Ordering::Equal, Ordering::Greater][self.next() as usize % 3]
+        }
+        fn find_shortest_separator(&self, start: &mut Vec<u8>, _: &[u8]) {
+            start.resize(self.next() as usize % 40, 7);
+        }
+        fn find_short_successor(&self, key: &mut Vec<u8>) {
+            key.resize(self.next() as usize % 40, 7);
+        }
+    }
+    for (seed, internal) in (0..200).flat_map(|seed| [(seed, false), (seed, true)]) {
+        let options =
+            uncompressed().block_size(30).internal_keys(internal).filter_policy(BloomFilterPolicy::new(10));
+        let mut table = TableBuilder::new(Vec::new(), options.comparator(Fickle(AtomicU64::new(seed))));
+        let mut added = 0;
+        for (key, value) in entries(60) {
+            match table.add(key.as_bytes(), value.as_bytes()) {
+                Ok(()) => added += 1,
+                Err(error) => assert!(matches!(error, Error::KeyOrder { .. }), "{error}"),
+            }
+        }
+        let (file, summary) = table.finish().unwrap();
+        assert_eq!(summary.num_entries, added);
+        // In the order of the file nothing has to be compared.
+        let table = Table::open(&file[..], &ReadOptions::default().internal_keys(internal)).unwrap();
+        assert_eq!(table.iter().map(Result::unwrap).count() as u64, added);
+
+        let options = ReadOptions::default().internal_keys(internal).comparator(Fickle(AtomicU64::new(seed)));
+        let table = Table::open(&file[..], &options).unwrap();
+        for (key, _) in entries(60) {
+            let key = key.as_bytes();
+            let _ = (table.get(key), table.seek(key), table.may_contain(key), table.get_at(key, 1));
+            let mut cursor = table.cursor();
+            let _ = (cursor.seek(key), cursor.next());
+        }
+    }
+}
