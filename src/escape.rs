@@ -67,21 +67,36 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Shows the start of `bytes` in quotes, [escaped](escape); where that is not all of them, the length too.
-pub(crate) fn quote(bytes: &[u8]) -> Quoted<'_> {
+/// Shows `bytes` in quotes, [escaped](escape). Of more than 48 bytes, shows the start and how many there are: names and keys
+/// in a file can be as long as they like, a message cannot.
+///
+/// ```
+/// assert_eq!(filterblock::quote(b"key\n").to_string(), r#""key\x0a""#);
+/// assert!(filterblock::quote(&[b'x'; 100]).to_string().ends_with(r#"xxx"... (100 bytes)"#));
+/// ```
+pub fn quote(bytes: &[u8]) -> Quoted<'_> {
     Quoted(bytes)
 }
 
 /// What [`quote`] returns.
 #[derive(Clone, Copy)]
-pub(crate) struct Quoted<'a>(&'a [u8]);
+pub struct Quoted<'a>(&'a [u8]);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.split_at_checked(MAX_QUOTED) {
+        // Not within a character.
+        let is_inside = |at: &usize| self.0.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
+        let end = (MAX_QUOTED.saturating_sub(3)..=MAX_QUOTED).rev().find(|at| !is_inside(at));
+        match self.0.split_at_checked(end.unwrap_or(MAX_QUOTED)) {
             Some((start, [_, ..])) => write!(f, "\"{}\"... ({} bytes)", escape(start), self.0.len()),
             _ => write!(f, "\"{}\"", escape(self.0)),
         }
+    }
+}
+
+impl fmt::Debug for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
     }
 }
 

@@ -119,7 +119,7 @@ mod simd;
 pub mod table;
 
 pub use error::{Error, Result, Structure};
-pub use escape::{Escaped, escape, escape_path};
+pub use escape::{Escaped, Quoted, escape, escape_path, quote};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use hash::hash;
 pub use keys::{KeyBuf, Keys};

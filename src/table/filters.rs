@@ -18,7 +18,7 @@ const AMBIGUOUS_NAME: &str = "leveldb.BuiltinBloomFilter2";
 
 /// Names that share bytes with the one before are put together up to this length, and to that of the longest one sought. The
 /// metaindex may hold longer ones where it takes no further memory.
-const MAX_NAME: usize = 4096;
+pub(super) const MAX_NAME: usize = 4096;
 
 /// The filters that a table is read with, if any, and why there are none.
 #[derive(Default)]

@@ -19,7 +19,7 @@ use filterblock::table::ReadOptions;
 
 use crate::TROUBLE;
 use crate::console::{Console, Ending};
-use crate::database::Database;
+use crate::database::{Database, Surroundings};
 use crate::input::{self, Source};
 use crate::paths::Paths;
 use crate::survey::{self, Census, Survey};
@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         totals: Totals::default(),
         damage: false,
         unreadable: false,
+        surroundings: Surroundings::default(),
     };
     let result = inspection.all(arguments, console);
     match console.end(result) {
@@ -87,6 +88,7 @@ struct Inspection<'a> {
     totals: Totals,
     damage: bool,
     unreadable: bool,
+    surroundings: Surroundings,
 }
 
 impl Inspection<'_> {
@@ -109,7 +111,11 @@ impl Inspection<'_> {
             Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
             Ok(Source::File) => {
-                return self.table(path, false, Database::around(path).as_ref(), console);
+                let database = self.surroundings.of(path, |folder, error| {
+                    self.unreadable = true;
+                    console.complain(folder, error);
+                });
+                return self.table(path, false, database.as_deref(), console);
             }
             Err(message) => return self.show(&Facts::unreadable(path, message), console),
         };
@@ -117,7 +123,11 @@ impl Inspection<'_> {
             self.unreadable = true;
             console.complain(path, message);
         }
-        let database = Database::find(path);
+        let database = Database::find(path).unwrap_or_else(|error| {
+            self.unreadable = true;
+            console.complain(path, error);
+            None
+        });
         if let Some(database) = &database {
             self.damage |= database::complain(database, console);
         }

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use filterblock::table::{Meter, ReadOptions, Table};
-use filterblock::{Error, LegacyHash, escape};
+use filterblock::{Error, LegacyHash, escape, quote};
 
 use super::absent::Absent;
 use super::budget::Budget;
-use super::finding::{Code, Finding, key_text};
+use super::finding::{Code, Finding};
 use super::order::{Expectation, Order};
 use super::places::Places;
 use super::read_ahead::ReadAhead;
@@ -153,8 +153,8 @@ impl Checks {
                 [("first", &live.smallest, first_key.as_deref()), ("last", &live.largest, order.last_key())]
             {
                 if found != Some(&recorded[..]) {
-                    let expected = format!("{} as the {end} key, as the MANIFEST has it", key_text(recorded));
-                    let found = found.map_or_else(|| "no key".to_owned(), key_text);
+                    let expected = format!("{} as the {end} key, as the MANIFEST has it", quote(recorded));
+                    let found = found.map_or_else(|| "no key".to_owned(), |key| quote(key).to_string());
                     verdict.findings.push(Finding::new(Code::TableRange, None, expected, found));
                 }
             }
@@ -173,7 +173,7 @@ impl Checks {
         match database.and_then(Database::comparator) {
             _ if self.bytewise => Expectation::Bytewise,
             Some(_) if database.is_some_and(Database::is_bytewise) => Expectation::Bytewise,
-            Some(name) => Expectation::Custom(format!("\"{}\"", escape(name))),
+            Some(name) => Expectation::Custom(quote(name).to_string()),
             None => Expectation::Presumed,
         }
     }
@@ -244,11 +244,16 @@ fn compare_recorded(path: &Path, size: u64, database: &Database, verdict: &mut V
     if let Some(before) = database.overlapped(live) {
         let expected = format!(
             "a first key after {}, the last of table {} on the same level {}",
-            key_text(&before.largest),
+            quote(&before.largest),
             before.number,
             live.level
         );
-        verdict.findings.push(Finding::new(Code::TableOverlap, None, expected, key_text(&live.smallest)));
+        verdict.findings.push(Finding::new(
+            Code::TableOverlap,
+            None,
+            expected,
+            quote(&live.smallest).to_string(),
+        ));
     }
     if live.size != size {
         let expected = format!("{} bytes, as the MANIFEST has it", live.size);

@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::finding::{Code, Finding, Findings, key_text};
+use filterblock::quote;
+
+use super::finding::{Code, Finding, Findings};
 use super::walk::Entry;
 use crate::reading::Reading;
 
@@ -135,8 +137,8 @@ fn compare(
             _ => {
                 let how = if may_equal { "at or after" } else { "after" };
                 findings.add(code, || {
-                    let expected = format!("a key {how} {}", key_text(previous));
-                    Finding::new(code, offset, expected, key_text(next))
+                    let expected = format!("a key {how} {}", quote(previous));
+                    Finding::new(code, offset, expected, quote(next).to_string())
                 });
             }
         }

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use filterblock::table::{BlockCursor, BlockHandle, Table};
-use filterblock::{Error, KeyBuf, SharedPolicy};
+use filterblock::{Error, KeyBuf, SharedPolicy, quote};
 
 use super::absent::Absent;
 use super::budget::{Budget, Exceeded};
-use super::finding::{Code, Finding, key_text};
+use super::finding::{Code, Finding};
 use super::order::Order;
 use super::places::Places;
 use super::read_ahead::ReadAhead;
@@ -208,7 +208,7 @@ impl Walk<'_, '_> {
             for Entry { key, .. } in entries.iter().filter(|entry| entry.filtered.is_none()) {
                 self.verdict.findings.add(Code::ShortKey, || {
                     let expected = "an internal key of at least 8 bytes, or 16 with an expiry";
-                    let found = format!("{}, of {} bytes", key_text(key), key.len());
+                    let found = format!("{}, of {} bytes", quote(key), key.len());
                     Finding::new(Code::ShortKey, offset, expected, found)
                 });
             }

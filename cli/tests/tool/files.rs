@@ -163,6 +163,65 @@ mod unix {
         run(&args!["inspect", broken]).expect(2);
     }
 
+    /// A name that says nothing of tables, and cannot be looked at, does not turn the MANIFEST off.
+    #[test]
+    fn one_name_that_cannot_be_looked_at_hides_nothing_else() {
+        let folder = folder();
+        for file in fs::read_dir(database("levels")).unwrap() {
+            let path = file.unwrap().path();
+            fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+        }
+        fs::remove_file(folder.path().join("000007.ldb")).unwrap();
+        for name in ["LOG.old", "000099.dbtmp", "LOCK"] {
+            let link = folder.path().join(name);
+            let _ = fs::remove_file(&link);
+            symlink(&link, &link).unwrap();
+            let verify = run(&args!["verify", folder.path()]).expect(1).out;
+            assert!(verify.contains("000007.ldb: findings\n  table-missing: "), "{name}: {verify}");
+            let query = run(&args!["query", folder.path(), "no such key"]).expect(2);
+            assert!(query.err.contains("000007.ldb: expected a table, as the MANIFEST has it"), "{query:?}");
+            let inspect = run(&args!["inspect", folder.path()]).expect(1);
+            assert!(inspect.err.contains("000007.ldb: expected a table of "), "{inspect:?}");
+        }
+        // A live table that may be there: neither missing nor sound.
+        let link = folder.path().join("000007.ldb");
+        symlink(&link, &link).unwrap();
+        for command in ["inspect", "verify"] {
+            let run = run(&args![command, folder.path()]).expect(2);
+            assert!((run.out.clone() + &run.err).contains("000007.ldb"), "{run:?}");
+            assert!(!run.out.contains("table-missing"), "{run:?}");
+        }
+        run(&args!["query", folder.path(), "no such key"]).expect(2);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_listed_is_status_2() {
+        let folder = folder();
+        let hidden = folder.path().join("hidden");
+        fs::create_dir(&hidden).unwrap();
+        let path = hidden.join("000005.ldb");
+        fs::copy(table("single-4096-bloom10.ldb"), &path).unwrap();
+        // Files can be opened there, but not found.
+        fs::set_permissions(&hidden, fs::Permissions::from_mode(0o300)).unwrap();
+        if fs::read_dir(&hidden).is_ok() {
+            println!("skipped: permissions do not stop this user, who is probably root");
+            return;
+        }
+        for arguments in [
+            args!["inspect", path, path].to_vec(),
+            args!["verify", path, path].to_vec(),
+            args!["query", path, "no"].to_vec(),
+            args!["inspect", hidden].to_vec(),
+            args!["verify", hidden].to_vec(),
+            args!["query", hidden, "no"].to_vec(),
+        ] {
+            let run = run(&arguments).expect(2);
+            let said = run.out.clone() + &run.err;
+            assert_eq!(said.matches("Permission denied").count(), 1, "{run:?}");
+        }
+        fs::set_permissions(&hidden, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+
     #[test]
     fn paths_need_not_be_text() {
         let folder = folder();
