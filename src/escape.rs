@@ -167,6 +167,22 @@ mod tests {
     }
 
     #[test]
+    fn quotes_are_not_cut_within_a_character() {
+        for (before, shown) in [("", 24), ("a", 23)] {
+            let text = before.to_owned() + &"é".repeat(30);
+            let expected = format!("\"{before}{}\"... ({} bytes)", "é".repeat(shown), text.len());
+            assert_eq!(quote(text.as_bytes()).to_string(), expected);
+        }
+        let emoji = "🙂".repeat(13);
+        for cut in 0..4 {
+            let shown = quote(&emoji.as_bytes()[4 - cut..]).to_string();
+            assert_eq!(shown.matches("\\x").count(), cut, "{shown}");
+        }
+        // Continuations of nothing.
+        assert!(quote(&[0x80; 49]).to_string().ends_with(r#"\x80"... (49 bytes)"#));
+    }
+
+    #[test]
     fn quotes_are_cut_behind_48_bytes() {
         for len in [0, 1, 47, 48] {
             assert_eq!(quote(&vec![b'k'; len]).to_string(), format!("\"{}\"", "k".repeat(len)));

@@ -108,6 +108,7 @@ impl Order {
         if let Expectation::Custom(name) = self.expectation {
             return Err(format!("the order of the keys is {name}'s, and was not checked"));
         }
+        debug_assert!(!self.readings.is_empty(), "keys are read in some way");
         // Whichever reading has least against it.
         let best = self.readings.into_iter().map(|(_, findings)| findings).min_by_key(Findings::total);
         let findings = best.unwrap_or_default();

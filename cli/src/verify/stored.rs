@@ -63,6 +63,7 @@ impl<'a> Stored<'a> {
     /// The next keys of the data block, at most [`BATCH`].
     pub(super) fn keys(&mut self, entries: &[Entry<'_>]) {
         self.keys += entries.len() as u64;
+        debug_assert!(entries.len() <= BATCH, "all keys are asked for");
         let Some(filters) = self.filters.first() else { return };
         let index = self.offset.checked_shr(filters.base_lg().into());
         let filter = index.and_then(|index| filters.filter(usize::try_from(index).ok()?));

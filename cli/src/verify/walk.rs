@@ -189,6 +189,7 @@ impl Walk<'_, '_> {
     fn keys(&mut self, offset: u64) -> Result<(), Exceeded> {
         let reading = self.reading;
         let mut entries = [Entry::default(); BATCH];
+        debug_assert!(self.batch.keys.len() <= BATCH, "no key is left out");
         for (entry, key) in entries.iter_mut().zip(self.batch.keys.as_keys().iter()) {
             *entry = Entry { key, filtered: reading.filtered(key) };
         }
