@@ -67,7 +67,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// memory at the same time.
     pub fn keys_may_match(&self, queries: &[(u64, &[u8])], answers: &mut Vec<bool>) {
         answers.clear();
-        answers.resize(queries.len(), false);
+        // What a policy should leave unanswered may match.
+        answers.resize(queries.len(), true);
         for (queries, answers) in queries.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
             self.fetch_offsets(queries);
             self.ask_batch(queries, answers);
