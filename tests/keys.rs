@@ -51,6 +51,7 @@ fn a_buffer_is_filled_and_cleared() {
     assert_eq!(keys.as_keys().iter().collect::<Vec<_>>(), [&b"one"[..], b"two", b""]);
     keys.clear();
     assert!(keys.is_empty() && keys.as_keys().is_empty());
+    assert_eq!(format!("{keys:?}"), "KeyBuf { len: 0, bytes: 0 }");
     keys.push(b"again");
     assert_eq!(keys.as_keys().get(0), Some(&b"again"[..]));
 }
