@@ -558,6 +558,26 @@ fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
     }
 }
 
+/// Keys beside hashes are hashed to make the filter, each time anew: a block that does not fit keeps them as they came.
+#[test]
+fn keys_and_hashes_of_a_block_that_does_not_fit_stay_as_they_are() {
+    let mut builder = FilterBlockBuilder::new(Partly).with_max_size(13);
+    ["a", "b", "cc"].iter().for_each(|key| builder.add_key(key.as_bytes()));
+    builder.add_hash(KeyHash::new(1)).unwrap();
+    let mut beside = FilterBlockBuilder::new(Partly).with_max_size(13);
+    beside.add_hash(KeyHash::new(1)).unwrap();
+    ["a", "b", "c"].iter().for_each(|key| beside.add_key(key.as_bytes()));
+    for builder in [&mut builder, &mut beside] {
+        for _ in 0..3 {
+            let error = builder.finish().unwrap_err();
+            assert!(matches!(error, Error::Limit { limit: 13, found: 25, .. }), "{error:?}");
+            let error = builder.start_block(4096).unwrap_err();
+            assert!(matches!(error, Error::Limit { limit: 13, found: 29, .. }), "{error:?}");
+            assert!(format!("{builder:?}").contains("pending_keys: 4"), "{builder:?}");
+        }
+    }
+}
+
 /// What is left over from a range or a block would show in the next one's filter: keys alike, hashed as they came, or kept.
 #[test]
 fn no_range_leaves_anything_to_the_next() {

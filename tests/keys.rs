@@ -2,6 +2,8 @@
 
 mod interpreted;
 
+use std::cmp::Ordering;
+
 use filterblock::{Error, KeyBuf, Keys};
 use interpreted::fewer;
 
@@ -46,14 +48,10 @@ fn cuts_suffixes_of_a_view() {
 fn the_first_key_shorter_than_its_suffix_is_named() {
     let lens_of = |short: usize, len| -> Vec<usize> {
         (0..12)
-            .map(|i| {
-                if i < short {
-                    9 + i % 2
-                } else if i == short {
-                    len
-                } else {
-                    i % 3 + len
-                }
+            .map(|i| match i.cmp(&short) {
+                Ordering::Less => 8 + i % 3,
+                Ordering::Equal => len,
+                Ordering::Greater => len + i % 3,
             })
             .collect()
     };
