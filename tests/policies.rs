@@ -299,6 +299,7 @@ fn preset(len: usize, with: usize) -> Vec<bool> {
 }
 
 /// Where one of two slices ends first, the answers beyond are the caller's, as everything behind an answer that was not asked for.
+#[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_unequal_slices_answer_up_to_the_shorter_one() {
     // Enough for every wrapper to cut its suffix off.
