@@ -49,8 +49,8 @@ impl Avx2 {
         two_registers(filter).then(|| unsafe { matches(h, filter) })
     }
 
-    /// Asks the filter of each probe for the hash with the same number, those of other sizes by `other`. There are as many answers
-    /// as probes, and no fewer hashes.
+    /// Asks the filter of each probe for the hash with the same number, those of other sizes by
+    /// `other`. There are as many answers as probes, and no fewer hashes.
     #[inline]
     pub(crate) fn matches_each(
         self,
@@ -64,8 +64,8 @@ impl Avx2 {
         unsafe { matches_each(probes, hashes, answers, other) }
     }
 
-    /// Asks one filter for a hash for each answer; false, and no answer, unless its array has 8 bytes to 64 MiB. Hashes come in
-    /// whole eights, more of them than answers if need be.
+    /// Asks one filter for a hash for each answer; false, and no answer, unless its array has
+    /// 8 bytes to 64 MiB. The last eight hashes may go beyond the answers.
     #[inline]
     pub(crate) fn matches_all(self, filter: &[u8], hashes: &[[u32; 8]], answers: &mut [bool]) -> bool {
         let enough = answers.len() <= hashes.as_flattened().len();

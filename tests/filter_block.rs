@@ -558,7 +558,7 @@ fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
     }
 }
 
-/// Keys beside hashes are hashed to make the filter, each time anew: a block that does not fit keeps them as they came.
+/// Keys beside hashes are hashed anew each time the filter is made, and stay keys until it is.
 #[test]
 fn keys_and_hashes_of_a_block_that_does_not_fit_stay_as_they_are() {
     let mut builder = FilterBlockBuilder::new(Partly).with_max_size(13);
@@ -578,7 +578,7 @@ fn keys_and_hashes_of_a_block_that_does_not_fit_stay_as_they_are() {
     }
 }
 
-/// What is left over from a range or a block would show in the next one's filter: keys alike, hashed as they came, or kept.
+/// What is left over from a range or a block would show in the next one's filter.
 #[test]
 fn no_range_leaves_anything_to_the_next() {
     let ranges: [&[&str]; 9] = [

@@ -131,7 +131,7 @@ fn filters_of_keys_of_every_length() {
     }
 }
 
-/// Each lane has its own key, so eights and fours, whole and not, are all there is to count.
+/// Counts that make whole eights and fours, and such that leave keys over.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn filters_of_long_keys() {
@@ -146,7 +146,8 @@ fn filters_of_long_keys() {
     }
 }
 
-/// Each key is asked for in a filter of its own, in one of all and in one of others: alone, by hash, and in batches.
+/// Each key is asked for in a filter of its own, in one of all and in one of other keys: alone, by
+/// hash, and in batches.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn answers_of_long_keys() {
@@ -206,7 +207,7 @@ fn key_of_hash(hash: u32) -> [u8; 4] {
     key
 }
 
-/// Hashes whose first bit is the first or the last of an array, or beside them, after the fewest turns and the most.
+/// Hashes whose first bit is near either end of an array, after the fewest turns and the most.
 fn hashes_at_the_ends(array_len: usize) -> Vec<u32> {
     let bits = array_len as u64 * 8;
     let most = (1 << 32) / bits * bits;
@@ -226,14 +227,15 @@ fn positions_of(hash: u32, k: u8, array_len: usize) -> Vec<usize> {
     (0..k).map(|i| at(i) as usize).collect()
 }
 
-/// With no bits but its own a key matches, without any one of them it does not: no bit is sought elsewhere.
+/// A key matches with its own bits alone, and not without any one of them.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn every_bit_is_where_it_belongs() {
     let policy = BloomFilterPolicy::new(10);
     let around = [512, 1024, 4096, 8192, 32_768, 65_536].into_iter().flat_map(|len| len - 3..=len + 3);
     let between = [251, 775, 3001, 12_345, 33_333, 69_999, 70_000, 70_001, 1_000_003];
-    // Where the gather ends, and where there are more bits than hashes. Zeros that nobody sets take no memory.
+    // Where the gather ends, and where there are more bits than hashes. Zeros that nobody sets take
+    // no memory.
     let large = [(1 << 26) - 1, 1 << 26, (1 << 26) + 1, (1 << 29) - 1, 1 << 29, (1 << 29) + 1];
     let large = large.into_iter().filter(|_| cfg!(target_pointer_width = "64"));
     for len in (1..=140).chain(around).chain(between).chain(large) {
@@ -462,7 +464,7 @@ fn many_queries_of_a_block() {
     }
 }
 
-/// Each number of probes with each number of answers: up to the shorter they are right, behind it they are as they were.
+/// Answers are right up to the shorter slice, and as they were behind it.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn slices_of_unequal_length() {

@@ -293,12 +293,12 @@ fn batch_lengths() -> Vec<usize> {
     (0..4).chain(around).chain([300]).step_by(fewer(7)).collect()
 }
 
-/// Which of so many answers are true before the batch is asked: as many as are not.
+/// Answers before the batch is asked, by turns true and false.
 fn preset(len: usize, with: usize) -> Vec<bool> {
     (0..len).map(|index| (index / 3 + with).is_multiple_of(2)).collect()
 }
 
-/// Where one of two slices ends first, the answers beyond are the caller's, as everything behind an answer that was not asked for.
+/// Where one of the two slices ends first, answers behind its end stay as they were.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_unequal_slices_answer_up_to_the_shorter_one() {

@@ -334,7 +334,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    /// Where the next filter starts, and in the end the array: the limit is never above 32 bits.
+    /// Where the next filter starts, and in the end the array. The limit keeps it within 32 bits.
     fn filters_end(&self) -> Result<u32> {
         u32::try_from(self.filters.len()).map_err(|_| {
             debug_assert!(false, "{} bytes of filters", self.filters.len());
@@ -355,8 +355,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 }
 
-/// The filter that `policy` has made, behind the guard that it must have left alone. Without the guard there is none: an empty
-/// filter in its place would deny every key.
+/// The filter that `policy` has made, behind the guard that it must have left alone.
+///
+/// Without the guard it is an error: an empty filter in its place would deny every key.
 fn made_filter<'a>(policy: &impl FilterPolicy, scratch: &'a [u8]) -> Result<&'a [u8]> {
     scratch.strip_prefix(GUARD).ok_or_else(|| Error::PolicyContract {
         policy: policy.name().to_owned(),
@@ -382,7 +383,7 @@ mod tests {
     use super::*;
     use crate::BloomFilterPolicy;
 
-    /// Were the order of the steps ever broken, keys would rather stay pending than get an empty filter or that of others.
+    /// Keys stay pending rather than get an empty filter, or the filter of other keys.
     #[test]
     fn keys_without_a_made_filter_get_none() {
         let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));

@@ -278,7 +278,8 @@ fn decode(contents: &[u8]) -> (usize, usize, u8) {
     }
 }
 
-/// Where the array ends, and what the block's last bytes say: the array's offset and base_lg. `None` if there are too few bytes.
+/// The end of the array, its offset and base_lg, as the block's last bytes say. `None` if there are
+/// too few bytes.
 fn tail(contents: &[u8]) -> Option<(usize, usize, u8)> {
     let array_end = contents.len().checked_sub(TAIL_LEN)?;
     Some((array_end, fixed32_at(contents, array_end)? as usize, *contents.last()?))

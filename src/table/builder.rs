@@ -290,7 +290,7 @@ impl<W: Write> TableBuilder<W> {
     }
 }
 
-/// That a policy still has the name it had when the table was begun, under which readers will look for its filters.
+/// Checks that a policy still has the name under which its filters are stored.
 fn check_name(name: &str, now: &str) -> Result<()> {
     if now == name {
         return Ok(());

@@ -139,9 +139,10 @@ impl WriteOptions {
         }
     }
 
-    /// A builder for each policy, with the policy's name, in the order of the names, which is that of the metaindex.
+    /// A builder for each policy, with the policy's name, in the order of the names, which is that
+    /// of the metaindex.
     pub(super) fn filter_builders(&self) -> Result<Vec<(String, FilterBlockBuilder<SharedPolicy>)>> {
-        // Each policy is asked once: one that changes its name has no place in any order.
+        // Asked once: a name that changes between two comparisons would make the sort panic.
         let named = |policy: &SharedPolicy| (policy.name().to_owned(), Arc::clone(policy));
         let mut policies: Vec<(String, SharedPolicy)> = self.filter_policies.iter().map(named).collect();
         policies.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -166,7 +166,8 @@ impl Case<'_> {
     }
 }
 
-/// A length that many keys share: mostly short, seldom up to 70,000 bytes, and then near a power of two as often as not.
+/// A length for many keys: mostly below 70 bytes, seldom up to 70,000 and then often near a power
+/// of two.
 pub(super) fn alike_len(random: &mut Random) -> usize {
     if !random.one_in(500) {
         return random.index(70);
