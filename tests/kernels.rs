@@ -115,7 +115,9 @@ fn check(keys: &[Vec<u8>], bits_per_key: u32) {
 
 /// Key lengths around those at which code may change its ways, and some between.
 fn long_lengths() -> Vec<usize> {
-    let around = [256, 1024, 4096, 65_536].into_iter().flat_map(|len| len - 3..=len + 17);
+    let around = [256, 1024, 4096, 65_536]
+        .into_iter()
+        .flat_map(|len| [0, 2, 3, 4, 5, 6, 8, 18, 19, 20].map(|more| len - 3 + more));
     let between = [191, 509, 777, 3001, 12_345, 33_333, 69_997, 70_000];
     let random =
         random_keys(10, 21, |_| 2).into_iter().map(|two| usize::from(u16::from_le_bytes([two[0], two[1]])));
