@@ -89,27 +89,35 @@ impl Database {
     }
 }
 
-/// The databases that tables given by their paths lie in. Keeps the last one: neighbours are looked for in it.
+/// How many folders are kept in mind, for lists that go from one to the other and back.
+const MAX_FOLDERS: usize = 16;
+
+/// The databases that tables given by their paths lie in. Keeps the last ones: neighbours are looked for in them.
 #[derive(Default)]
 pub(crate) struct Surroundings {
-    last: Option<(PathBuf, Option<Arc<Database>>)>,
+    /// Folders, the one asked for last at the end.
+    folders: Vec<(PathBuf, Option<Arc<Database>>)>,
 }
 
 impl Surroundings {
     /// The database that the file at `path` lies in. Where the folder cannot be listed, that is handed to `complain`, once.
     pub(crate) fn of(&mut self, path: &Path, complain: impl FnOnce(&Path, String)) -> Option<Arc<Database>> {
         let folder = folder_of(path);
-        if let Some((last, database)) = &self.last
-            && last == folder
-        {
-            return database.clone();
+        if let Some(at) = self.folders.iter().position(|(known, _)| known == folder) {
+            let known = self.folders.remove(at);
+            let database = known.1.clone();
+            self.folders.push(known);
+            return database;
         }
         let found = Database::find(folder).unwrap_or_else(|error| {
             complain(folder, error);
             None
         });
         let database = found.map(Arc::new);
-        self.last = Some((folder.to_owned(), database.clone()));
+        if self.folders.len() >= MAX_FOLDERS {
+            self.folders.remove(0);
+        }
+        self.folders.push((folder.to_owned(), database.clone()));
         database
     }
 }
