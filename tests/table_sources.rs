@@ -7,8 +7,8 @@ use std::path::Path;
 use std::{fs, io};
 
 use bytes::Bytes;
-use filterblock::Error;
 use filterblock::table::{ReadAt, ReadOptions, Table, TableBuilder, Tail, WriteOptions};
+use filterblock::{BloomFilterPolicy, Error, FilterBlockBuilder};
 use tables::{Answering, Crafted, Sample, handle, sample, testdata};
 
 fn io_error(error: &Error) -> &io::Error {
@@ -138,6 +138,95 @@ fn a_source_that_gives_other_bytes() {
         });
         // An answer is right or an error; `read_through` compares.
         let _ = read_through(source, &sample, &ReadOptions::default().tail_size(48));
+    }
+}
+
+/// Each read is answered by another lie or by the truth: fewer bytes, more, others, an error, a range to fetch that makes no sense.
+#[test]
+fn a_source_that_lies_at_random() {
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    let (mut sound, mut failed) = (0, 0);
+    for seed in 0..300_u64 {
+        let file = Bytes::from([&sample.file[..], &[0; 99]].concat());
+        let source = Answering::new(sample.file.len() as u64, move |asked, offset, len| {
+            let mut random = (seed << 20 | asked as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            random = (random ^ random >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 20;
+            // Some sources lie in every second read, some in every hundredth.
+            let (lies, amount) = (random % (2 + seed), (random >> 16) as usize);
+            match lies {
+                0 => Ok(slice(&file, offset, amount % (len + 1))),
+                1 => Ok(slice(&file, offset, len + amount % 99)),
+                2 => Ok(slice(&file, amount as u64 % (offset + 1), len)),
+                3 => Ok(vec![random as u8; len].into()),
+                4 => Err(io::ErrorKind::Interrupted.into()),
+                5 => Err(io::Error::other(Error::NeedRange { offset: u64::MAX, len: usize::MAX })),
+                6 => Ok(Bytes::new()),
+                _ => Ok(slice(&file, offset, len)),
+            }
+        });
+        // It compares the answers.
+        match read_through(source, &sample, &ReadOptions::default().tail_size((seed as usize % 5) * 60)) {
+            Ok(()) => sound += 1,
+            Err(_) => failed += 1,
+        }
+    }
+    assert!(sound > 3 && failed > 100, "{sound} {failed}");
+}
+
+/// A source that names another length each time it is asked is asked once.
+#[test]
+fn a_source_whose_length_varies_is_believed_once() {
+    struct Varying<'a>(&'a Bytes, std::cell::Cell<u64>);
+    impl ReadAt for Varying<'_> {
+        fn len(&self) -> io::Result<u64> {
+            let asked = self.1.replace(self.1.get() + 1);
+            Ok(self.0.len() as u64 + asked * 1000)
+        }
+        fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+            self.0.read_at(offset, len)
+        }
+    }
+    let sample = sample("words-1024-bloom20-snappy.ldb");
+    let table = Table::open(Varying(&sample.file, Default::default()), &sample.options).unwrap();
+    assert_eq!(table.iter().map(Result::unwrap).count(), sample.entries.len());
+    assert_eq!(table.file_size(), sample.file.len() as u64);
+    assert_eq!(table.source().1.get(), 1);
+}
+
+/// Offsets that 32 bits do not hold, signed or not.
+#[test]
+fn blocks_beyond_4_gib_are_read_where_they_are() {
+    for base in [(1_u64 << 31) - 10, (1 << 32) - 30, 1 << 32, 5 << 30, 1 << 40, u64::MAX - 500] {
+        let mut crafted = Crafted::default();
+        let shifted = |place: (u64, u64)| (base + place.0, place.1);
+        let data = ["apple", "pear"].map(|key| shifted(crafted.entries(&[(key, key.to_uppercase())])));
+        let mut filters = FilterBlockBuilder::with_base_lg(BloomFilterPolicy::new(10), 63).unwrap();
+        filters.start_block(base).unwrap();
+        ["apple", "pear"].iter().for_each(|key| filters.add_key(key.as_bytes()));
+        let filter = shifted(crafted.block(&filters.finish().unwrap()));
+        let metaindex = crafted.entries(&[("filter.leveldb.BuiltinBloomFilter2", handle(filter))]);
+        let index = crafted.entries(&[("apple", handle(data[0])), ("pear", handle(data[1]))]);
+        let file = crafted.footer(shifted(metaindex), shifted(index));
+        let len = base + file.len() as u64;
+        for tail_size in [48, 64 << 10] {
+            let file = file.clone();
+            let source = Answering::new(len, move |_, offset, len| match offset.checked_sub(base) {
+                Some(offset) => file.read_at(offset, len),
+                None => {
+                    // The tail begins before what is there.
+                    let zeros = usize::try_from(base - offset).unwrap().min(len);
+                    Ok([vec![0; zeros], file.read_at(0, len - zeros)?.to_vec()].concat().into())
+                }
+            });
+            let table = Table::open(source, &ReadOptions::default().tail_size(tail_size)).unwrap();
+            assert!(table.filter_error().is_none() && table.filter().is_some());
+            for key in ["apple", "pear"] {
+                assert_eq!(table.get(key.as_bytes()).unwrap().unwrap(), key.to_uppercase());
+            }
+            assert!(!table.may_contain(b"banana").unwrap());
+            let handles: Vec<_> = table.data_blocks().map(|handle| handle.unwrap().offset).collect();
+            assert_eq!(handles, data.map(|(offset, _)| offset));
+        }
     }
 }
 

@@ -107,7 +107,9 @@ impl Block {
             return None;
         }
         let at = self.entries_end.checked_add(index.checked_mul(4)?)?;
-        fixed32_at(&self.data, at).map(|restart| restart as usize)
+        let restart = fixed32_at(&self.data, at).map(|restart| restart as usize);
+        debug_assert!(restart.is_some(), "the restart array fits");
+        restart
     }
 
     /// The same, if an entry can begin there.
@@ -163,6 +165,10 @@ impl Block {
     /// A range that has been checked to lie within the block.
     #[inline]
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
+        debug_assert!(
+            range.start <= range.end && range.end <= self.data.len(),
+            "{range:?} is within the block"
+        );
         self.data.get(range).unwrap_or_default()
     }
 

@@ -74,8 +74,11 @@ impl BlockBuilder {
             self.restarts.push(self.buffer.len() as u32);
             self.counter = 0;
         }
+        debug_assert!(u32::try_from(self.size_estimate()).is_ok(), "there was room for the entries before");
         let shared = if self.counter == 0 { 0 } else { shared_prefix_len(&self.last_key, key) };
-        let rest = key.get(shared..).unwrap_or_default();
+        debug_assert!(shared <= key.len().min(self.last_key.len()), "both keys have what they share");
+        // A whole key is right wherever it stands.
+        let (shared, rest) = key.get(shared..).map_or((0, key), |rest| (shared, rest));
         match (u8::try_from(shared), u8::try_from(rest.len()), u8::try_from(value.len())) {
             (Ok(shared @ ..0x80), Ok(non_shared @ ..0x80), Ok(value_len @ ..0x80)) => {
                 self.buffer.extend_from_slice(&[shared, non_shared, value_len]);

@@ -93,3 +93,31 @@ fn write_all(writer: &mut impl Write, offset: &mut u64, mut bytes: &[u8]) -> Res
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where 32 bits end, signed and not.
+    #[test]
+    fn blocks_beyond_4_gib_are_written_where_they_are() {
+        for offset in [(1 << 31) - 5, (1 << 32) - 20, (1 << 32) - 5, 1 << 32, 1 << 40] {
+            let mut writer = BlockWriter::new(Vec::new(), Compression::None);
+            writer.offset = offset;
+            let mut at = offset;
+            for contents in [&b"first"[..], b"", b"the third"] {
+                let handle = writer.write_raw(&mut contents.to_vec()).unwrap();
+                assert_eq!(handle, BlockHandle { offset: at, size: contents.len() as u64 });
+                at += contents.len() as u64 + 5;
+                assert_eq!(writer.offset(), at);
+            }
+            let mut block = BlockBuilder::new(1);
+            block.add(b"key", b"value");
+            assert_eq!(writer.write_block(&mut block).unwrap(), BlockHandle { offset: at, size: 19 });
+            let (file, len) = writer
+                .finish(&Footer { metaindex: BlockHandle::default(), index: BlockHandle::default() })
+                .unwrap();
+            assert_eq!((file.len() as u64, len), (at + 24 + 48 - offset, at + 24 + 48));
+        }
+    }
+}

@@ -10,7 +10,7 @@ use super::format::BlockHandle;
 use super::position::Position;
 use super::read_at::ReadAt;
 use super::reader::Table;
-use crate::{Error, Result};
+use crate::{Error, Result, Structure};
 
 /// Stands at an entry of a table, or nowhere, and goes from entry to entry over the borders of data blocks.
 ///
@@ -117,9 +117,8 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         } else {
             self.enter(handle)?;
         }
-        if let Some((_, block)) = &self.block
-            && self.entry.seek(block, key, &*self.table.order)?
-        {
+        let Some((_, block)) = &self.block else { return Err(no_block(handle)) };
+        if self.entry.seek(block, key, &*self.table.order)? {
             return Ok(true);
         }
         self.try_next()
@@ -156,15 +155,22 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     }
 
     /// What [`Iter`] gives for the current entry.
-    fn entry(&mut self) -> Result<Option<(Bytes, Bytes)>> {
-        let Some((handle, block)) = &self.block else { return Ok(None) };
+    fn entry(&mut self) -> Result<(Bytes, Bytes)> {
+        let Some((handle, block)) = &self.block else { return Err(no_block(BlockHandle::default())) };
         let (handle, copied) = (*handle, self.entry.shares());
         let entry = (self.entry.key_bytes(block), self.entry.value_bytes(block));
         if copied && let Err(error) = self.spend(entry.0.len(), handle) {
             self.settle(Err(error))?;
         }
-        Ok(Some(entry))
+        Ok(entry)
     }
+}
+
+/// For what cannot happen: without an error, entries would be lost without a word.
+#[cold]
+fn no_block(handle: BlockHandle) -> Error {
+    debug_assert!(false, "a cursor at an entry is in a block");
+    Error::corrupt(Structure::Table, handle.offset, "a cursor in a data block", "one in none")
 }
 
 impl<R> Cursor<'_, R> {
@@ -223,11 +229,10 @@ impl<R: ReadAt> Iterator for Iter<'_, R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.cursor.next() {
-            Ok(true) => {}
-            Ok(false) => return None,
-            Err(error) => return Some(Err(error)),
+            Ok(true) => Some(self.cursor.entry()),
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
         }
-        self.cursor.entry().transpose()
     }
 }
 

@@ -61,7 +61,10 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
     };
     let tail = read_tail(blocks, footer_at, options.tail_size)?;
     let footer = Span { offset: footer_at, len: FOOTER_LEN };
-    let footer = Footer::decode(&tail.get(footer).unwrap_or_default(), footer_at)?;
+    let footer = tail.get(footer);
+    debug_assert!(footer.is_some(), "the tail holds the footer");
+    // Without it, decoding is an error.
+    let footer = Footer::decode(&footer.unwrap_or_default(), footer_at)?;
 
     let index_span = blocks.span(footer.index, footer_at)?;
     let metaindex_span = blocks.span(footer.metaindex, footer_at);

@@ -72,7 +72,8 @@ impl ReadAt for [u8] {
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
         let range = range_in(offset, len, self.len())?;
-        Ok(Bytes::copy_from_slice(self.get(range).unwrap_or_default()))
+        let bytes = self.get(range).ok_or_else(|| beyond_end(offset, len, self.len() as u64))?;
+        Ok(Bytes::copy_from_slice(bytes))
     }
 }
 

@@ -55,6 +55,7 @@ impl Tail {
             let known = self.at(at).map(|known| known.len());
             let gap = || to_usize(self.gap_end(at, u64::MAX).saturating_sub(at));
             let part = bytes.split_to(known.unwrap_or_else(gap).min(bytes.len()));
+            debug_assert!(!part.is_empty(), "each step takes something");
             let end = at.saturating_add(part.len() as u64);
             if known.is_none() {
                 self.parts.insert(at, part);
@@ -112,6 +113,7 @@ impl ReadAt for Tail {
             let wanted = part.len().min(len.saturating_sub(bytes.len()));
             bytes.extend_from_slice(part.get(..wanted).unwrap_or_default());
         }
+        debug_assert_eq!(bytes.len(), len, "the parts follow each other");
         Ok(bytes.into())
     }
 }
