@@ -12,6 +12,13 @@ fn both_write_the_same_tables_and_read_each_others() {
 }
 
 #[test]
+fn both_write_the_same_blocks_of_more_entries_than_16_bits_count() {
+    let report = table::run_long_blocks().unwrap();
+    assert_eq!((report.tables, report.data_blocks), (14, 14));
+    assert_eq!(report.entries, 7 * (65_537 + 131_075));
+}
+
+#[test]
 fn a_table_of_many_entries_goes_both_ways() {
     let report = large::run(100_000, 100).unwrap();
     assert!(report.denied > 900, "{report}");

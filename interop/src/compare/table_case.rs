@@ -12,6 +12,14 @@ use crate::random::Random;
 
 const MAX_ENTRIES: u64 = 2000;
 
+/// Where a counter of 8 or 16 bits would wrap, and LevelDB's default.
+const RESTART_INTERVALS: [u32; 8] = [1, 2, 16, 255, 256, 257, 1000, 65_536];
+
+/// Where the varint of what keys share gets longer, or a counter of 8 or 16 bits would wrap.
+const SHARED_LENGTHS: [usize; 10] = [0, 1, 127, 128, 255, 256, 257, 16_383, 16_384, 70_000];
+/// Keys that share so much take no more than this together.
+const MAX_SHARED: usize = 1 << 20;
+
 /// One table to be written by both.
 pub(super) struct TableCase {
     pub(super) options: TableOptions,
@@ -25,20 +33,42 @@ pub(super) struct TableCase {
 impl TableCase {
     pub(super) fn new(random: &mut Random) -> Self {
         let internal_keys = random.one_in(3);
+        // Half of the tables reach far into one block.
+        let is_long = random.one_in(2);
+        let block_size = if is_long { 4 << 20 } else { random.skewed(16).clamp(64, 64 << 10) as usize };
+        let restart_interval = match random.one_in(3) {
+            true => random.between(1, 64) as u32,
+            false => RESTART_INTERVALS[random.index(RESTART_INTERVALS.len())],
+        };
         let options = TableOptions {
-            block_size: random.skewed(16).clamp(64, 64 << 10) as usize,
-            restart_interval: random.between(1, 64) as u32,
+            block_size,
+            restart_interval,
             compression: Compression::None,
             bits_per_key: (!random.one_in(5)).then(|| random.between(1, 30) as u32),
             internal_keys,
             verify_checksums: true,
         };
         let count = if random.one_in(10) { random.below(MAX_ENTRIES + 1) } else { random.skewed(10) };
-        let keys = user_keys(random, count as usize);
+        let keys = match random.one_in(5) {
+            true => sharing_keys(random, count as usize),
+            false => user_keys(random, count as usize),
+        };
         let keys = if internal_keys { internal(random, keys) } else { keys.into_iter().collect() };
         let repeating = random.one_in(2);
         let entries = keys.into_iter().map(|key| (key, value(random, repeating))).collect();
         Self { options, entries, base_lg: random.between(4, 63) as u8, second_policy: random.one_in(4) }
+    }
+
+    /// Numbered keys in one data block, with values of a byte.
+    pub(super) fn one_block(restart_interval: u32, count: u32) -> Self {
+        let options = TableOptions {
+            block_size: 64 << 20,
+            restart_interval,
+            bits_per_key: Some(10),
+            ..TableOptions::default()
+        };
+        let entries = (0..count).map(|i| ([b"key", &i.to_be_bytes()[..]].concat(), vec![i as u8])).collect();
+        Self { options, entries, base_lg: 11, second_policy: false }
     }
 
     /// As LevelDB would write it.
@@ -111,6 +141,19 @@ pub(super) fn user_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> 
         }
     };
     (0..count).map(|_| key()).collect()
+}
+
+/// Keys that share long beginnings with each other, up to `count`.
+fn sharing_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> {
+    let shared = random.bytes(SHARED_LENGTHS[SHARED_LENGTHS.len() - 1]);
+    let first = random.index(SHARED_LENGTHS.len());
+    let most = SHARED_LENGTHS[(first + 1).min(SHARED_LENGTHS.len() - 1)];
+    let mut key = || {
+        let len = SHARED_LENGTHS[(first + random.index(2)).min(SHARED_LENGTHS.len() - 1)];
+        let rest = random.index(6);
+        [&shared[..len], &random.bytes(rest)].concat()
+    };
+    (0..count.min(MAX_SHARED / (most + 1))).map(|_| key()).collect()
 }
 
 /// Internal keys, in their order: up to three versions of each user key, some of them deletions.
