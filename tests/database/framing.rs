@@ -329,16 +329,22 @@ fn reading_ends_where_the_source_fails() {
     );
 }
 
-/// Says that it read this many bytes more than there was room for, or so many that the sum wraps.
+/// Says that it read this many bytes more than there was room for, or so many that the sum wraps. To a reader that believes it, it
+/// ends after some lies.
 struct Liar<'a> {
     file: &'a [u8],
     honest_calls: usize,
     more: usize,
+    lies: usize,
 }
 
 impl Read for Liar<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.honest_calls == 0 {
+            if self.lies == 0 {
+                return Ok(0);
+            }
+            self.lies -= 1;
             return Ok(buffer.len().saturating_add(self.more));
         }
         self.honest_calls -= 1;
@@ -351,7 +357,7 @@ impl Read for Liar<'_> {
 fn a_source_that_says_it_read_more_than_there_was_room_for_is_an_error() {
     let (file, _) = log(&[vec![1; 100], vec![2; 2 * BLOCK]]);
     for (honest_calls, more) in [(0, 1), (0, usize::MAX), (3, 1), (7, 1), (8, 1), (9, usize::MAX)] {
-        let liar = || Liar { file: &file, honest_calls, more };
+        let liar = || Liar { file: &file, honest_calls, more, lies: 3 };
         let mut reader = LogReader::new(liar());
         let error = loop {
             match reader.read_record() {
@@ -372,8 +378,11 @@ fn a_source_that_says_it_read_more_than_there_was_room_for_is_an_error() {
         let scan = Manifest::scan(liar(), 1 << 20);
         assert!(scan.damage.is_some());
     }
-    assert!(matches!(holds_data(Liar { file: b"", honest_calls: 0, more: 1 }), Err(Error::Io { .. })));
-    let scan = Manifest::scan(Liar { file: b"", honest_calls: 0, more: 1 }, 1 << 20);
+    assert!(matches!(
+        holds_data(Liar { file: b"", honest_calls: 0, more: 1, lies: 3 }),
+        Err(Error::Io { .. })
+    ));
+    let scan = Manifest::scan(Liar { file: b"", honest_calls: 0, more: 1, lies: 3 }, 1 << 20);
     assert!(matches!(scan.damage, Some(Error::Io { .. })));
 }
 
