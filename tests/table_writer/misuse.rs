@@ -206,7 +206,7 @@ fn an_order_that_changes_its_mind_ends_in_a_table_or_an_error() {
     }
     impl Comparator for Fickle {
         fn name(&self) -> &str {
-            if self.next() % 2 == 0 { "fickle" } else { "" }
+            if self.next().is_multiple_of(2) { "fickle" } else { "" }
         }
         fn compare(&self, _: &[u8], _: &[u8]) -> Ordering {
             [Ordering::Less, Ordering::Equal, Ordering::Greater][self.next() as usize % 3]
