@@ -337,6 +337,38 @@ mod tests {
     }
 
     #[test]
+    fn long_keys_are_not_put_together_but_read_where_they_lie() {
+        let entries =
+            [entry(0, b"abcdefgh", b"1"), entry(2, b"x", b"2"), entry(3, b"yz", b"3"), entry(1, b"", b"4")];
+        let block = block(&entries, &[0]);
+        for max_key in 0..6 {
+            let mut at = Position::with_max_key(max_key);
+            for _ in 0..2 {
+                assert!(at.next(&block).unwrap());
+                assert_eq!(at.key(&block), b"abcdefgh");
+                // "abx" and "abxyz" share bytes.
+                let mut found = Ok(true);
+                for expected in [&b"abx"[..], b"abxyz", b"a"] {
+                    found = at.next(&block);
+                    if expected.len() > max_key {
+                        break;
+                    }
+                    assert_eq!(at.key(&block), expected);
+                }
+                match found {
+                    Ok(found) => assert!(found && max_key == 5),
+                    Err(Error::Limit { offset: 7000, limit, found, .. }) => {
+                        assert_eq!((limit, found), (max_key as u64, if max_key < 3 { 3 } else { 5 }));
+                        assert!(!at.valid() && !at.next(&block).unwrap());
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+                at.reset();
+            }
+        }
+    }
+
+    #[test]
     fn keys_and_values_outlive_the_position() {
         let block = block(&[entry(0, b"abc", b"1"), entry(2, b"x", b"2")], &[0]);
         let mut at = Position::default();
