@@ -15,6 +15,9 @@ log=$copy/log.txt
 tests_of() {
     case $1 in
     src/table/block.rs) echo '--lib' ;;
+    src/table/block_builder.rs) echo '--test table_writer' ;;
+    src/table/position.rs | src/table/open.rs) echo '--test table_memory' ;;
+    src/database/*) echo '--test database' ;;
     src/table/*) echo '--test table_reader' '--test table_corruption' ;;
     src/simd.rs) echo '--test kernels' ;;
     src/keys.rs) echo '--test keys' '--test filter_block' ;;
@@ -25,7 +28,7 @@ tests_of() {
 # 0 passed, 1 failed, 2 does not build
 run_tests() {
     local flags=() test
-    [[ $1 == src/table/* || $1 == src/simd.rs ]] || flags=(--no-default-features)
+    [[ $1 == src/table/* || $1 == src/database/* || $1 == src/simd.rs ]] || flags=(--no-default-features)
     for test in $(tests_of "$1" | sed 's/ --/\n--/g' | tr ' ' '='); do
         test=${test/=/ }
         # shellcheck disable=SC2086
