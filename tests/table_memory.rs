@@ -324,6 +324,50 @@ fn each_part_counts_against_the_limit() {
 }
 
 /// Names of 8 MiB: found out about, quoted and walked past without a copy of them.
+/// Keys of data blocks and of the index that share nearly all of the block's contents.
+#[test]
+fn keys_that_are_put_together_keep_to_the_bound() {
+    const LIMIT: usize = 8 << 20;
+    for len in [LIMIT / 4, LIMIT / 2 - 100, LIMIT - 100] {
+        // A key, and others that share all of it but have a byte behind.
+        let entry = |shared: u64, rest: &[u8], value: &[u8]| {
+            [&varint(shared)[..], &varint(rest.len() as u64), &varint(value.len() as u64), rest, value]
+                .concat()
+        };
+        let compressed = |value: &[u8]| {
+            let mut contents = entry(0, &vec![b'k'; len], value);
+            contents.extend(entry(len as u64, b"l", value));
+            contents.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+            snap::raw::Encoder::new().compress_vec(&contents).unwrap()
+        };
+        for is_index in [false, true] {
+            let mut crafted = Crafted::default();
+            let (data, index);
+            if is_index {
+                data = crafted.entries(&[("key", "value")]);
+                index = crafted.block_of_type(&compressed(&handle(data)), 1);
+            } else {
+                data = crafted.block_of_type(&compressed(b"v"), 1);
+                index = crafted.entries(&[("m", handle(data))]);
+            }
+            let metaindex = crafted.entries::<&[u8], &[u8]>(&[]);
+            let file = crafted.footer(metaindex, index);
+            let (bytes, failed) = peak(|| {
+                let table = Table::open(&file[..], &ReadOptions::default()).unwrap();
+                let mut cursor = table.cursor();
+                let mut result = cursor.next();
+                while let Ok(true) = result {
+                    result = cursor.next();
+                }
+                result.err().map(|error| error.to_string())
+            });
+            assert!(bytes <= bound(&file, LIMIT), "{len} {is_index}: {bytes} for {}: {failed:?}", file.len());
+            // Where there is room for it, all is read.
+            assert_eq!(failed.is_some(), is_index || len > LIMIT / 2, "{len} {is_index}: {failed:?}");
+        }
+    }
+}
+
 #[test]
 fn long_names_in_the_metaindex_keep_to_the_bound() {
     const LIMIT: usize = 8 << 20;

@@ -28,11 +28,20 @@ pub(super) struct Block {
     pub(super) num_restarts: usize,
     /// What it was compressed with.
     codec: Codec,
+    /// The longest key that may be put together from bytes that it shares and others: that takes memory.
+    pub(super) max_key: usize,
 }
 
 impl Default for Block {
     fn default() -> Self {
-        Self { data: Bytes::new(), offset: 0, entries_end: 0, num_restarts: 0, codec: Codec::None }
+        Self {
+            data: Bytes::new(),
+            offset: 0,
+            entries_end: 0,
+            num_restarts: 0,
+            codec: Codec::None,
+            max_key: usize::MAX,
+        }
     }
 }
 
@@ -63,7 +72,7 @@ impl Block {
         };
         // Without restarts there are no entries, whatever bytes there are.
         let entries_end = if num_restarts == 0 { 0 } else { entries_end };
-        let block = Self { data, offset, entries_end, num_restarts, codec: Codec::None };
+        let block = Self { data, offset, entries_end, num_restarts, codec: Codec::None, max_key: usize::MAX };
         match block.restart(0) {
             Some(first) if first != 0 => {
                 Err(bad("the first restart at byte 0".into(), format!("it at byte {first}")))
@@ -79,6 +88,10 @@ impl Block {
 
     pub(super) fn with_codec(self, codec: Codec) -> Self {
         Self { codec, ..self }
+    }
+
+    pub(super) fn with_max_key(self, max_key: usize) -> Self {
+        Self { max_key, ..self }
     }
 
     /// What it was compressed with.

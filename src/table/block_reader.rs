@@ -106,7 +106,7 @@ impl<R: ReadAt> BlockReader<R> {
         result
     }
 
-    /// Decodes a block of entries that was read with its trailer.
+    /// Decodes a block of entries that was read with its trailer. Keys that are put together have what is left of `room`.
     pub(super) fn entries(
         &self,
         stored: Bytes,
@@ -114,8 +114,11 @@ impl<R: ReadAt> BlockReader<R> {
         room: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<Block> {
+        let stored_len = stored.len();
         let (contents, codec) = self.decode(stored, offset, room, buffer)?;
-        Ok(Block::new(contents, offset)?.with_codec(codec))
+        let left = room.saturating_sub(stored_len as u64).saturating_sub(contents.len() as u64);
+        let max_key = usize::try_from(left).unwrap_or(usize::MAX);
+        Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
     /// Reads and decodes a data block, while `held` bytes of other blocks are in memory, if it can in that of the block `before`.

@@ -13,6 +13,9 @@ use crate::{Error, Result, Structure};
 /// Index and metaindex at most so far apart are read together.
 const MAX_GAP: u64 = 4 << 10;
 
+/// Keys of the index up to this length can always be put together.
+pub(super) const MIN_MAX_KEY: usize = 64 << 10;
+
 /// What opening finds in a file.
 pub(super) struct Opened {
     pub(super) footer: Footer,
@@ -71,6 +74,9 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
     let (index, metaindex) = read_indexes(blocks, &tail, index_span, metaindex_span.as_ref().ok().copied())?;
 
     let index = blocks.entries(index, index_span.offset, blocks.room(1, 0), &mut Vec::new())?;
+    // No sound index has longer keys than the file has bytes, unless these are few.
+    let max_key = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
+    let index = index.with_max_key(max_key);
     let metaindex = metaindex_span.and_then(|span| {
         let stored = metaindex.unwrap_or_else(|| blocks.read(span.offset, span.len))?;
         Ok((span, blocks.entries(stored, span.offset, blocks.room(1, index.size()), &mut Vec::new())?))

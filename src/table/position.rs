@@ -152,8 +152,9 @@ impl Position {
         }
         let len = key.len();
         let whole_len = header.shared.saturating_add(len);
-        if whole_len > self.max_key {
-            let (limit, found) = (self.max_key as u64, whole_len as u64);
+        let max_key = self.max_key.min(block.max_key);
+        if whole_len > max_key {
+            let (limit, found) = (max_key as u64, whole_len as u64);
             return Err(Error::Limit { what: "key that shares bytes", offset: block.offset(), limit, found });
         }
         if let Some(previous) = self.key.take() {

@@ -11,7 +11,7 @@ use super::comparator::SharedComparator;
 use super::cursor::{Cursor, Iter};
 use super::filters::Filters;
 use super::format::{BlockHandle, Footer};
-use super::open::{Opened, open};
+use super::open::{MIN_MAX_KEY, Opened, open};
 #[cfg(doc)]
 use super::origin::Origin;
 use super::position::Position;
@@ -199,7 +199,9 @@ impl<R: ReadAt> Table<R> {
     /// Reads and decodes a block of entries, if it can in the memory of the block `before`, which goes in any case.
     pub(super) fn block(&self, handle: BlockHandle, before: Block) -> Result<Block> {
         let span = self.blocks.span(handle, handle.offset);
-        let block = span.and_then(|span| self.blocks.block(span, self.held(), before));
+        // A cursor holds a key of the index besides. A short one has the room that opening took for the file's tail.
+        let held = self.held().saturating_add(self.index.max_key.saturating_sub(MIN_MAX_KEY));
+        let block = span.and_then(|span| self.blocks.block(span, held, before));
         block.map_err(|error| self.in_file(error))
     }
 }

@@ -5,7 +5,8 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 copy=$target/faults
-export CARGO_TARGET_DIR=$target CARGO_INCREMENTAL=1 CARGO_TERM_COLOR=never
+# Of its own: in one that is shared, cargo takes what was built here, faults and all, for what is in the checkout.
+export CARGO_TARGET_DIR=$target/faults-target CARGO_INCREMENTAL=1 CARGO_TERM_COLOR=never
 
 rm -rf "$copy" && mkdir -p "$copy"
 cp -r Cargo.toml Cargo.lock README.md SECURITY.md src tests testdata benches examples cli interop "$copy" || exit 1
