@@ -1,5 +1,8 @@
 //! The program as its users meet it: arguments in, output and exit status out.
 
+#[allow(dead_code, reason = "not all of it is used here")]
+#[path = "../../../tests/database/support.rs"]
+mod manifest;
 #[path = "../../../tests/tables/mod.rs"]
 mod tables;
 
@@ -13,6 +16,7 @@ mod inspect_database;
 mod output;
 mod query;
 mod query_database;
+mod query_riak;
 mod shell;
 mod verify;
 mod verify_database;
@@ -119,6 +123,14 @@ fn table(name: &str) -> PathBuf {
 
 fn database(name: &str) -> PathBuf {
     tables::testdata().join("databases").join(name)
+}
+
+/// Writes the MANIFEST of a database: these records, after one with the order of the keys and the numbers that have to be there.
+fn write_manifest(folder: &std::path::Path, edits: &[manifest::Edit]) {
+    let all: Vec<_> =
+        [manifest::Edit::sound()].iter().chain(edits).map(|manifest::Edit(edit)| edit.clone()).collect();
+    std::fs::write(folder.join("MANIFEST-000004"), manifest::log(&all).0).unwrap();
+    std::fs::write(folder.join("CURRENT"), "MANIFEST-000004\n").unwrap();
 }
 
 /// Writes `contents` to a file in `folder`.
