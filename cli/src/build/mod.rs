@@ -13,7 +13,7 @@ use filterblock::table::{Compression, TableBuilder, TableSummary, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, SharedPolicy, escape};
 
 use crate::TROUBLE;
-use crate::console::{Console, Ending};
+use crate::console::Console;
 use crate::show::{path_text, size};
 use crate::whole_file::WholeFile;
 use lines::{Entry, Lines};
@@ -97,8 +97,15 @@ enum Codec {
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     match build(arguments) {
         Ok(summary) => {
-            let result = tell(arguments, &summary, console);
-            if console.end(result) == Ending::Failed { TROUBLE } else { 0 }
+            let told = tell(arguments, &summary, console).and_then(|()| console.flush());
+            // Whether or not anyone reads of it, the table is there.
+            if let Err(error) = told
+                && error.kind() != io::ErrorKind::BrokenPipe
+            {
+                console
+                    .complain(&arguments.output, format_args!("built; its summary was not written: {error}"));
+            }
+            0
         }
         Err(message) => {
             console.say(message);
