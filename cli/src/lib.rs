@@ -9,6 +9,7 @@ mod database;
 mod extract;
 mod input;
 mod inspect;
+mod interrupt;
 mod json;
 mod layout;
 mod paths;

@@ -13,6 +13,8 @@ mod extract;
 mod files;
 mod inspect;
 mod inspect_database;
+#[cfg(unix)]
+mod interrupt;
 mod output;
 mod query;
 mod query_database;
