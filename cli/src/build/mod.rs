@@ -14,7 +14,7 @@ use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, SharedPolicy, esc
 
 use crate::TROUBLE;
 use crate::console::Console;
-use crate::show::{path_text, size};
+use crate::show::{count, counted, counted_as, path_text, size};
 use crate::whole_file::WholeFile;
 use lines::{Entry, Lines};
 use progress::Progress;
@@ -25,7 +25,7 @@ const STEP: u64 = 1024;
 /// Build a table, with filters, from lines of key and value
 ///
 /// Each line is a key, a tab and a value, as bytes: the value goes to the end of the line, and a line without a tab is a key with an empty value.
-/// With --hex, keys and values can hold anything. Lines come in any order and are sorted in memory, unless --sorted
+/// A line ends in LF or CR LF. With --hex, keys and values can hold anything. Lines come in any order and are sorted in memory, unless --sorted
 /// says that they are sorted already; then any amount of them can be read. Keys are ordered bytewise, and none may come twice.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -250,19 +250,19 @@ fn in_file(error: Error, path: &Path) -> String {
 fn tell(arguments: &Arguments, summary: &TableSummary, console: &mut Console) -> io::Result<()> {
     write!(
         console,
-        "{}: {} entries in {} data blocks, {}",
+        "{}: {} in {}, {}",
         path_text(&arguments.output),
-        summary.num_entries,
-        summary.data_blocks,
+        counted_as(summary.num_entries, "entry", "entries"),
+        counted(summary.data_blocks, "data block"),
         size(summary.file_size),
     )?;
     for filters in &summary.filters {
         write!(
             console,
-            "; {}: {} filters, {} of them empty, {}",
+            "; {}: {} ({} empty), {}",
             escape(filters.policy.as_bytes()),
-            filters.filters,
-            filters.empty_filters,
+            counted(filters.filters, "filter"),
+            count(filters.empty_filters),
             size(filters.size),
         )?;
     }
