@@ -15,6 +15,7 @@ mod inspect;
 mod inspect_database;
 #[cfg(unix)]
 mod interrupt;
+mod json;
 mod output;
 mod query;
 mod query_database;
