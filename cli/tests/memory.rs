@@ -83,17 +83,22 @@ fn compressed_tables() {
     // Zstandard's decoder takes a good part of the limit itself.
     for (codec, id, large, fits) in [
         (Codec::Snappy, 1, LIMIT - 100, true),
+        (Codec::Snappy, 1, LIMIT - (1 << 18), true),
         (Codec::Zlib, 2, LIMIT - 100, true),
         (Codec::Deflate, 4, LIMIT - 100, true),
         (Codec::Lz4, 2, LIMIT - 100, true),
+        (Codec::Lz4, 2, LIMIT - (1 << 18), true),
         (Codec::Zstd, 2, LIMIT - 100, false),
         (Codec::Zstd, 2, 2 << 20, true),
     ] {
         // Compressing takes the time of this test: what does not depend on where blocks lie is compressed once.
         let [data, filter] = [false, true].map(|is_filter| {
-            // All filters are empty.
             let contents = |size: usize| match is_filter {
-                true => vec![0; size],
+                // One filter for all data blocks.
+                true => {
+                    let end = (size - 9) as u32;
+                    [&vec![0; size - 9], &[0; 4][..], &end.to_le_bytes(), &[63]].concat()
+                }
                 false => entry_block(&[(b"k", vec![b'v'; size - 20])]),
             };
             [100, large].map(|size| encode(codec, &contents(size)))
@@ -127,6 +132,11 @@ fn compressed_tables() {
                 println!("{what}: {} bytes, peak {peak}, bound {bound}, status {status}", table.len());
                 assert!(peak <= bound, "{what}: {peak} > {bound}");
                 assert!(status < 2 || !fits || parts.len() > 1, "{what}");
+                // What else is held counts against the limit, too: that close to it, nothing is decoded.
+                assert!(
+                    peak >= large || large > LIMIT - (1 << 18) || !fits || parts.len() > 1,
+                    "{what}: {peak}"
+                );
             }
         }
     }
