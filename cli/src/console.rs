@@ -129,7 +129,8 @@ impl Console {
         let _ = self.messages.flush();
     }
 
-    /// Flushes. Returns the exit status: `status` if all results were written, otherwise no verdict.
+    /// Flushes. Returns the exit status: `status` if all results were written, otherwise no
+    /// verdict.
     pub(crate) fn end(&mut self, result: io::Result<()>, status: u8) -> u8 {
         match result.and_then(|()| self.out.flush()) {
             Ok(()) => status,

@@ -55,7 +55,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Starts the thread that waits for a signal, removes what is unfinished, and lets the signal end the program.
+/// Starts the thread that waits for a signal, removes what is unfinished, and lets the signal end
+/// the program.
 fn watch() -> io::Result<()> {
     let signals = system::Signals::new()?;
     let wait = move || {
@@ -63,7 +64,8 @@ fn watch() -> io::Result<()> {
         // Held until the end, so that no file comes after these.
         let state = state();
         for path in &state.unfinished {
-            // What is gone already need not be removed, and there is nobody left to tell of anything else.
+            // What is gone already need not be removed, and there is nobody left to tell of
+            // anything else.
             let _ = fs::remove_file(path);
         }
         system::end(signal);
@@ -95,7 +97,8 @@ mod system {
         }
     }
 
-    /// The signals that this process was told to ignore, one bit each from signal 1 on. `None` where the system does not tell.
+    /// The signals that this process was told to ignore, one bit each from signal 1 on. `None`
+    /// where the system does not tell.
     fn ignored() -> Option<u64> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

@@ -34,7 +34,8 @@ use filterblock::table::{ReadAt, Table};
 /// The exit status for wrong usage and for input that is missing or cannot be read.
 const TROUBLE: u8 = 2;
 
-/// The exit status where the reader of the results went away before their end: what shells show of a program that SIGPIPE ends.
+/// The exit status where the reader of the results went away before their end: what shells show of
+/// a program that SIGPIPE ends.
 const CLOSED: u8 = 141;
 
 /// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.

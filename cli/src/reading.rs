@@ -11,13 +11,16 @@ const TIME: usize = 8;
 pub(crate) enum Reading {
     /// Keys as they are.
     Whole,
-    /// Internal keys, of which filters know the user part. Those of the types 2 and 3 have a time, as Riak's do.
+    /// Internal keys, of which filters know the user part. Those of the types 2 and 3 have a time,
+    /// as Riak's do.
     Internal,
-    /// Internal keys without a time, whatever their type. RocksDB has other meanings for the types 2 and 3.
+    /// Internal keys without a time, whatever their type. RocksDB has other meanings for the types
+    /// 2 and 3.
     Untimed,
 }
 
-/// Whether the type behind this key is one with which Riak stores a time. Shorter keys have no type.
+/// Whether the type behind this key is one with which Riak stores a time. Shorter keys have no
+/// type.
 pub(crate) fn has_timed_type(key: &[u8]) -> bool {
     matches!(key.last_chunk::<SUFFIX>(), Some([2 | 3, ..]))
 }
@@ -93,7 +96,8 @@ mod tests {
         // Byte by byte, the sequence number would come before the "b".
         assert_eq!(compare(&internal(b"a", 0xff, 1), &internal(b"a\x01b", 1, 1)), Ordering::Less);
         assert_eq!(compare(&internal(b"b", 1, 1), &internal(b"a", 9, 1)), Ordering::Greater);
-        // A time is no part of the order, and a user key comes before a longer one whatever its time.
+        // A time is no part of the order, and a user key comes before a longer one whatever its
+        // time.
         let timed =
             |user_key: &[u8], time: u8, sequence| internal(&[user_key, &[time; TIME]].concat(), sequence, 3);
         assert_eq!(compare(&timed(b"a", 1, 9), &timed(b"a", 0, 8)), Ordering::Less);

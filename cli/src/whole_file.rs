@@ -8,7 +8,8 @@ use tempfile::NamedTempFile;
 
 use crate::interrupt::Unfinished;
 
-/// A file being written under a temporary name, which goes away if the file is not finished, also if a signal ends the program.
+/// A file being written under a temporary name, which goes away if the file is not finished, also
+/// if a signal ends the program.
 pub(crate) struct WholeFile {
     file: NamedTempFile,
     unfinished: Unfinished,

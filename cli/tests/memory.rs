@@ -91,7 +91,8 @@ fn compressed_tables() {
         (Codec::Zstd, 2, LIMIT - 100, false),
         (Codec::Zstd, 2, 2 << 20, true),
     ] {
-        // Compressing takes the time of this test: what does not depend on where blocks lie is compressed once.
+        // Compressing takes the time of this test: what does not depend on where blocks lie is
+        // compressed once.
         let [data, filter] = [false, true].map(|is_filter| {
             let contents = |size: usize| match is_filter {
                 // One filter for all data blocks.
@@ -132,7 +133,8 @@ fn compressed_tables() {
                 println!("{what}: {} bytes, peak {peak}, bound {bound}, status {status}", table.len());
                 assert!(peak <= bound, "{what}: {peak} > {bound}");
                 assert!(status < 2 || !fits || parts.len() > 1, "{what}");
-                // What else is held counts against the limit, too: that close to it, nothing is decoded.
+                // What else is held counts against the limit, too: that close to it, nothing is
+                // decoded.
                 assert!(
                     peak >= large || large > LIMIT - (1 << 18) || !fits || parts.len() > 1,
                     "{what}: {peak}"

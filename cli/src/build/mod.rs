@@ -24,9 +24,11 @@ const STEP: u64 = 1024;
 
 /// Build a table, with filters, from lines of key and value
 ///
-/// Each line is a key, a tab and a value, as bytes: the value goes to the end of the line, and a line without a tab is a key with an empty value.
-/// A line ends in LF or CR LF. With --hex, keys and values can hold anything. Lines come in any order and are sorted in memory, unless --sorted
-/// says that they are sorted already; then any amount of them can be read. Keys are ordered bytewise, and none may come twice.
+/// Each line is a key, a tab and a value, as bytes: the value goes to the end of the line, and a
+/// line without a tab is a key with an empty value. A line ends in LF or CR LF. With --hex, keys
+/// and values can hold anything. Lines come in any order and are sorted in memory, unless --sorted
+/// says that they are sorted already; then any amount of them can be read. Keys are ordered
+/// bytewise, and none may come twice.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -149,7 +149,8 @@ fn walk(
 /// What has to be known of the keys of an index before they are read.
 struct IndexKeys {
     total_len: u64,
-    /// Whether all of them may be internal keys, with a time where their type asks for one, or without.
+    /// Whether all of them may be internal keys, with a time where their type asks for one, or
+    /// without.
     may_be_timed: bool,
     may_be_untimed: bool,
     /// Whether a type asks for a time.

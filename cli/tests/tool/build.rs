@@ -110,7 +110,8 @@ fn the_summary_counts_in_words_that_fit() {
     let lines: String = (0..2000).map(|key| format!("{key:010}\n")).collect();
     let (text, _) = summary(&["--block-size", "1", "--base-lg", "0", "--compression", "none"], &lines);
     assert!(text.starts_with("2,000 entries in 2,000 data blocks, "), "{text}");
-    // A filter for each byte of data blocks, each an entry of 3 + 10 bytes, restarts of 8 and a trailer of 5.
+    // A filter for each byte of data blocks, each an entry of 3 + 10 bytes, restarts of 8 and a
+    // trailer of 5.
     assert_eq!(2000 * (3 + 10 + 8 + 5), 52_000);
     assert!(text.contains("BuiltinBloomFilter2: 52,000 filters (50,000 empty), "), "{text}");
 }

@@ -1,4 +1,5 @@
-//! The objects of `--json`, whole: every field, against what is known from how the file was put together.
+//! The objects of `--json`, whole: every field, against what is known from how the file was put
+//! together.
 //!
 //! A field that is new, gone or renamed is a difference, too.
 
@@ -75,7 +76,8 @@ fn rate(filter: &[u8]) -> f64 {
     (f64::from(bits_set(filter)) / 64.0).powi(6)
 }
 
-/// A table of two data blocks, in the ranges of the first and the fourth of its filters, whose second and third are empty.
+/// A table of two data blocks, in the ranges of the first and the fourth of its filters, whose
+/// second and third are empty.
 struct Known {
     contents: Vec<u8>,
     first: Place,
@@ -158,7 +160,8 @@ fn tag(sequence: u64) -> [u8; 8] {
     (sequence << 8 | 1).to_le_bytes()
 }
 
-/// A database of a live table whose recorded size is not the file's, a missing one, and an obsolete one.
+/// A database of a live table whose recorded size is not the file's, a missing one, and an obsolete
+/// one.
 struct Folder {
     folder: tempfile::TempDir,
     known: Known,

@@ -128,7 +128,8 @@ fn database(name: &str) -> PathBuf {
     tables::testdata().join("databases").join(name)
 }
 
-/// Writes the MANIFEST of a database: these records, after one with the order of the keys and the numbers that have to be there.
+/// Writes the MANIFEST of a database: these records, after one with the order of the keys and the
+/// numbers that have to be there.
 fn write_manifest(folder: &std::path::Path, edits: &[manifest::Edit]) {
     let all: Vec<_> =
         [manifest::Edit::sound()].iter().chain(edits).map(|manifest::Edit(edit)| edit.clone()).collect();

@@ -1,4 +1,5 @@
-//! `filterblock query` on keys with more behind the user key than LevelDB's: those of Riak that have a time.
+//! `filterblock query` on keys with more behind the user key than LevelDB's: those of Riak that
+//! have a time.
 
 use std::path::Path;
 
@@ -33,8 +34,8 @@ fn user_part(key: &[u8]) -> &[u8] {
     &key[..key.len() - suffix]
 }
 
-/// A table of these data blocks, whose index has the last key of each, as Basho's has if it cannot be shortened.
-/// With `filtered`, each block has a filter of its own, over the user keys.
+/// A table of these data blocks, whose index has the last key of each, as Basho's has if it cannot
+/// be shortened. With `filtered`, each block has a filter of its own, over the user keys.
 fn crafted(blocks: &[Vec<Vec<u8>>], marks: &[&[u8]], filtered: bool) -> (Vec<u8>, Vec<Place>) {
     let mut crafted = Crafted::default();
     let mut filters = FilterBlockBuilder::new(LegacyBloomPolicy::new(16).with_hash(LegacyHash::Signed));
@@ -61,7 +62,8 @@ fn hex(key: &[u8]) -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Asks for each of these user keys, and looks whether the data block is named that has it, `by_index` or not.
+/// Asks for each of these user keys, and looks whether the data block is named that has it,
+/// `by_index` or not.
 #[track_caller]
 fn ask(path: &Path, options: &[&str], by_index: bool, keys: &[(&[u8], u64)]) {
     let folder = folder();
@@ -111,7 +113,8 @@ fn a_time_is_no_part_of_the_user_key() {
             vec![internal(b"user10", 3, kind), internal(b"user11", 4, VALUE)],
             vec![internal(b"user2", 5, kind)],
         ];
-        // Without the mark or without filters, no reading is certain, and one of those possible contradicts the order.
+        // Without the mark or without filters, no reading is certain, and one of those possible
+        // contradicts the order.
         for (marks, filtered) in [(&[RIAK][..], true), (&[RIAK], false), (&[], true), (&[], false)] {
             let (contents, places) = crafted(&blocks, marks, filtered);
             let folder = folder();
@@ -143,7 +146,8 @@ fn an_absent_key_is_sought_in_one_block_of_riaks_table() {
 #[test]
 fn types_without_a_time_in_rocksdb_are_not_cut() {
     let key = |user_key: &[u8]| [user_key, &(7u64 << 8 | 2).to_le_bytes()].concat();
-    // As a whole, the first comes after the second one's user part; without 16 bytes, both before it.
+    // As a whole, the first comes after the second one's user part; without 16 bytes, both before
+    // it.
     let user_keys = [vec![&b"aaaaaaaaaaaa"[..]], vec![b"aaaaaaaaaaaa\x02", b"aaaaaaaaaaaa\x02z"]];
     let blocks = user_keys.clone().map(|keys| keys.into_iter().map(key).collect());
     for marks in [&[ROCKSDB][..], &[]] {

@@ -219,8 +219,8 @@ fn tables_that_overlap_on_a_level_below_0() {
     assert!(expected.ends_with(" on the same level 2"), "{expected}");
 }
 
-/// A folder of tables, one for each of these: number, level, first and last user key. Each holds an entry of either, the
-/// first of the sequence number that is given, the last of 1.
+/// A folder of tables, one for each of these: number, level, first and last user key. Each holds an
+/// entry of either, the first of the sequence number that is given, the last of 1.
 fn tables_at(places: &[(u64, u64, (&str, u64), &str)]) -> tempfile::TempDir {
     let folder = folder();
     let mut edit = manifest::Edit::default();
@@ -268,8 +268,8 @@ fn overlaps(places: &[(u64, u64, (&str, u64), &str)]) -> Vec<(u64, u64)> {
     found
 }
 
-/// Where one table ends and the next begins. As in LevelDB, internal keys count: a user key may be the last of one table and, in an
-/// older version, the first of the next.
+/// Where one table ends and the next begins. As in LevelDB, internal keys count: a user key may be
+/// the last of one table and, in an older version, the first of the next.
 #[test]
 fn tables_that_meet_at_a_key() {
     // The same internal key: user key, sequence number 1 and type.
