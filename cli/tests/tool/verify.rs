@@ -293,6 +293,20 @@ fn what_cannot_be_looked_at_is_status_2() {
 }
 
 #[test]
+fn as_much_may_be_decoded_as_is_allowed_and_no_more() {
+    let mut crafted = Crafted::default();
+    let block = entry_block(&[(b"key", b"value"), (b"kez", b"value")]);
+    let data = crafted.block(&block);
+    let folder = folder();
+    let path = file(&folder, "table.ldb", crafted.finish(&[(b"separator", data)], &[]));
+    // The block, its keys, and the index's.
+    let needed = block.len() + 3 + 3 + 9;
+    for (limit, status) in [(needed, 0), (needed - 1, 2)] {
+        run(&args!["verify", "--max-output", limit.to_string(), path]).expect(status);
+    }
+}
+
+#[test]
 fn what_is_wrong_with_paths_is_said_once() {
     let folder = folder();
     let found = |arguments: &[OsString]| {

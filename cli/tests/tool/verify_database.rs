@@ -328,3 +328,31 @@ fn what_a_writer_left_unfinished_is_no_finding() {
     fs::remove_file(copy.path().join("MANIFEST-000008")).unwrap();
     assert_eq!(findings(&verify(copy.path(), 1), "000099.ldb")[0].0, "not-a-table");
 }
+
+/// Its last keys were not seen, so that nothing is known of them.
+#[test]
+fn the_range_of_a_damaged_table_is_not_judged() {
+    let copy = levels();
+    let path = copy.path().join("000007.ldb");
+    let mut contents = fs::read(&path).unwrap();
+    let last = {
+        let table = filterblock::table::Table::open_path(&path, &Default::default()).unwrap();
+        table.data_blocks().last().unwrap().unwrap().offset as usize
+    };
+    contents[last + 5] ^= 1;
+    fs::write(&path, contents).unwrap();
+    let codes: Vec<_> =
+        findings(&verify(&path, 1), "000007.ldb").into_iter().map(|(code, ..)| code).collect();
+    assert_eq!(codes, ["checksum"]);
+}
+
+/// Only a path that ends its line with LF may end in CR LF instead.
+#[cfg(unix)]
+#[test]
+fn a_path_may_end_in_cr_where_zeros_end_the_paths() {
+    let folder = folder();
+    let path = file(&folder, "table\r", fs::read(table("words-256-bloom10.ldb")).unwrap());
+    let list = format!("{}\0", path.display());
+    let found = run_with_input(&["verify", "--json", "--files-from", "-", "-0"], list.as_bytes()).expect(0);
+    assert_eq!(found.one()["path"], path.to_str().unwrap());
+}
