@@ -130,6 +130,27 @@ fn a_time_is_no_part_of_the_user_key() {
     }
 }
 
+/// As above, but by no reading is the index out of order: all of them are followed where one is not
+/// certain.
+#[test]
+fn every_reading_that_is_possible_is_followed() {
+    let blocks = [
+        vec![internal(b"user0", 1, VALUE), internal(b"user1", 2, EXPIRY)],
+        vec![internal(b"user10", 3, EXPIRY), internal(b"user2", 4, EXPIRY)],
+    ];
+    for (marks, filtered) in [(&[RIAK][..], true), (&[RIAK], false), (&[], true), (&[], false)] {
+        let (contents, places) = crafted(&blocks, marks, filtered);
+        let folder = folder();
+        let path = file(&folder, "riak.sst", contents);
+        let keys: Vec<_> = blocks
+            .iter()
+            .zip(&places)
+            .flat_map(|(keys, place)| keys.iter().map(|key| (user_part(key), place.0)))
+            .collect();
+        ask(&path, &["--comparator", "bytewise"], true, &keys);
+    }
+}
+
 #[test]
 fn an_absent_key_is_sought_in_one_block_of_riaks_table() {
     let path = testdata().join("basho/versions-bloom.ldb");
