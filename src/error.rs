@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use crate::escape;
+use crate::escape::quote;
+use crate::escape_path;
 
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -15,7 +16,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Everything that can go wrong, with the numbers that say where and why.
 ///
 /// `Display` is complete and takes one line; bytes that come from a file are
-/// [escaped](crate::escape). [`with_path`](Error::with_path) adds the file.
+/// [escaped](crate::escape), and names and keys of more than 48 bytes are cut.
+/// [`with_path`](Error::with_path) adds the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -103,7 +105,7 @@ pub enum Error {
         lowest: u64,
     },
     /// Keys were added to a table out of order.
-    #[error("key {index}: expected a key after \"{}\", found \"{}\"", escape(previous), escape(key))]
+    #[error("key {index}: expected a key after {}, found {}", quote(previous), quote(key))]
     KeyOrder {
         /// How many keys were added before.
         index: u64,
@@ -164,13 +166,13 @@ pub enum Error {
     #[error("filter policy: {0}")]
     Policy(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A policy does not look at keys by a hash, so it takes none.
-    #[error("filter policy \"{}\": expected one that takes hashes, found one that needs the keys", escape(policy.as_bytes()))]
+    #[error("filter policy {}: expected one that takes hashes, found one that needs the keys", quote(policy.as_bytes()))]
     HashUnsupported {
         /// The policy's name.
         policy: String,
     },
     /// A policy did not keep to what [`FilterPolicy`](crate::FilterPolicy) asks of it.
-    #[error("filter policy \"{}\": expected {expected}, found {found}", escape(policy.as_bytes()))]
+    #[error("filter policy {}: expected {expected}, found {found}", quote(policy.as_bytes()))]
     PolicyContract {
         /// The policy's name.
         policy: String,
@@ -182,7 +184,7 @@ pub enum Error {
 
     // --- Any of these, with the file ---
     /// One of the errors above, and the file it is about.
-    #[error("{}: {error}", escape(path.as_os_str().as_encoded_bytes()))]
+    #[error("{}: {error}", escape_path(path))]
     InFile {
         /// The file.
         path: PathBuf,

@@ -70,6 +70,7 @@ fn hash8_portable(keys: Alike<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
 #[inline]
 fn hash4(keys: [&[u8]; 4], start: u32) -> [u32; 4] {
     let mut h = [start; 4];
+    debug_assert!(keys.iter().all(|key| key.len() == keys[0].len()), "of equal length");
     let [a, b, c, d] = keys.map(|key| key.as_chunks::<4>().0);
     for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
         h[0] = step(h[0], LittleEndian::read_u32(a));

@@ -75,14 +75,17 @@ impl<'a> Keys<'a> {
     /// Key number `index`, or `None` if there are not so many.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
+        (index < self.len()).then(|| self.at(index))
+    }
+
+    /// Key number `index`, which is below [`len`](Self::len).
+    #[inline]
+    pub(crate) fn at(&self, index: usize) -> &'a [u8] {
         let (start, end) = match self.starts {
-            Starts::Even { count, stride } if index < count => (index * stride, (index + 1) * stride),
-            Starts::Even { .. } => return None,
-            Starts::At(starts) => {
-                (*starts.get(index)?, starts.get(index + 1).copied().unwrap_or(self.bytes.len()))
-            }
+            Starts::Even { stride, .. } => (index * stride, (index + 1) * stride),
+            Starts::At(starts) => (starts[index], starts.get(index + 1).copied().unwrap_or(self.bytes.len())),
         };
-        self.bytes.get(start..end - self.suffix)
+        &self.bytes[start..end - self.suffix]
     }
 
     /// The keys if they are known to be of equal length.
@@ -90,6 +93,8 @@ impl<'a> Keys<'a> {
     pub(crate) fn even(&self) -> Option<EvenKeys<'a>> {
         match self.starts {
             Starts::Even { count, stride } => {
+                // Only where there are no keys can the suffix be longer.
+                debug_assert!(count == 0 || self.suffix <= stride);
                 Some(EvenKeys { bytes: self.bytes, count, stride, len: stride.saturating_sub(self.suffix) })
             }
             Starts::At(_) => None,
@@ -109,7 +114,7 @@ impl<'a> Keys<'a> {
     /// The keys in the order in which they were added.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone + use<'a> {
         let keys = *self;
-        (0..keys.len()).map(move |index| keys.get(index).unwrap_or_default())
+        (0..keys.len()).map(move |index| keys.at(index))
     }
 
     /// The same keys without their last `len` bytes each: a view, not a copy.
@@ -129,12 +134,13 @@ impl<'a> Keys<'a> {
                 starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(usize::MAX).min(last)
             }
         };
-        if shortest < suffix
-            && let Some((index, key)) = self.iter().enumerate().find(|(_, key)| key.len() < len)
-        {
-            return Err(Error::ShortInternalKey { index: index as u64, expected: len, found: key.len() });
+        if shortest >= suffix {
+            return Ok(Self { suffix, ..self });
         }
-        Ok(Self { suffix, ..self })
+        let short = self.iter().zip(0..).find(|(key, _)| key.len() < len);
+        debug_assert!(short.is_some(), "a key of {shortest} bytes and no key below {suffix}");
+        let (index, found) = short.map_or((0, 0), |(key, index)| (index, key.len()));
+        Err(Error::ShortInternalKey { index, expected: len, found })
     }
 }
 
@@ -311,6 +317,7 @@ impl KeyBuf {
     pub fn clear(&mut self) {
         self.count = 0;
         self.mixed.starts.clear();
+        self.mixed.end = 0;
     }
 
     /// Forgets all keys and of which length they were, so that none is taken for [alike](Self::push_alike).

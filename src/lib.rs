@@ -119,7 +119,7 @@ mod simd;
 pub mod table;
 
 pub use error::{Error, Result, Structure};
-pub use escape::{Escaped, escape};
+pub use escape::{Escaped, Quoted, escape, escape_path, quote};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use hash::hash;
 pub use keys::{KeyBuf, Keys};
@@ -128,3 +128,8 @@ pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash,
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
 pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy};
 pub use policy::{SharedBloomFilter, expected_false_positive_rate};
+
+/// The examples of README.md.
+#[cfg(all(doctest, feature = "table"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

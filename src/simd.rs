@@ -49,7 +49,8 @@ impl Avx2 {
         two_registers(filter).then(|| unsafe { matches(h, filter) })
     }
 
-    /// Asks the filter of each probe for the hash with the same number, those of other sizes by `other`.
+    /// Asks the filter of each probe for the hash with the same number, those of other sizes by
+    /// `other`. There are as many answers as probes, and no fewer hashes.
     #[inline]
     pub(crate) fn matches_each(
         self,
@@ -58,19 +59,25 @@ impl Avx2 {
         answers: &mut [bool],
         other: impl FnMut(u32, &[u8]) -> bool,
     ) {
+        debug_assert!(answers.len() == probes.len() && answers.len() <= hashes.len());
         // SAFETY: `self` proves that the processor has AVX2.
         unsafe { matches_each(probes, hashes, answers, other) }
     }
 
-    /// Asks one filter for many hashes; false, and no answer, unless its array has 8 bytes to 64 MiB.
+    /// Asks one filter for a hash for each answer; false, and no answer, unless its array has
+    /// 8 bytes to 64 MiB. The last eight hashes may go beyond the answers.
     #[inline]
-    pub(crate) fn matches_all(self, filter: &[u8], hashes: &[u32], answers: &mut [bool]) -> bool {
-        let fits = matches!(filter.len(), 9..=MAX_GATHERED);
-        if fits {
-            // SAFETY: `self` proves that the processor has AVX2.
-            unsafe { matches_all(filter, hashes, answers) }
+    pub(crate) fn matches_all(self, filter: &[u8], hashes: &[[u32; 8]], answers: &mut [bool]) -> bool {
+        let enough = answers.len() <= hashes.as_flattened().len();
+        debug_assert!(enough, "{} answers of {} eights", answers.len(), hashes.len());
+        match filter.split_last() {
+            Some((&probes, array)) if enough && matches!(array.len(), 8..=MAX_GATHERED) => {
+                // SAFETY: `self` proves that the processor has AVX2.
+                unsafe { matches_all(probes, array, hashes, answers) }
+                true
+            }
+            _ => false,
         }
-        fits
     }
 
     /// Packs bytes of which each is 0 or 1 into bits, 32 bytes at a time; returns how many bytes it has written.
@@ -288,18 +295,17 @@ fn matches_each(
     }
 }
 
-/// The largest filter for which positions and offsets of bytes have 32 bits, with its k.
-const MAX_GATHERED: usize = (1 << 26) + 1;
+/// The largest array for which positions and offsets of bytes have 32 bits.
+const MAX_GATHERED: usize = 1 << 26;
 
 #[target_feature(enable = "avx2")]
-fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
-    let Some((&probes, array)) = filter.split_last() else { return };
+fn matches_all(probes: u8, array: &[u8], hashes: &[[u32; 8]], answers: &mut [bool]) {
     assert!(array.len() >= 4);
     // Above `MAX_PROBES`, every key matches.
     let count = if probes > MAX_PROBES { 0 } else { probes };
     let positions = Positions::new(array.len());
     let last = _mm256_set1_epi32(array.len() as i32 - 4);
-    for (hashes, answers) in hashes.as_chunks().0.iter().zip(answers.chunks_mut(8)) {
+    for (hashes, answers) in hashes.iter().zip(answers.chunks_mut(8)) {
         let mut h = load(hashes);
         let delta = rotate_right_17(h);
         let mut bits = _mm256_set1_epi32(-1);

@@ -2,13 +2,14 @@
 #![cfg(feature = "table")]
 
 mod encode;
+mod reference;
 mod tables;
 
 use bytes::Bytes;
 use encode::encode;
 use filterblock::table::{BlockHandle, Codec, ReadOptions, Table};
 use filterblock::{Error, Result};
-use tables::{Crafted, Place, entry_block, handle};
+use tables::{Crafted, Entry, Place, entry_block, handle};
 
 const CODECS: [Codec; 4] = [Codec::Zstd, Codec::Zlib, Codec::Deflate, Codec::Lz4];
 
@@ -184,17 +185,124 @@ fn damage_is_an_error() {
             }
             let more = [&sound[..], &[0]].concat();
             assert!(read(&more, id, limit).is_err(), "{codec:?} and a byte");
-            for bit in 0..sound.len() * 8 {
-                let mut damaged = sound.clone();
-                damaged[bit / 8] ^= 1 << (bit % 8);
-                let read = table(&damaged, id, limit).get(b"key");
-                if codec == Codec::Zlib {
-                    // Its checksum finds all that matters; a few bits before it are padding.
-                    assert!(read.is_err() || read.unwrap() == value, "bit {bit}");
-                }
-            }
+            assert_eq!(table(&sound, id, limit).get(b"key").unwrap(), value);
         }
     }
+}
+
+/// What a cursor finds in the one block: all entries, or none of them.
+fn walk(stored: &[u8], id: u8, limit: usize) -> Result<(usize, Vec<Entry>)> {
+    let table = table(stored, id, limit);
+    let mut block = table.block_cursor(table.data_blocks().next().unwrap()?)?;
+    let mut entries = Vec::new();
+    while block.next()? {
+        entries.push((block.key().to_vec(), block.value().to_vec()));
+    }
+    Ok((block.size(), entries))
+}
+
+/// Blocks of which one bit is wrong, though their checksum is right: an error, or what a reference decoder makes of them. Where the data
+/// carry a checksum of their own, that finds the damage.
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
+#[test]
+fn every_bit_flipped_within_a_block_is_an_error_or_what_a_reference_decoder_gives() {
+    // Where the encoder finds nothing to copy, where it finds much, and where it does both.
+    let noise: Vec<u8> = (0..300_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let plains = [
+        contents(600),
+        entry_block(&[("key", &vec![b'v'; 500]), ("kez", &b"abc".repeat(40))]),
+        entry_block(&[("key", &noise), ("kez", &[&noise[..100], &noise].concat())]),
+    ];
+    for plain in &plains {
+        let limit = 1 << 16;
+        let sound = walk(plain, 0, limit).unwrap();
+        let adler = [(Codec::Zlib, 2), (Codec::Zstd, 2), (Codec::Zstd, 3)];
+        let none = [(Codec::Snappy, 1), (Codec::Deflate, 4), (Codec::Deflate, 2), (Codec::Lz4, 2)];
+        for (codec, id) in adler.into_iter().chain(none).filter(|&(codec, _)| is_built(codec)) {
+            let stored = encode(codec, plain);
+            assert_eq!(walk(&stored, id, limit).unwrap(), sound, "{codec:?}");
+            let checked = matches!(codec, Codec::Zlib | Codec::Zstd);
+            let (mut errors, mut others) = (0, 0);
+            for bit in 0..stored.len() * 8 {
+                let mut damaged = stored.clone();
+                damaged[bit / 8] ^= 1 << (bit % 8);
+                let found = walk(&damaged, id, limit);
+                let what = format!("{codec:?} as type {id}, bit {bit} of {}", stored.len() * 8);
+                if checked {
+                    errors += usize::from(found.is_err());
+                    assert!(found.is_err() || found.unwrap() == sound, "{what}");
+                    continue;
+                }
+                let decoded = match codec {
+                    Codec::Snappy => reference::snappy(&damaged, limit),
+                    Codec::Lz4 => reference::lz4(&damaged, limit),
+                    _ => None,
+                };
+                // Type 2 may be deflate data too, and they are tried last.
+                let decoded = decoded.or_else(|| {
+                    let may_be = codec == Codec::Deflate || id == 2 && is_built(Codec::Deflate);
+                    may_be.then(|| reference::inflate(&damaged, limit)).flatten()
+                });
+                let expected = decoded.and_then(|contents| walk(&contents, 0, limit).ok());
+                match (found, expected) {
+                    (Ok(found), Some(expected)) => {
+                        assert!(found == expected, "{what}");
+                        others += usize::from(expected != sound);
+                    }
+                    (Err(_), None) => errors += 1,
+                    (found, expected) => panic!("{what}: {found:?}, by the reference {expected:?}"),
+                }
+            }
+            // The last bits of zlib and Zstandard data are their checksums.
+            let least = if checked { 32 } else { 1 };
+            assert!(
+                errors >= least && (checked || others > 0),
+                "{codec:?}: {errors} errors, {others} others"
+            );
+        }
+    }
+}
+
+/// A checksum of the contents that is wrong in any bit, and contents that do not belong to it.
+#[cfg(feature = "zstd")]
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
+#[test]
+fn a_wrong_zstandard_checksum_is_an_error() {
+    for plain in [contents(0), contents(600), contents(300_000)] {
+        let sound = encode(Codec::Zstd, &plain);
+        // Bit 2 of the frame's descriptor says that the last four bytes are a checksum.
+        assert_eq!(sound[4] & 4, 4);
+        let limit = 1 << 20;
+        let expected = walk(&sound, 3, limit).unwrap();
+        for bit in (sound.len() - 4) * 8..sound.len() * 8 {
+            let mut damaged = sound.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            for id in [2, 3] {
+                let error = walk(&damaged, id, limit).unwrap_err().to_string();
+                assert!(error.ends_with("expected a Zstandard frame, found a wrong checksum"), "{error}");
+            }
+        }
+        let other = encode(Codec::Zstd, &contents(601));
+        let swapped = [&sound[..sound.len() - 4], &other[other.len() - 4..]].concat();
+        assert!(walk(&swapped, 3, limit).is_err());
+        // Without it, the frame says so and is as good.
+        let mut without = sound[..sound.len() - 4].to_vec();
+        without[4] &= !4;
+        assert_eq!(walk(&without, 3, limit).unwrap(), expected);
+    }
+}
+
+/// A frame made by hand, with the checksum that `printf hello | zstd --check` writes: the low half of XXH64.
+#[cfg(feature = "zstd")]
+#[test]
+fn the_zstandard_checksum_is_that_of_other_programs() {
+    // One segment with its length in a byte and a checksum, and one stored block of five bytes, the last.
+    let frame = |checksum: &[u8; 4]| [b"\x28\xb5\x2f\xfd\x24\x05\x29\0\0hello", &checksum[..]].concat();
+    // Decoded, it is no block of entries.
+    let error = walk(&frame(b"\xa3\x6d\x9f\x88"), 3, 100).unwrap_err().to_string();
+    assert!(error.starts_with("restart array at offset"), "{error}");
+    let error = walk(&frame(b"\xa3\x6d\x9f\x89"), 3, 100).unwrap_err().to_string();
+    assert!(error.ends_with("found a wrong checksum"), "{error}");
 }
 
 /// Without deflate, the type's last meaning, a reader could not tell what is wrong.

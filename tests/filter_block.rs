@@ -172,6 +172,46 @@ fn finish_starts_anew() {
     assert_eq!(builder.finish().unwrap()[..], [0, 0, 0, 0, 11]);
 }
 
+/// What an error says after `finish` is about the new block, not about the one that is done.
+#[test]
+fn errors_after_finish_are_about_the_new_block() {
+    let mut builder = FilterBlockBuilder::new(HashList).with_max_size(60);
+    let fresh = format!("{builder:?}");
+    for _ in 0..2 {
+        let fill = |builder: &mut FilterBlockBuilder<HashList>| {
+            builder.add_key(b"early");
+            // Nothing has been started in this block.
+            let error = builder.start_block(1 << 20).unwrap_err();
+            assert!(matches!(error, Error::Limit { offset: 0, limit: 60, found: 2057, .. }), "{error:?}");
+            builder.start_block(2100).unwrap();
+            // What has failed is not the offset before.
+            assert!(builder.start_block(1 << 20).is_err());
+            let error = builder.start_block(2000).unwrap_err();
+            assert!(
+                matches!(error, Error::BlockOffsetOrder { block_offset: 2000, previous: 2100, lowest: 2048 }),
+                "{error:?}"
+            );
+            builder.add_key(b"late");
+            builder.start_block(9000).unwrap();
+        };
+        fill(&mut builder);
+        let error = builder.start_block(1 << 20).unwrap_err();
+        assert!(matches!(error, Error::Limit { offset: 9000, .. }), "{error:?}");
+        let done = builder.finish().unwrap();
+        assert_eq!(done, build(HashList, 11, &[(0, &["early"]), (2100, &["late"]), (9000, &[])]));
+        assert_eq!(format!("{builder:?}"), fresh);
+
+        // The same where nothing is pending, and where `finish` itself fails.
+        fill(&mut builder);
+        (0..20_u8).for_each(|i| builder.add_key(&[i]));
+        for _ in 0..2 {
+            let error = builder.finish().unwrap_err();
+            assert!(matches!(error, Error::Limit { offset: 9000, limit: 60, .. }), "{error:?}");
+        }
+        builder = FilterBlockBuilder::new(HashList).with_max_size(60);
+    }
+}
+
 #[test]
 fn base_lg_above_63_is_an_error() {
     for base_lg in 0..=63 {
@@ -451,6 +491,128 @@ fn a_short_key_among_internal_keys_of_mixed_lengths_fails_its_range() {
     for _ in 0..2 {
         let error = builder.finish().unwrap_err();
         assert!(matches!(error, Error::ShortInternalKey { index: 5, found: 5, .. }), "{error}");
+    }
+}
+
+/// Goes by hashes, but for keys that begin with `-`.
+struct Partly;
+
+impl FilterPolicy for Partly {
+    fn name(&self) -> &str {
+        "test.Partly"
+    }
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        HashList.create_filter(keys, dst)
+    }
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        HashList.key_may_match(key, filter)
+    }
+    fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+        (!key.starts_with(b"-")).then(|| KeyHash::new(hash(key, 1).into()))
+    }
+    fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
+        dst.extend(hashes.iter().flat_map(|hash| (hash.get() as u32).to_le_bytes()));
+        Ok(())
+    }
+}
+
+/// Wherever the short key lies among those that are hashed as they come, and those that are kept.
+#[test]
+fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
+    let mut builder = FilterBlockBuilder::new(InternalFilterPolicy::new(Partly));
+    // Lengths that are equal for a while, and none: hashed from the second length on.
+    for (alike, hashed, kept) in
+        (0..4).flat_map(|alike| (0..4).flat_map(move |hashed| (0..4).map(move |kept| (alike, hashed, kept))))
+    {
+        for finished in [false, true] {
+            // Keys of another range, which do not count.
+            builder.start_block(0).unwrap();
+            ["a 12345678", "an 12345678", "other 12345678"]
+                .iter()
+                .for_each(|key| builder.add_key(key.as_bytes()));
+            if finished {
+                _ = builder.finish().unwrap()
+            } else {
+                builder.start_block(2048).unwrap()
+            }
+
+            (0..alike).for_each(|_| builder.add_key(b"a 12345678"));
+            (0..hashed).for_each(|i| builder.add_key(format!("{} 12345678", "b".repeat(3 + i)).as_bytes()));
+            (0..kept).for_each(|i| builder.add_key(format!("-{} 12345678", "c".repeat(i)).as_bytes()));
+            builder.add_key(b"short");
+            builder.add_key(b"d 12345678");
+            builder.add_key(b"");
+            for _ in 0..2 {
+                let error = builder.finish().unwrap_err();
+                let Error::ShortInternalKey { index, expected: 8, found: 5 } = error else {
+                    panic!("{error}")
+                };
+                assert_eq!(
+                    index,
+                    (alike + hashed + kept) as u64,
+                    "{alike} alike, {hashed} hashed, {kept} kept"
+                );
+            }
+            builder = FilterBlockBuilder::new(InternalFilterPolicy::new(Partly));
+        }
+    }
+}
+
+/// Keys beside hashes are hashed anew each time the filter is made, and stay keys until it is.
+#[test]
+fn keys_and_hashes_of_a_block_that_does_not_fit_stay_as_they_are() {
+    let mut builder = FilterBlockBuilder::new(Partly).with_max_size(13);
+    ["a", "b", "cc"].iter().for_each(|key| builder.add_key(key.as_bytes()));
+    builder.add_hash(KeyHash::new(1)).unwrap();
+    let mut beside = FilterBlockBuilder::new(Partly).with_max_size(13);
+    beside.add_hash(KeyHash::new(1)).unwrap();
+    ["a", "b", "c"].iter().for_each(|key| beside.add_key(key.as_bytes()));
+    for builder in [&mut builder, &mut beside] {
+        for _ in 0..3 {
+            let error = builder.finish().unwrap_err();
+            assert!(matches!(error, Error::Limit { limit: 13, found: 25, .. }), "{error:?}");
+            let error = builder.start_block(4096).unwrap_err();
+            assert!(matches!(error, Error::Limit { limit: 13, found: 29, .. }), "{error:?}");
+            assert!(format!("{builder:?}").contains("pending_keys: 4"), "{builder:?}");
+        }
+    }
+}
+
+/// What is left over from a range or a block would show in the next one's filter.
+#[test]
+fn no_range_leaves_anything_to_the_next() {
+    let ranges: [&[&str]; 9] = [
+        &["aa", "bb", "cc"],
+        &["aa", "b", "ccc"],
+        &[],
+        &["a"],
+        &["-kept", "a", "bb"],
+        &["-", "--", "-"],
+        &["bb", "bb"],
+        &["", ""],
+        &["", "a", ""],
+    ];
+    for (before, after) in ranges.iter().flat_map(|before| ranges.iter().map(move |after| (before, after))) {
+        for finished in [false, true] {
+            let mut builder = FilterBlockBuilder::new(Partly);
+            before.iter().for_each(|key| builder.add_key(key.as_bytes()));
+            if finished {
+                _ = builder.finish().unwrap();
+            } else {
+                builder.start_block(2048).unwrap();
+            }
+            after.iter().for_each(|key| builder.add_key(key.as_bytes()));
+            assert!(
+                format!("{builder:?}").contains(&format!("pending_keys: {}", after.len())),
+                "{builder:?}"
+            );
+            let expected = if finished {
+                build(HashList, 11, &[(0, after)])
+            } else {
+                build(HashList, 11, &[(0, before), (2048, after)])
+            };
+            assert_eq!(builder.finish().unwrap(), expected, "{before:?}, {after:?}");
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod interpreted;
 
+use std::cmp::Ordering;
+
 use filterblock::{Error, KeyBuf, Keys};
 use interpreted::fewer;
 
@@ -41,6 +43,43 @@ fn cuts_suffixes_of_a_view() {
     assert_eq!(KeyBuf::new().as_keys().strip_suffix(usize::MAX).unwrap().len(), 0);
 }
 
+/// Wherever the first short key lies, whatever is short behind it, and whatever was cut before.
+#[test]
+fn the_first_key_shorter_than_its_suffix_is_named() {
+    let lens_of = |short: usize, len| -> Vec<usize> {
+        (0..12)
+            .map(|i| match i.cmp(&short) {
+                Ordering::Less => 8 + i % 3,
+                Ordering::Equal => len,
+                Ordering::Greater => len + i % 3,
+            })
+            .collect()
+    };
+    for (short, len) in (0..12).flat_map(|short| (0..8).map(move |len| (short, len))) {
+        let keys: Vec<Vec<u8>> = lens_of(short, len).into_iter().map(|len| vec![b'k'; len]).collect();
+        let buf: KeyBuf = keys.iter().collect();
+        let bytes = keys.concat();
+        let starts: Vec<usize> =
+            (0..12).map(|count| keys[..count].iter().map(Vec::len).sum::<usize>()).collect();
+        for view in [buf.as_keys(), Keys::new(&bytes, &starts).unwrap()] {
+            for before in 0..=len {
+                let cut = view.strip_suffix(before).unwrap();
+                let error = cut.strip_suffix(8 - before).unwrap_err();
+                let Error::ShortInternalKey { index, expected, found } = error else { panic!("{error}") };
+                assert_eq!((index, expected, found), (short as u64, 8 - before, len - before));
+                assert!(cut.strip_suffix(len - before).is_ok());
+            }
+        }
+    }
+    // Of one length, the first is as short as any.
+    for len in 0..8 {
+        let buf: KeyBuf = vec![vec![b'k'; len]; 5].into_iter().collect();
+        let error = buf.as_keys().strip_suffix(8).unwrap_err();
+        let Error::ShortInternalKey { index, expected, found } = error else { panic!("{error}") };
+        assert_eq!((index, expected, found), (0, 8, len));
+    }
+}
+
 #[test]
 fn a_buffer_is_filled_and_cleared() {
     let mut keys = KeyBuf::new();
@@ -51,6 +90,7 @@ fn a_buffer_is_filled_and_cleared() {
     assert_eq!(keys.as_keys().iter().collect::<Vec<_>>(), [&b"one"[..], b"two", b""]);
     keys.clear();
     assert!(keys.is_empty() && keys.as_keys().is_empty());
+    assert_eq!(format!("{keys:?}"), "KeyBuf { len: 0, bytes: 0 }");
     keys.push(b"again");
     assert_eq!(keys.as_keys().get(0), Some(&b"again"[..]));
 }

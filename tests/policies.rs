@@ -3,10 +3,13 @@
 mod interpreted;
 mod support;
 
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+
 use filterblock::{
     BashoBloom2Policy, BashoInternalFilterPolicy, BloomFilterPolicy, CassandraBloomPolicy, Error,
-    FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy,
-    OpaquePolicy,
+    FilterBlockReader, FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash, Keys, LegacyBloomPolicy,
+    LegacyHash, Murmur3BloomPolicy, OpaquePolicy, Result, SharedPolicy,
 };
 use interpreted::fewer;
 use proptest::collection::vec;
@@ -31,6 +34,27 @@ fn policies(bits_per_key: u32) -> Vec<Box<dyn FilterPolicy>> {
         Box::new(Murmur3BloomPolicy::new(bits_per_key).with_probes(64).unwrap()),
         Box::new(InternalFilterPolicy::new(Murmur3BloomPolicy::new(bits_per_key))),
         Box::new(BashoInternalFilterPolicy::new(CassandraBloomPolicy::new(bits_per_key))),
+    ]
+}
+
+/// LevelDB's policy in each wrapper and behind each pointer, by value and as `dyn`.
+fn wrapped() -> Vec<Box<dyn FilterPolicy>> {
+    static PLAIN: LazyLock<BloomFilterPolicy> = LazyLock::new(|| BloomFilterPolicy::new(10));
+    let (plain, shared): (_, SharedPolicy) = (*PLAIN, Arc::new(*PLAIN));
+    vec![
+        Box::new(&*PLAIN),
+        Box::new(&*PLAIN as &dyn FilterPolicy),
+        Box::new(Box::new(plain)),
+        Box::new(Box::new(plain) as Box<dyn FilterPolicy>),
+        Box::new(Rc::new(plain)),
+        Box::new(Rc::new(plain) as Rc<dyn FilterPolicy>),
+        Box::new(Arc::new(plain)),
+        Box::new(Arc::clone(&shared)),
+        Box::new(InternalFilterPolicy::new(plain)),
+        Box::new(InternalFilterPolicy::new(Arc::clone(&shared))),
+        Box::new(BashoInternalFilterPolicy::new(plain)),
+        Box::new(BashoInternalFilterPolicy::new(shared)),
+        Box::new(InternalFilterPolicy::new(BashoInternalFilterPolicy::new(InternalFilterPolicy::new(plain)))),
     ]
 }
 
@@ -259,5 +283,103 @@ fn absurd_sizes_are_errors() {
         if let Some(hashes) = hashes(policy, &keys) {
             check(&|dst| policy.create_filter_from_hashes(&hashes, dst));
         }
+    }
+}
+
+/// Lengths of slices around the sizes in which batches are cut: 8, 32, 128 and their multiples.
+fn batch_lengths() -> Vec<usize> {
+    let around =
+        [8, 16, 32, 64, 96, 128, 160, 256, 288].into_iter().flat_map(|size| [size - 1, size, size + 1]);
+    (0..4).chain(around).chain([300]).step_by(fewer(7)).collect()
+}
+
+/// Answers before the batch is asked, by turns true and false.
+fn preset(len: usize, with: usize) -> Vec<bool> {
+    (0..len).map(|index| (index / 3 + with).is_multiple_of(2)).collect()
+}
+
+/// Where one of the two slices ends first, answers behind its end stay as they were.
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn batches_of_unequal_slices_answer_up_to_the_shorter_one() {
+    // Enough for every wrapper to cut its suffix off.
+    let keys: Vec<Vec<u8>> = (0..300).map(|i| [&numbered_key(i)[..], &[1; 24]].concat()).collect();
+    let lengths = batch_lengths();
+    for policy in policies(10).into_iter().chain(wrapped()) {
+        let made = |range: std::ops::Range<usize>| filter(&policy, &keys[range].iter().collect::<KeyBuf>());
+        let one = made(0..60);
+        let eights: Vec<Vec<u8>> = (0..38).map(|part| made(part * 8..(part * 8 + 5).min(300))).collect();
+        let each: Vec<Vec<u8>> = (0..300).map(|i| made(i / 2 * 2..i / 2 * 2 + 1)).collect();
+        let kinds: [Vec<&[u8]>; 4] = [
+            (0..300).map(|_| &one[..]).collect(),
+            (0..300).map(|i| &eights[i / 8][..]).collect(),
+            (0..300).map(|i| &each[i][..]).collect(),
+            (0..300).map(|i| if i % 40 == 33 { &[] } else { &one[..] }).collect(),
+        ];
+        for (kind, filters) in kinds.iter().enumerate() {
+            let probes: Vec<(&[u8], &[u8])> =
+                keys.iter().zip(filters).map(|(key, filter)| (&key[..], *filter)).collect();
+            let expected: Vec<bool> =
+                probes.iter().map(|(key, filter)| policy.key_may_match(key, filter)).collect();
+            assert!(expected[..60].contains(&true) && expected.contains(&false));
+            for &asked in &lengths {
+                for &wanted in &lengths {
+                    let mut answers = preset(wanted, asked);
+                    policy.keys_may_match(&probes[..asked], &mut answers);
+                    let answered = asked.min(wanted);
+                    let what =
+                        || format!("{}, filters {kind}: {asked} probes, {wanted} answers", policy.name());
+                    assert_eq!(answers[..answered], expected[..answered], "{}", what());
+                    assert_eq!(answers[answered..], preset(wanted, asked)[answered..], "{}", what());
+                }
+            }
+        }
+    }
+}
+
+/// Counts on slices of equal length, and fills in the answers of a few probes only.
+struct Careless;
+
+impl FilterPolicy for Careless {
+    fn name(&self) -> &str {
+        "test.Careless"
+    }
+    fn create_filter(&self, _: Keys<'_>, _: &mut Vec<u8>) -> Result<()> {
+        Ok(())
+    }
+    fn key_may_match(&self, _: &[u8], _: &[u8]) -> bool {
+        true
+    }
+    fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+        assert_eq!(probes.len(), answers.len());
+        answers.iter_mut().take(5).for_each(|answer| *answer = false);
+    }
+}
+
+#[test]
+fn what_a_policy_leaves_unanswered_may_match() {
+    // One filter of no bytes, and a range beyond it.
+    let block = [0, 0, 0, 0, 0, 0, 0, 0, 11];
+    for count in batch_lengths() {
+        for beyond in [false, true] {
+            let offset = |i: usize| if beyond && i % 128 % 10 == 9 { 1 << 11 } else { 0 };
+            let queries: Vec<(u64, &[u8])> = (0..count).map(|i| (offset(i), &b"key"[..])).collect();
+            let mut answers = vec![false; 500];
+            FilterBlockReader::new(Careless, block).keys_may_match(&queries, &mut answers);
+            let expected: Vec<bool> = (0..count).map(|i| i % 128 >= 5).collect();
+            assert_eq!(answers, expected, "{count} queries");
+        }
+    }
+}
+
+#[test]
+fn a_wrapper_hands_on_slices_of_equal_length() {
+    let probes = [(&b"12345678"[..], &b""[..]); 300];
+    for (asked, wanted) in [(3, 80), (80, 3), (130, 300), (300, 130), (0, 9), (9, 0)] {
+        let mut answers = vec![true; wanted];
+        InternalFilterPolicy::new(Careless).keys_may_match(&probes[..asked], &mut answers);
+        let answered = asked.min(wanted);
+        let expected: Vec<bool> = (0..wanted).map(|i| i >= answered || i % 128 >= 5).collect();
+        assert_eq!(answers, expected, "{asked} probes, {wanted} answers");
     }
 }

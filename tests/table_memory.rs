@@ -252,3 +252,129 @@ fn decoders_keep_to_the_bound_on_memory() {
         }
     }
 }
+
+/// The memory that a table says it keeps is that of each part.
+#[test]
+fn memory_usage_is_the_sum_of_the_parts() {
+    for sample in samples() {
+        let table = sample.open();
+        let parts = [
+            size_of_val(&table),
+            table.index().size(),
+            table.metaindex().map_or(0, |metaindex| metaindex.size()),
+            table.filter().map_or(0, |filter| filter.contents().len()),
+        ];
+        assert!(parts[1] > 0 && parts[2] > 0 && (parts[3] > 0) == sample.filtered);
+        assert_eq!(table.memory_usage(), parts.iter().sum(), "{}", sample.name);
+        let path = "some/where/000005.ldb";
+        let usage = table.memory_usage();
+        assert_eq!(table.with_path(path).memory_usage(), usage + path.len());
+    }
+}
+
+/// Each part that is kept leaves less to a data block, byte by byte.
+#[test]
+fn each_part_counts_against_the_limit() {
+    const LIMIT: usize = 1 << 20;
+    let name = b"filter.leveldb.BuiltinBloomFilter2".to_vec();
+    for part in ["index", "metaindex", "filter"] {
+        // Of the limit and twice the file, which room is left to the stored data block and its contents?
+        let table = |value_len: usize| {
+            let mut crafted = Crafted::default();
+            let block = |crafted: &mut Crafted, contents: &[u8]| {
+                crafted.block_of_type(&snap::raw::Encoder::new().compress_vec(contents).unwrap(), 1)
+            };
+            let contents = entry_block(&[("key", vec![0; value_len])]);
+            let data = block(&mut crafted, &contents);
+            let large = |is_it: bool| if is_it { 600 << 10 } else { 10 };
+            // Malformed, so that every key may match.
+            let filter = block(&mut crafted, &vec![0xff; large(part == "filter")]);
+            let meta = [(name.clone(), handle(filter)), (b"x".to_vec(), vec![0; large(part == "metaindex")])];
+            let metaindex = block(&mut crafted, &entry_block(&meta));
+            let index = [(b"key".to_vec(), handle(data)), (b"z".to_vec(), vec![0; large(part == "index")])];
+            let index = block(&mut crafted, &entry_block(&index));
+            let file = crafted.footer(metaindex, index);
+            let table = Table::open(file.clone(), &ReadOptions::default().max_block_size(LIMIT)).unwrap();
+            let parts = [
+                table.index().size(),
+                table.metaindex().unwrap().size(),
+                table.filter().unwrap_or_else(|| panic!("{:?}", table.filter_error())).contents().len(),
+            ];
+            let room = 2 * file.len() + LIMIT - parts.iter().sum::<usize>() - (data.1 as usize + 5);
+            (table, contents.len(), room)
+        };
+        let mut fits = [false; 2];
+        // Around the border.
+        let border = LIMIT - (600 << 10);
+        for value_len in (border - 2000..border + 200_000).step_by(9000) {
+            let (table, len, room) = table(value_len);
+            let read = table.get(b"key");
+            assert_eq!(read.is_ok(), len <= room, "{part}: {len} within {room}: {read:?}");
+            fits[usize::from(len <= room)] = true;
+            match read {
+                Ok(value) => assert_eq!(value.unwrap().len(), value_len),
+                Err(Error::Limit { limit, found, .. }) => {
+                    assert_eq!((limit, found), (room as u64, len as u64), "{part}")
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert_eq!(fits, [true; 2], "{part}: the border was reached");
+    }
+}
+
+/// Names of 8 MiB: found out about, quoted and walked past without a copy of them.
+#[test]
+fn long_names_in_the_metaindex_keep_to_the_bound() {
+    const LIMIT: usize = 8 << 20;
+    const LEN: usize = LIMIT - 100;
+    // An entry that shares these bytes with the key before, and has others behind them.
+    let entry = |shared: u64, rest: &[u8]| {
+        [&varint(shared)[..], &varint(rest.len() as u64), &[2], rest, &[0, 0]].concat()
+    };
+    let long = |start: &[u8]| [start, &vec![0xff; LEN - start.len()]].concat();
+    let shared = |start: &[u8]| [entry(0, &start[..1]), entry(1, &long(&start[1..]))].concat();
+    let halves = |start: &[u8]| {
+        let half = [start, &vec![0xff; LEN / 2]].concat();
+        [entry(0, &half), entry(half.len() as u64, &vec![0xfe; LEN / 2 - 100])].concat()
+    };
+    let mut cases = Vec::new();
+    for start in
+        ["fullfilter.", "partitionedfilter.", "filter.rocksdb.", "rocksdb.", "filter.", "stats.sst1", "x"]
+    {
+        let start = start.as_bytes();
+        cases.push((start, "whole", entry(0, &long(start))));
+        cases.push((start, "shared", shared(start)));
+        cases.push((start, "halves", halves(start)));
+    }
+    for (start, how, mut contents) in cases {
+        contents.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+        assert!(contents.len() <= LIMIT);
+        let mut crafted = Crafted::default();
+        let compressed = snap::raw::Encoder::new().compress_vec(&contents).unwrap();
+        drop(contents);
+        let data = crafted.entries(&[("key", "value")]);
+        let metaindex = crafted.block_of_type(&compressed, 1);
+        let index = crafted.entries(&[("key", handle(data))]);
+        let file = crafted.footer(metaindex, index);
+        let what = format!("{} {how}", String::from_utf8_lossy(start));
+        let (bytes, shown) = peak(|| {
+            let table = Table::open(&file[..], &ReadOptions::default()).unwrap();
+            assert_eq!(table.get(b"key").unwrap().unwrap(), "value");
+            assert!(table.filter().is_none() && table.may_contain(b"a").unwrap());
+            table.filter_error().map(ToString::to_string).unwrap_or_default()
+        });
+        assert!(bytes <= bound(&file, LIMIT), "{what}: {bytes} for {}", file.len());
+        assert!(shown.len() < 500, "{what}: a message of {} bytes", shown.len());
+        // Whole names are compared where they lie; that of a filter of RocksDB's is quoted.
+        if how == "whole" {
+            assert_eq!(
+                shown.is_empty(),
+                !start.ends_with(b"lfilter.") && !start.ends_with(b"dfilter."),
+                "{shown}"
+            );
+            let quoted = format!("... ({LEN} bytes), RocksDB's filter of another kind");
+            assert!(shown.is_empty() || shown.contains(&quoted), "{shown}");
+        }
+    }
+}

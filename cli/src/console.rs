@@ -3,10 +3,12 @@
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
+use filterblock::table::Meter;
 
 use crate::show::path_text;
 use crate::{CLOSED, TROUBLE};
@@ -22,6 +24,7 @@ pub(crate) struct Console {
     message_colour: bool,
     is_terminal: bool,
     width: Option<usize>,
+    meter: Arc<Meter>,
 }
 
 /// What a piece of output means; its looks follow from that.
@@ -69,6 +72,7 @@ impl Console {
             message_colour: false,
             is_terminal: false,
             width: None,
+            meter: Arc::default(),
         }
     }
 
@@ -97,6 +101,16 @@ impl Console {
             width: width.map(|(width, _)| usize::from(width.0)),
             ..Self::new(out, messages)
         }
+    }
+
+    /// What counts the work of reading tables.
+    pub(crate) fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
+    }
+
+    /// Counts with `meter` from now on.
+    pub(crate) fn set_meter(&mut self, meter: Arc<Meter>) {
+        self.meter = meter;
     }
 
     /// The width to fit results to: the terminal's. `None` if they go elsewhere.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use filterblock::Error;
 use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest, log_holds_data};
@@ -23,12 +24,16 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// The database in `folder`; `None` if it is a folder like any other.
-    pub(crate) fn find(folder: &Path) -> Option<Self> {
-        let files = DatabaseFiles::list(folder).ok()?;
-        let is_one = |kind| files.of_kind(kind).next().is_some();
+    /// The database in `folder`; `None` if it is a folder like any other. Fails where the folder cannot be listed.
+    pub(crate) fn find(folder: &Path) -> Result<Option<Self>, String> {
+        let files = DatabaseFiles::list(folder).map_err(|error| match error.without_path() {
+            Error::Io { source, .. } => format!("listing the folder: {source}"),
+            error => error.to_string(),
+        })?;
+        let is_one =
+            |kind| files.of_kind(kind).next().is_some() || files.unreadable().any(|file| file.kind == kind);
         if !is_one(FileKind::Current) && !is_one(FileKind::Manifest) {
-            return None;
+            return Ok(None);
         }
         let manifest = Manifest::read(folder);
         let mut by_number = BTreeMap::new();
@@ -36,12 +41,7 @@ impl Database {
             by_number.entry(table.number).or_insert(at);
         }
         let overlapped = manifest.as_ref().map_or_else(|_| BTreeMap::new(), overlapped);
-        Some(Self { folder: folder.to_owned(), files, manifest, by_number, overlapped })
-    }
-
-    /// The database that the file at `path` lies in.
-    pub(crate) fn around(path: &Path) -> Option<Self> {
-        Self::find(folder_of(path))
+        Ok(Some(Self { folder: folder.to_owned(), files, manifest, by_number, overlapped }))
     }
 
     /// What the MANIFEST records about the table at `path`; `None` if it is not one of the live ones.
@@ -50,7 +50,7 @@ impl Database {
         let number = path.file_stem()?.to_str()?.parse().ok()?;
         let at = *self.by_number.get(&number)?;
         // Of several files with one number, LevelDB takes one.
-        let taken = self.files.table(number)?.path.file_name()?;
+        let taken = self.files.table(number).ok()??.path.file_name()?;
         (taken == name).then(|| self.manifest.as_ref().ok()?.tables().get(at)).flatten()
     }
 
@@ -68,10 +68,10 @@ impl Database {
         }
     }
 
-    /// The live tables that are not there.
+    /// The live tables that are not there. What is there and cannot be looked at is not among them: listing the folder tells.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &LiveTable> {
         let tables = self.manifest.as_ref().map_or(&[][..], Manifest::tables);
-        tables.iter().filter(|table| self.files.table(table.number).is_none())
+        tables.iter().filter(|table| self.files.table(table.number) == Ok(None))
     }
 
     /// Where a live table that is not there would be.
@@ -86,6 +86,31 @@ impl Database {
 
     pub(crate) fn is_bytewise(&self) -> bool {
         self.manifest.as_ref().is_ok_and(Manifest::is_bytewise)
+    }
+}
+
+/// The databases that tables given by their paths lie in. Keeps the last one: neighbours are looked for in it.
+#[derive(Default)]
+pub(crate) struct Surroundings {
+    last: Option<(PathBuf, Option<Arc<Database>>)>,
+}
+
+impl Surroundings {
+    /// The database that the file at `path` lies in. Where the folder cannot be listed, that is handed to `complain`, once.
+    pub(crate) fn of(&mut self, path: &Path, complain: impl FnOnce(&Path, String)) -> Option<Arc<Database>> {
+        let folder = folder_of(path);
+        if let Some((last, database)) = &self.last
+            && last == folder
+        {
+            return database.clone();
+        }
+        let found = Database::find(folder).unwrap_or_else(|error| {
+            complain(folder, error);
+            None
+        });
+        let database = found.map(Arc::new);
+        self.last = Some((folder.to_owned(), database.clone()));
+        database
     }
 }
 
@@ -116,7 +141,7 @@ fn overlapped(manifest: &Manifest) -> BTreeMap<u64, usize> {
 }
 
 /// The folder that the file at `path` lies in.
-pub(crate) fn folder_of(path: &Path) -> &Path {
+fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -154,14 +179,41 @@ mod tests {
     fn a_folder_without_a_manifest_is_no_database() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("000005.ldb"), "").unwrap();
-        assert!(Database::find(folder.path()).is_none());
-        assert!(Database::find(&folder.path().join("missing")).is_none());
+        assert!(Database::find(folder.path()).unwrap().is_none());
+        assert!(Database::find(&folder.path().join("missing")).is_err());
         fs::write(folder.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
-        let database = Database::find(folder.path()).unwrap();
+        let database = Database::find(folder.path()).unwrap().unwrap();
         assert!(database.manifest.is_err());
         assert_eq!((database.missing().count(), database.comparator()), (0, None));
         assert!(database.live(&folder.path().join("000005.ldb")).is_none());
-        assert!(Database::around(&folder.path().join("000005.ldb")).is_some());
+        let mut surroundings = Surroundings::default();
+        let mut complaints = 0;
+        for (path, is_one) in
+            [("000005.ldb", true), ("x.ldb", true), ("missing/1.ldb", false), ("missing/2.ldb", false)]
+        {
+            let found = surroundings.of(&folder.path().join(path), |_, _| complaints += 1);
+            assert_eq!(found.is_some(), is_one, "{path}");
+        }
+        assert_eq!(complaints, 1);
+    }
+
+    /// Not passed over as no database.
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_whose_files_cannot_be_looked_at_is_a_database() {
+        for name in ["CURRENT", "MANIFEST-000001"] {
+            let folder = tempfile::tempdir().unwrap();
+            std::os::unix::fs::symlink(name, folder.path().join(name)).unwrap();
+            assert!(
+                Database::find(folder.path()).unwrap().is_some_and(|database| database.manifest.is_err()),
+                "{name}"
+            );
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
+        std::os::unix::fs::symlink("000009.ldb", folder.path().join("000009.ldb")).unwrap();
+        let database = Database::find(folder.path()).unwrap().unwrap();
+        assert_eq!(database.manifest.unwrap_err().path(), Some(&*folder.path().join("MANIFEST-000001")));
     }
 
     #[test]

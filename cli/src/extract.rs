@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         console.say("a filter block is no text for a terminal: redirect it, or name a file with --output");
         return TROUBLE;
     }
-    let table = match input::open(path, false, &survey::read_options()) {
+    let table = match input::open(path, false, &survey::read_options().meter(console.meter())) {
         Ok(table) => table,
         Err(unopened) => {
             console.complain(path, unopened.message);

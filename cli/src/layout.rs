@@ -3,10 +3,11 @@
 use std::io::{self, Write as _};
 
 use crate::console::{Console, Tone};
+use crate::show::width;
 
 const GAP: usize = 2;
 
-/// A column. What is wider than it pushes the rest of its line aside.
+/// A column.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) title: &'static str,
@@ -106,26 +107,35 @@ impl Layout {
     }
 
     /// The cells with the spaces around them, without any at the end of the line.
+    ///
+    /// The line breaks behind a first cell of text that is wider than its column. Another such cell pushes its neighbours
+    /// aside as far as they have no room to spare.
     fn pieces(&self, cells: Vec<Cell>) -> Vec<Cell> {
         let mut pieces: Vec<Cell> = Vec::new();
-        let mut pending = 0;
-        for (cell, (column, shown)) in cells.into_iter().zip(&self.columns) {
-            if !shown {
-                continue;
-            }
-            let padding = column.width.saturating_sub(cell.text.chars().count());
-            let (before, after) = match column.align {
-                Align::Left => (0, padding),
-                Align::Right => (padding, 0),
+        // Where the column begins, and how far the line has come.
+        let (mut start, mut at) = (0, 0);
+        let shown = cells.into_iter().zip(&self.columns).filter(|(_, (_, shown))| *shown);
+        for (number, (cell, (column, _))) in shown.enumerate() {
+            let text_width = width(&cell.text);
+            let indent = match column.align {
+                Align::Left => 0,
+                Align::Right => column.width.saturating_sub(text_width),
             };
             if !cell.text.is_empty() {
-                pieces.push(" ".repeat(pending + before).into());
+                let gap = if at > 0 { GAP } else { 0 };
+                let spaces = (start + indent).saturating_sub(at).max(gap);
+                pieces.push(" ".repeat(spaces).into());
                 pieces.push(cell);
-                pending = after + GAP;
-            } else {
-                pending += column.width + GAP;
+                at += spaces + text_width;
+                if number == 0 && column.align == Align::Left && text_width > column.width {
+                    pieces.push("\n".into());
+                    at = 0;
+                }
             }
+            start += column.width + GAP;
         }
+        // Nothing came behind the break.
+        pieces.pop_if(|last| last.text == "\n");
         pieces
     }
 }
@@ -138,10 +148,10 @@ mod tests {
         layout.pieces(cells.map(Cell::from).to_vec()).into_iter().map(|piece| piece.text).collect()
     }
 
-    fn layout(width: Option<usize>) -> Layout {
+    fn layout(fit: Option<usize>) -> Layout {
         Layout::new(
             vec![Column::left("name", 6, 0), Column::right("size", 5, 2), Column::left("note", 1, 1)],
-            width,
+            fit,
         )
     }
 
@@ -151,7 +161,26 @@ mod tests {
         assert_eq!(line(&layout, ["a", "1", "x"]), "a           1  x");
         assert_eq!(line(&layout, ["a", "1", ""]), "a           1");
         assert_eq!(line(&layout, ["a", "", "x"]), "a              x");
-        assert_eq!(line(&layout, ["longer than 6", "1", "x"]), "longer than 6      1  x");
+    }
+
+    #[test]
+    fn columns_stand_below_each_other_whatever_is_in_them() {
+        let layout = layout(None);
+        assert_eq!(line(&layout, ["longer than 6", "1", "x"]), "longer than 6\n            1  x");
+        assert_eq!(line(&layout, ["longer than 6", "", "x"]), "longer than 6\n               x");
+        assert_eq!(line(&layout, ["longer than 6", "", ""]), "longer than 6");
+        // Seven digits take two more columns than there are.
+        assert_eq!(line(&layout, ["a", "1234567", "x"]), "a       1234567  x");
+        // Two columns for each character, and none for the second part of the last.
+        assert_eq!(line(&layout, ["世界", "1", "x"]), "世界        1  x");
+        assert_eq!(line(&layout, ["e\u{301}", "1", "x"]), "e\u{301}           1  x");
+        let layout = Layout::new(
+            vec![Column::left("a", 2, 0), Column::left("b", 2, 0), Column::right("c", 8, 0)],
+            None,
+        );
+        // What the second pushes aside the third takes back.
+        assert_eq!(line(&layout, ["a", "12345", "x"]), "a   12345      x");
+        assert_eq!(line(&layout, ["a", "1", "x"]), "a   1          x");
     }
 
     #[test]

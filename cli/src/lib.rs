@@ -24,12 +24,13 @@ mod whole_file;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{ColorChoice, Parser, Subcommand};
 
 use console::Console;
 use filterblock::Error;
-use filterblock::table::{ReadAt, Table};
+use filterblock::table::{Meter, ReadAt, Table};
 
 /// The exit status for wrong usage and for input that is missing or cannot be read.
 const TROUBLE: u8 = 2;
@@ -92,7 +93,18 @@ pub fn run(
     stdout: impl Write + 'static,
     stderr: impl Write + 'static,
 ) -> u8 {
+    run_metered(arguments, stdout, stderr, Arc::default())
+}
+
+/// As [`run`], and counts in `meter` what reading tables costs.
+pub fn run_metered(
+    arguments: impl IntoIterator<Item = OsString>,
+    stdout: impl Write + 'static,
+    stderr: impl Write + 'static,
+    meter: Arc<Meter>,
+) -> u8 {
     let mut console = Console::new(Box::new(stdout), Box::new(stderr));
+    console.set_meter(meter);
     match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments.command.run(&mut console),
         Err(error) if error.use_stderr() => {

@@ -4,11 +4,17 @@ use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::path::Path;
 
-use filterblock::escape;
+use filterblock::{escape, escape_path};
+use unicode_width::UnicodeWidthStr as _;
 
 /// A path on a terminal or in a message.
 pub(crate) fn path_text(path: &Path) -> impl Display {
-    escape(path.as_os_str().as_encoded_bytes())
+    escape_path(path)
+}
+
+/// How many columns of a terminal `text` takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
 }
 
 /// Bytes as a JSON string: as they are if they are UTF-8, otherwise escaped.
@@ -16,6 +22,25 @@ pub(crate) fn json_text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
         Err(_) => escape(bytes).to_string().into(),
+    }
+}
+
+/// The longest name from a file that is shown whole, in bytes.
+const MAX_NAME: usize = 256;
+
+/// A name from a file: its start and its length if it is longer than any that a program is known to write.
+pub(crate) fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
+    match name.split_at_checked(MAX_NAME) {
+        Some((start, [_, ..])) => format!("{}... ({} bytes)", escape(start), name.len()).into_bytes().into(),
+        _ => name.into(),
+    }
+}
+
+/// A name from a file as a JSON string.
+pub(crate) fn json_name(name: &[u8]) -> Cow<'_, str> {
+    match short_name(name) {
+        Cow::Borrowed(name) => json_text(name),
+        Cow::Owned(name) => json_text(&name).into_owned().into(),
     }
 }
 
@@ -155,6 +180,9 @@ mod tests {
     fn bytes_that_are_no_text_are_escaped_for_json() {
         assert_eq!(json_text("é\n".as_bytes()), "é\n");
         assert_eq!(json_text(b"a\xff"), r"a\xff");
+        assert_eq!(json_name(b"a\xff"), r"a\xff");
+        assert_eq!(json_name(&[b'x'; MAX_NAME]), "x".repeat(MAX_NAME));
+        assert_eq!(json_name(&[b'x'; MAX_NAME + 1]), "x".repeat(MAX_NAME) + "... (257 bytes)");
         assert_eq!(Hex(b"\x00\xffa").to_string(), "00ff61");
     }
 }

@@ -58,3 +58,14 @@ fn handles_that_lead_nowhere_are_not_followed() {
     let (all, _) = reads(indexed((0..200_000).map(|at| (u64::MAX - at, at))));
     assert!(all <= OPENING, "{all} reads");
 }
+
+#[test]
+fn blocks_that_overlap_are_sampled_up_to_the_size_of_the_file() {
+    let mut crafted = Crafted { file: vec![0; 1 << 20] };
+    crafted.entries(&[(b"key", b"value")]);
+    let file = crafted.with_index((0..1000).map(|at| (at, 900_000)));
+    let source = Recording::new(file.clone());
+    survey(&source).unwrap();
+    let read: usize = source.take().iter().map(|(_, len)| len).sum();
+    assert!(read <= 2 * file.len(), "{read} bytes of {}", file.len());
+}

@@ -8,6 +8,7 @@ fn both_builders_write_the_same_bytes() {
     assert_eq!(report.blocks, 20_000);
     // The cases reach what they are meant to.
     assert!(report.backward_starts > 0 && report.hashed_keys > 0 && report.early_keys > 0);
+    assert!(report.long_keys > 0);
     assert!(report.largest > 100_000, "no gap of many empty filters");
 }
 

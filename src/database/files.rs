@@ -1,6 +1,7 @@
 //! The files of a database folder (LevelDB's `db/filename.cc`; goleveldb's `leveldb/storage/file_storage.go`).
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
 use super::manifest::Manifest;
@@ -40,24 +41,53 @@ pub struct DatabaseFile {
     pub len: u64,
 }
 
+/// A name in a database folder of which no more could be found out: not its size, nor whether it is a regular file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct UnreadableFile {
+    /// What the file would be for.
+    pub kind: FileKind,
+    /// The number in its name; 0 if there is none.
+    pub number: u64,
+    /// Where it is: the folder as it was given, and the file's name.
+    pub path: PathBuf,
+    /// Why it could not be looked at: [`Error::Io`], with the path.
+    pub error: Arc<Error>,
+}
+
+impl PartialEq for UnreadableFile {
+    /// Errors are equal if they say the same.
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, self.number, &self.path) == (other.kind, other.number, &other.path)
+            && self.error.to_string() == other.error.to_string()
+    }
+}
+
+impl Eq for UnreadableFile {}
+
 /// The files of a database folder, by kind, number and name.
+///
+/// A file of which the system would not say what it is may be sound all the same, and is listed apart:
+/// [`unreadable`](Self::unreadable). All else here is about the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseFiles {
     files: Vec<DatabaseFile>,
+    unreadable: Vec<UnreadableFile>,
 }
 
 impl DatabaseFiles {
     /// Lists the regular files in `dir` that have a name of LevelDB's or goleveldb's, and links to such files. No file is opened.
     ///
-    /// Whatever else is there is passed over, as is a file that vanishes meanwhile.
+    /// Whatever else is there is passed over, as is a file that vanishes meanwhile. A name that cannot be looked
+    /// at, such as a link that leads nowhere or in a circle, is among the [`unreadable`](Self::unreadable).
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the folder, or the kind and size of such a file, cannot be read.
+    /// [`Error::Io`] if the names in the folder cannot be read.
     pub fn list(dir: impl AsRef<Path>) -> Result<Self> {
         let dir = dir.as_ref();
         let in_dir = |error| Error::io("listing", 0, error).with_path(dir);
-        let mut files = Vec::new();
+        let (mut files, mut unreadable) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(dir).map_err(in_dir)? {
             let name = entry.map_err(in_dir)?.file_name();
             let Some((kind, number)) = name.to_str().and_then(parse_name) else { continue };
@@ -67,12 +97,23 @@ impl DatabaseFiles {
                     files.push(DatabaseFile { kind, number, path, len: metadata.len() });
                 }
                 Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Error::io("looking up the size", 0, error).with_path(path)),
+                Err(error) if has_vanished(&path, &error) => {}
+                Err(error) => {
+                    let error = Error::io("looking up the size", 0, error).with_path(&path);
+                    unreadable.push(UnreadableFile { kind, number, path, error: Arc::new(error) });
+                }
             }
         }
         files.sort_by(|a, b| (a.kind, a.number, &a.path).cmp(&(b.kind, b.number, &b.path)));
-        Ok(Self { files })
+        unreadable.sort_by(|a, b| (a.kind, a.number, &a.path).cmp(&(b.kind, b.number, &b.path)));
+        Ok(Self { files, unreadable })
+    }
+
+    /// The files that could not be looked at, by kind, number and name. Each may be sound, of any size, or no file at all.
+    ///
+    /// Whoever goes by what is there has to ask for these too: one may be `CURRENT`, a live log with data, or a live table.
+    pub fn unreadable(&self) -> std::slice::Iter<'_, UnreadableFile> {
+        self.unreadable.iter()
     }
 
     /// All files, by kind, number and name.
@@ -86,14 +127,26 @@ impl DatabaseFiles {
     }
 
     /// The file in which LevelDB finds the table of this number: `.ldb` before `.sst`, the number in six digits or more (`TableCache::FindTable`
-    /// in `db/table_cache.cc`).
-    pub fn table(&self, number: u64) -> Option<&DatabaseFile> {
-        let start = self.files.partition_point(|file| (file.kind, file.number) < (FileKind::Table, number));
-        let end = self.files.partition_point(|file| (file.kind, file.number) <= (FileKind::Table, number));
-        let files = self.files.get(start..end)?;
-        [format!("{number:06}.ldb"), format!("{number:06}.sst")].iter().find_map(|name| {
-            files.iter().find(|file| file.path.file_name().is_some_and(|found| found == &**name))
-        })
+    /// in `db/table_cache.cc`). `None` if neither is there.
+    ///
+    /// # Errors
+    ///
+    /// The file that LevelDB would try first, if it is one of the [`unreadable`](Self::unreadable): the table is neither known
+    /// to be missing nor known to be sound.
+    pub fn table(&self, number: u64) -> std::result::Result<Option<&DatabaseFile>, &UnreadableFile> {
+        let wanted = (FileKind::Table, number);
+        let files = of(&self.files, wanted, |file| (file.kind, file.number));
+        let unreadable = of(&self.unreadable, wanted, |file| (file.kind, file.number));
+        for name in [format!("{number:06}.ldb"), format!("{number:06}.sst")] {
+            let is_it = |path: &Path| path.file_name().is_some_and(|found| found == &*name);
+            if let Some(file) = unreadable.clone().find(|file| is_it(&file.path)) {
+                return Err(file);
+            }
+            if let Some(file) = files.clone().find(|file| is_it(&file.path)) {
+                return Ok(Some(file));
+            }
+        }
+        Ok(None)
     }
 
     /// The logs that are not in tables yet, oldest first. [`log_holds_data`](super::log_holds_data) tells whether one holds anything.
@@ -109,6 +162,22 @@ impl<'a> IntoIterator for &'a DatabaseFiles {
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
+}
+
+/// The items whose kind and number are the `wanted` ones, of items sorted by these.
+fn of<T>(
+    items: &[T],
+    wanted: (FileKind, u64),
+    key: impl Fn(&T) -> (FileKind, u64) + Copy,
+) -> impl Iterator<Item = &T> + Clone {
+    let start = items.partition_point(|item| key(item) < wanted);
+    items.iter().skip(start).take_while(move |item| key(item) == wanted)
+}
+
+/// Whether a name that was listed is there no more, and not a link that leads nowhere.
+fn has_vanished(path: &Path, error: &io::Error) -> bool {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    is_gone(error) && fs::symlink_metadata(path).is_err_and(|error| is_gone(&error))
 }
 
 /// What a file of this name is for, and the number in the name, or 0.

@@ -76,7 +76,9 @@ impl LiveTables {
     /// Takes a table off its level. One that is not there is no error: LevelDB too lets it pass.
     pub(crate) fn delete(&mut self, level: u8, number: u64) {
         if let Some(table) = self.tables.remove(&(level, number)) {
-            self.memory = self.memory.saturating_sub(memory(table.smallest.len(), table.largest.len()));
+            let freed = memory(table.smallest.len(), table.largest.len());
+            debug_assert!(freed <= self.memory, "every table is counted");
+            self.memory = self.memory.saturating_sub(freed);
         }
     }
 

@@ -10,7 +10,7 @@
 //! end of a block. Type 0 with length 0 fills space that was reserved and not written.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::Range;
 
 use byteorder::{ByteOrder, LittleEndian};
@@ -113,7 +113,8 @@ impl<R: Read> LogReader<R> {
     ///   the length of a damaged fragment cannot be trusted), one of unknown type, and one out of its place.
     /// - [`Error::Limit`] for a record that is too long.
     ///
-    /// [`Error::Io`] if reading fails; after it there are no more records.
+    /// [`Error::Io`] if reading fails, or the source says that it read more than it was asked for; after it there are no more
+    /// records.
     pub fn read_record(&mut self) -> Result<Option<LogRecord<'_>>> {
         self.record.clear();
         let mut started = None;
@@ -127,6 +128,7 @@ impl<R: Read> LogReader<R> {
                 // An early LevelDB wrote an empty FIRST where a block had room for no more, and then the record anew.
                 (FULL | FIRST, Some(start)) if !self.record.is_empty() => {
                     // To be read again, as the start of the next record.
+                    debug_assert!(data.start >= HEADER_LEN, "data have a header before them");
                     self.position = data.start.saturating_sub(HEADER_LEN);
                     return Err(broken(start, format!("{} at offset {offset}", name(kind))));
                 }
@@ -167,7 +169,10 @@ impl<R: Read> LogReader<R> {
     fn next_fragment(&mut self, started: Option<u64>) -> Result<Option<Fragment>> {
         loop {
             let offset = self.block_offset.saturating_add(self.position as u64);
-            let rest = self.block.get(self.position..).unwrap_or_default();
+            let Some(rest) = self.block.get(self.position..) else {
+                debug_assert!(false, "a position beyond the block");
+                return Err(self.lose_block(out_of_block(offset)));
+            };
             let Some((header, data)) = rest.split_first_chunk::<HEADER_LEN>() else {
                 let blank = rest.iter().all(|&byte| byte == 0);
                 if self.state == State::Reading {
@@ -216,7 +221,10 @@ impl<R: Read> LogReader<R> {
 
     /// Adds a fragment's data to the record that starts at `start` in the file.
     fn append(&mut self, start: u64, kind: u8, data: Range<usize>) -> Result<()> {
-        let data = self.block.get(data).unwrap_or_default();
+        let Some(data) = self.block.get(data) else {
+            debug_assert!(false, "a fragment beyond its block");
+            return Err(self.lose_block(out_of_block(start)));
+        };
         let len = self.record.len().saturating_add(data.len());
         if len > self.max_record_len {
             self.passing_over = matches!(kind, FIRST | MIDDLE);
@@ -235,8 +243,7 @@ impl<R: Read> LogReader<R> {
         self.block_offset = self.block_offset.saturating_add(self.block.len() as u64);
         self.block.clear();
         self.position = 0;
-        let read = self.source.by_ref().take(BLOCK_LEN as u64).read_to_end(&mut self.block);
-        if let Err(error) = read {
+        if let Err(error) = fill(&mut self.source, &mut self.block, BLOCK_LEN) {
             self.block.clear();
             self.state = State::Ended;
             return Err(Error::io(format!("reading {BLOCK_LEN} bytes"), self.block_offset, error));
@@ -262,6 +269,35 @@ impl<R: Read> LogReader<R> {
         self.passing_over = true;
         error
     }
+}
+
+/// Appends the next `len` bytes of `source` to `block`, or as many as there are.
+///
+/// [`Read::read_to_end`] would panic where a source says that it read more than there was room for.
+fn fill(source: &mut impl Read, block: &mut Vec<u8>, len: usize) -> io::Result<()> {
+    let start = block.len();
+    block.resize(start.saturating_add(len), 0);
+    let mut filled = start;
+    while let Some(room) = block.get_mut(filled..).filter(|room| !room.is_empty()) {
+        let room_len = room.len();
+        match source.read(room) {
+            Ok(0) => break,
+            Ok(read) if read <= room_len => filled = filled.saturating_add(read),
+            Ok(read) => {
+                let message = format!("the source said it read {read} bytes into {room_len}");
+                return Err(io::Error::other(message));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    block.truncate(filled);
+    Ok(())
+}
+
+/// For what cannot happen, so that nothing is lost without a word if it does.
+fn out_of_block(offset: u64) -> Error {
+    Error::corrupt(Structure::LogRecord, offset, "a fragment within its block", "one beyond it")
 }
 
 /// The record that starts at `offset` does not go on.

@@ -10,6 +10,7 @@ use super::current::current_manifest;
 use super::live_tables::{LiveTable, LiveTables};
 use super::log::{LogReader, LogRecord};
 use super::version_edit::{Field, NUM_LEVELS, fields};
+use crate::escape::quote;
 use crate::open_file::open_file;
 use crate::table::{BytewiseComparator, Comparator};
 use crate::{Error, Result, Structure};
@@ -68,7 +69,8 @@ impl Manifest {
     /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, or a record of the MANIFEST is damaged,
     ///   contradicts another, or is missing.
     /// - [`Error::Unsupported`] for a record that only relatives of LevelDB write.
-    /// - [`Error::Limit`] for a MANIFEST that would take more than [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT).
+    /// - [`Error::Limit`] for a MANIFEST that would take more than [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT), or
+    ///   whose comparator has a name of more than 4 KiB.
     pub fn read(dir: impl AsRef<Path>) -> Result<Self> {
         Self::scan_folder(dir, Self::DEFAULT_MEMORY_LIMIT)?.into_result()
     }
@@ -107,7 +109,7 @@ impl Manifest {
         ManifestScan { manifest, damage: read.err() }
     }
 
-    /// The name of the comparator that orders the user keys. LevelDB and goleveldb always record one.
+    /// The name of the comparator that orders the user keys, of 4 KiB at most. LevelDB and goleveldb always record one.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.comparator.as_deref()
     }
@@ -151,7 +153,9 @@ impl Manifest {
     pub fn level(&self, level: u8) -> &[LiveTable] {
         let start = self.tables.partition_point(|table| table.level < level);
         let end = self.tables.partition_point(|table| table.level <= level);
-        self.tables.get(start..end).unwrap_or_default()
+        debug_assert!(start <= end, "tables are sorted by level");
+        // Rather too many tables than one too few.
+        self.tables.get(start..end).unwrap_or(&self.tables)
     }
 
     /// The live tables whose range of keys leaves room for `user_key`, in the order in which LevelDB searches them: level 0
@@ -219,8 +223,8 @@ impl Manifest {
             Some(known) if known != name => Err(Error::corrupt(
                 Structure::VersionEdit,
                 offset,
-                format!("comparator \"{}\" as recorded before", crate::escape(known)),
-                format!("\"{}\"", crate::escape(name)),
+                format!("comparator {} as recorded before", quote(known)),
+                quote(name).to_string(),
             )),
             Some(_) => Ok(()),
             None => {

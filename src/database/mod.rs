@@ -21,8 +21,11 @@
 //! match Manifest::read("chainstate") {
 //!     Ok(manifest) => {
 //!         for table in manifest.tables() {
-//!             let file = files.table(table.number);
-//!             println!("{} on level {}: {:?}", table.number, table.level, file.map(|file| file.len));
+//!             match files.table(table.number) {
+//!                 Ok(Some(file)) => println!("{} on level {}: {} bytes", table.number, table.level, file.len),
+//!                 Ok(None) => println!("{} is missing", table.number),
+//!                 Err(file) => println!("{}", file.error),
+//!             }
 //!         }
 //!     }
 //!     // All tables may be live then.
@@ -39,7 +42,7 @@ mod manifest;
 mod version_edit;
 mod write_log;
 
-pub use files::{DatabaseFile, DatabaseFiles, FileKind};
+pub use files::{DatabaseFile, DatabaseFiles, FileKind, UnreadableFile};
 pub use live_tables::LiveTable;
 pub use log::{LogReader, LogRecord};
 pub use manifest::{Manifest, ManifestScan};

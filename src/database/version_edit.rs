@@ -24,6 +24,10 @@ use crate::{Error, Result, Structure};
 /// How many levels a database has: 0 to 6.
 pub const NUM_LEVELS: u8 = 7;
 
+/// The longest name of a comparator, in bytes. LevelDB has no limit, but names are constants in its users' code:
+/// its own has 26 bytes. What is kept and shown of a MANIFEST stays small.
+const MAX_COMPARATOR_LEN: usize = 4096;
+
 /// One field of a version edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field<'a> {
@@ -67,8 +71,9 @@ pub(crate) struct NewTable<'a> {
 /// # Errors
 ///
 /// [`Error::Corrupt`] for a field that is cut off, a number that does not fit, a level beyond 6, or a key too short for
-/// an internal key; [`Error::Unsupported`] for a tag that LevelDB does not have. LevelDB too refuses such a MANIFEST, except
-/// that it drops a number's excess bits and takes internal keys of any length but 0.
+/// an internal key; [`Error::Unsupported`] for a tag that LevelDB does not have; [`Error::Limit`] for a comparator's name of
+/// more than 4 KiB. LevelDB too refuses such a MANIFEST, except that it drops a number's excess bits and takes internal keys
+/// of any length but 0, and comparators' names of any length.
 pub(crate) const fn fields(record: &[u8], offset: u64) -> Fields<'_> {
     Fields { record, offset, position: 0, failed: false }
 }
@@ -85,7 +90,7 @@ impl<'a> Iterator for Fields<'a> {
     type Item = Result<Field<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed || self.rest().is_empty() {
+        if self.failed || self.position == self.record.len() {
             return None;
         }
         let field = self.field();
@@ -98,7 +103,7 @@ impl<'a> Fields<'a> {
     fn field(&mut self) -> Result<Field<'a>> {
         let start = self.position;
         Ok(match self.varint32("a tag")? {
-            1 => Field::Comparator(self.string("a comparator's name")?),
+            1 => Field::Comparator(self.comparator()?),
             2 => Field::LogNumber(self.varint64("a log number")?),
             3 => Field::NextFileNumber(self.varint64("a next file number")?),
             4 => Field::LastSequence(self.varint64("a last sequence")?),
@@ -127,6 +132,8 @@ impl<'a> Fields<'a> {
     }
 
     fn rest(&self) -> &'a [u8] {
+        debug_assert!(self.position <= self.record.len(), "fields end within the record");
+        // Nothing of a field is an error, so that no field is lost without a word.
         self.record.get(self.position..).unwrap_or_default()
     }
 
@@ -173,6 +180,19 @@ impl<'a> Fields<'a> {
         })?;
         self.position = self.position.saturating_add(string.len());
         Ok(string)
+    }
+
+    fn comparator(&mut self) -> Result<&'a [u8]> {
+        let name = self.string("a comparator's name")?;
+        if name.len() > MAX_COMPARATOR_LEN {
+            return Err(Error::Limit {
+                what: "comparator's name",
+                offset: self.offset,
+                limit: MAX_COMPARATOR_LEN as u64,
+                found: name.len() as u64,
+            });
+        }
+        Ok(name)
     }
 
     fn key(&mut self, what: &str) -> Result<&'a [u8]> {

@@ -187,7 +187,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             self.hashes.truncate(added);
             return false;
         }
-        self.hashed = self.keys.len() as u64;
+        self.hashed = self.hashed.saturating_add(self.keys.len() as u64);
         self.keys.forget();
         true
     }
@@ -246,8 +246,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
         self.take_made_filter()?;
         self.count = count;
+        let (start, array_offset) = (dst.len(), self.filters_end()?);
         dst.extend_from_slice(&self.filters);
-        let array_offset = self.filters.len() as u32;
         let mut index = 0;
         let last = Made { index: count, start: array_offset };
         for made in self.made.iter().chain([&last]) {
@@ -258,6 +258,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             index = made.index.saturating_add(1);
         }
         dst.push(self.base_lg);
+        debug_assert_eq!(dst.len(), start.saturating_add(len), "one offset for each filter");
         self.clear();
         Ok(())
     }
@@ -293,24 +294,12 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             hashes.truncate(added);
             result?;
         }
-        if !scratch.starts_with(GUARD) {
-            return Err(Error::PolicyContract {
-                policy: policy.name().to_owned(),
-                expected: "a filter appended to what was there",
-                found: format!(
-                    "{} bytes left of {}, or changed",
-                    scratch.len().min(GUARD.len()),
-                    GUARD.len()
-                )
-                .into(),
-            });
-        }
-        Ok(())
+        made_filter(policy, scratch).map(|_| ())
     }
 
     /// The block's length with `count` filters, the one in `scratch` among them.
     fn finished_len(&self, count: u64) -> Result<usize> {
-        let new = if self.has_pending() { self.scratch.len().saturating_sub(GUARD.len()) } else { 0 };
+        let new = if self.has_pending() { made_filter(&self.policy, &self.scratch)?.len() } else { 0 };
         let len = count
             .saturating_mul(4)
             .saturating_add(TAIL_LEN as u64)
@@ -332,14 +321,30 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         if !self.has_pending() {
             return Ok(());
         }
-        let filter = self.scratch.get(GUARD.len()..).unwrap_or_default();
+        let start = self.filters_end()?;
+        let filter = made_filter(&self.policy, &self.scratch)?;
         self.filters.try_reserve(filter.len()).map_err(|_| Error::out_of_memory("filter", filter.len()))?;
-        self.made.push(Made { index: self.count, start: self.filters.len() as u32 });
         self.filters.extend_from_slice(filter);
+        self.made.push(Made { index: self.count, start });
+        // What is taken twice would be the filter of other keys.
+        self.scratch.clear();
         self.keys.clear();
         self.hashes.clear();
         self.hashed = 0;
         Ok(())
+    }
+
+    /// Where the next filter starts, and in the end the array. The limit keeps it within 32 bits.
+    fn filters_end(&self) -> Result<u32> {
+        u32::try_from(self.filters.len()).map_err(|_| {
+            debug_assert!(false, "{} bytes of filters", self.filters.len());
+            Error::Limit {
+                what: "filter block",
+                offset: self.last_offset,
+                limit: self.max_size,
+                found: self.filters.len() as u64,
+            }
+        })
     }
 
     fn clear(&mut self) {
@@ -348,6 +353,17 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.count = 0;
         self.last_offset = 0;
     }
+}
+
+/// The filter that `policy` has made, behind the guard that it must have left alone.
+///
+/// Without the guard it is an error: an empty filter in its place would deny every key.
+fn made_filter<'a>(policy: &impl FilterPolicy, scratch: &'a [u8]) -> Result<&'a [u8]> {
+    scratch.strip_prefix(GUARD).ok_or_else(|| Error::PolicyContract {
+        policy: policy.name().to_owned(),
+        expected: "a filter appended to what was there",
+        found: format!("{} bytes left of {}, or changed", scratch.len().min(GUARD.len()), GUARD.len()).into(),
+    })
 }
 
 impl<P: FilterPolicy> fmt::Debug for FilterBlockBuilder<P> {
@@ -359,5 +375,26 @@ impl<P: FilterPolicy> fmt::Debug for FilterBlockBuilder<P> {
             .field("filter_bytes", &self.filters.len())
             .field("pending_keys", &self.keys.len().saturating_add(self.hashes.len()))
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BloomFilterPolicy;
+
+    /// Keys stay pending rather than get an empty filter, or the filter of other keys.
+    #[test]
+    fn keys_without_a_made_filter_get_none() {
+        let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+        for _ in 0..2 {
+            builder.add_key(b"key");
+            for _ in 0..2 {
+                assert!(matches!(builder.finished_len(1), Err(Error::PolicyContract { .. })));
+                assert!(matches!(builder.take_made_filter(), Err(Error::PolicyContract { .. })));
+                assert_eq!((builder.keys.len(), builder.made.len()), (1, 0));
+            }
+            assert_eq!(builder.finish().unwrap().len(), 9 + 4 + 5);
+        }
     }
 }

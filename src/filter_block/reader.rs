@@ -67,7 +67,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// memory at the same time.
     pub fn keys_may_match(&self, queries: &[(u64, &[u8])], answers: &mut Vec<bool>) {
         answers.clear();
-        answers.resize(queries.len(), false);
+        // What a policy should leave unanswered may match.
+        answers.resize(queries.len(), true);
         for (queries, answers) in queries.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
             self.fetch_offsets(queries);
             self.ask_batch(queries, answers);
@@ -141,10 +142,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         let corrupt = |offset: usize, expected, found| {
             Err(Error::corrupt(Structure::FilterBlock, offset as u64, expected, found))
         };
-        let Some(array_end) = contents.len().checked_sub(TAIL_LEN) else {
+        let Some((array_end, array_offset, _)) = tail(contents) else {
             return corrupt(0, format!("at least {TAIL_LEN} bytes"), format!("{}", contents.len()));
         };
-        let array_offset = fixed32_at(contents, array_end).unwrap_or_default() as usize;
         let Some(array_len) = array_end.checked_sub(array_offset) else {
             return corrupt(
                 array_end,
@@ -248,7 +248,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     #[inline]
     fn place(&self, index: usize) -> Option<Place<'_>> {
         let (start, end) = self.offsets(index)?;
-        let filters = self.contents.as_ref().get(..self.array_offset).unwrap_or_default();
+        let filters = self.contents.as_ref().get(..self.array_offset)?;
         Some(match filters.get(start..end) {
             Some(filter) => Place::At(filter),
             None if start == end => Place::EmptyBeyond,
@@ -271,14 +271,18 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
 /// The array's offset, the number of its entries, and base_lg; no entries where the block is malformed.
 fn decode(contents: &[u8]) -> (usize, usize, u8) {
-    let (Some(array_end), Some(&base_lg)) = (contents.len().checked_sub(TAIL_LEN), contents.last()) else {
-        return (0, 0, 0);
-    };
-    let array_offset = fixed32_at(contents, array_end).unwrap_or(u32::MAX) as usize;
+    let Some((array_end, array_offset, base_lg)) = tail(contents) else { return (0, 0, 0) };
     match array_end.checked_sub(array_offset) {
         Some(len) => (array_offset, len / 4, base_lg),
         None => (0, 0, base_lg),
     }
+}
+
+/// The end of the array, its offset and base_lg, as the block's last bytes say. `None` if there are
+/// too few bytes.
+fn tail(contents: &[u8]) -> Option<(usize, usize, u8)> {
+    let array_end = contents.len().checked_sub(TAIL_LEN)?;
+    Some((array_end, fixed32_at(contents, array_end)? as usize, *contents.last()?))
 }
 
 /// The filters of a block, in order: what [`FilterBlockReader::iter`] returns.

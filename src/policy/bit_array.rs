@@ -22,13 +22,20 @@ pub(super) fn append(dst: &mut Vec<u8>, len: usize, probes: u8, fill: impl FnOnc
     dst.try_reserve(needed).map_err(|_| Error::out_of_memory("filter", needed))?;
     let start = dst.len();
     dst.resize(start.saturating_add(len), 0);
-    fill(dst.get_mut(start..).unwrap_or_default());
+    let Some(array) = dst.get_mut(start..) else {
+        // An array that nobody fills would deny every key.
+        debug_assert!(false, "{start} bytes are gone");
+        return Err(Error::out_of_memory("filter", needed));
+    };
+    fill(array);
     dst.push(probes);
     Ok(())
 }
 
+/// Sets a bit within the array.
 #[inline]
 pub(super) fn set(array: &mut [u8], position: u64) {
+    debug_assert!(position < bits(array), "bit {position} of {} bytes", array.len());
     if let Some(byte) = array.get_mut((position / 8) as usize) {
         *byte |= 1 << (position % 8);
     }
@@ -37,5 +44,6 @@ pub(super) fn set(array: &mut [u8], position: u64) {
 /// Whether a bit is set. Bits beyond the array are, so that they deny nothing.
 #[inline]
 pub(super) fn is_set(array: &[u8], position: u64) -> bool {
+    debug_assert!(position < bits(array), "bit {position} of {} bytes", array.len());
     array.get((position / 8) as usize).is_none_or(|byte| byte & (1 << (position % 8)) != 0)
 }

@@ -119,7 +119,7 @@ fn hash_uneven(keys: Keys<'_>, from: usize, hashes: &mut [u32]) {
             (Some(keys), Some(hashes)) => hash8(keys, BLOOM_SEED, hashes),
             _ => {
                 for (index, slot) in hashes.iter_mut().enumerate() {
-                    *slot = hash(keys.get(first + index).unwrap_or_default(), BLOOM_SEED);
+                    *slot = hash(keys.at(first + index), BLOOM_SEED);
                 }
             }
         }

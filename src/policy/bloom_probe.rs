@@ -102,8 +102,9 @@ fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool
 
 /// Answers `probes` of (key, filter) by LevelDB's hash.
 pub(super) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+    // Nothing below may see more answers than probes.
     let len = probes.len().min(answers.len());
-    for (probes, answers) in probes[..len].chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+    for (probes, answers) in probes[..len].chunks(BATCH).zip(answers[..len].chunks_mut(BATCH)) {
         fetch(probes);
         for (probes, answers) in probes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
             matches_group(probes, answers);
@@ -120,14 +121,16 @@ fn fetch(probes: &[(&[u8], &[u8])]) {
     crate::fetch::fetch(ends.flatten());
 }
 
+/// Answers at most `GROUP` probes; both slices are equally long.
 fn matches_group(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+    debug_assert!(probes.len() == answers.len() && probes.len() <= GROUP, "{} probes", probes.len());
     let mut hashes = [0; GROUP];
     hash_group(probes, &mut hashes);
     let mut modulus = LastModulus::default();
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if let Some(avx2) = Avx2::detect() {
         if let Some(filter) = same_filter(probes)
-            && avx2.matches_all(filter, &hashes, answers)
+            && avx2.matches_all(filter, hashes.as_chunks().0, answers)
         {
             return;
         }

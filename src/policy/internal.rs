@@ -50,9 +50,13 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
         user_key(key).is_none_or(|key| self.policy.key_may_match(key, filter))
     }
 
-    #[expect(clippy::indexing_slicing, reason = "no chunk is longer than the array")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "no chunk is longer than the array, nor `len` than either slice"
+    )]
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
-        for (probes, answers) in probes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+        let len = probes.len().min(answers.len());
+        for (probes, answers) in probes[..len].chunks(BATCH).zip(answers[..len].chunks_mut(BATCH)) {
             let mut stripped: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
             let mut are_long = true;
             for (stripped, &(key, filter)) in stripped.iter_mut().zip(probes) {

@@ -156,7 +156,8 @@ pub trait FilterPolicy {
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
     /// Answers many (key, filter) pairs: `answers[i]` for `probes[i]`, as
-    /// [`key_may_match`](Self::key_may_match) would. Where the lengths differ, the shorter one counts.
+    /// [`key_may_match`](Self::key_may_match) would. Where the lengths differ, the shorter one
+    /// counts, and answers beyond it stay as they are.
     ///
     /// By default one by one. A policy that waits for memory can look up several at once here.
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {

@@ -91,6 +91,7 @@ impl SharedBloomFilter {
             Error::corrupt(Structure::Filter, 0, expected, found)
         })?;
         let mut this = Self::allocate(bit_array::bits(array), probes)?;
+        debug_assert_eq!(array.len(), size_of_val(&*this.words), "each word has its bytes");
         for (word, bytes) in this.words.iter_mut().zip(array.as_chunks::<8>().0) {
             *word.get_mut() = LittleEndian::read_u64(bytes);
         }
@@ -166,6 +167,7 @@ impl SharedBloomFilter {
     /// Adds a key to a filter that no other thread sees.
     fn add_alone(&mut self, key: &[u8]) {
         for position in positions(key, self.bits(), self.probes) {
+            debug_assert!(position < self.bits(), "bit {position} of {}", self.bits());
             if let Some(word) = self.words.get_mut((position / 64) as usize) {
                 *word.get_mut() |= 1 << (position % 64);
             }
@@ -174,6 +176,7 @@ impl SharedBloomFilter {
 
     /// Adds all bits of `other`, which is as large.
     fn add_words(&self, other: &Self) {
+        debug_assert_eq!(self.words.len(), other.words.len(), "what is beyond the shorter one would be lost");
         for (word, other) in self.words.iter().zip(&other.words) {
             let bits = other.load(Relaxed);
             if bits != 0 {
@@ -252,6 +255,7 @@ impl SharedBloomFilter {
     /// [`Error::OutOfMemory`]; `dst` is then as before.
     pub fn write_filter(&self, dst: &mut Vec<u8>) -> Result<()> {
         bit_array::append(dst, size_of_val(&*self.words), self.probes, |array| {
+            debug_assert_eq!(array.len(), size_of_val(&*self.words), "each word has its bytes");
             for (bytes, word) in array.as_chunks_mut::<8>().0.iter_mut().zip(&self.words) {
                 *bytes = word.load(Relaxed).to_le_bytes();
             }
@@ -261,6 +265,7 @@ impl SharedBloomFilter {
     /// The word and the bit of a position, which is always within the filter.
     #[inline]
     fn place(&self, position: u64) -> Option<(&AtomicU64, u64)> {
+        debug_assert!(position < self.bits(), "bit {position} of {}", self.bits());
         self.words.get((position / 64) as usize).map(|word| (word, 1 << (position % 64)))
     }
 

@@ -36,6 +36,11 @@ impl<'t> BlockCursor<'t> {
         Self { block, at: Position::default(), path }
     }
 
+    /// A key of more than `max_key` bytes is an error, unless it lies whole in the block.
+    pub(super) fn with_max_key(block: Block, path: Option<&'t Path>, max_key: usize) -> Self {
+        Self { block, at: Position::with_max_key(max_key), path }
+    }
+
     /// Goes on to the block of `handle`, before its first entry. The memory of the block left is used again, which makes this the
     /// quicker way through many blocks.
     ///

@@ -1,13 +1,15 @@
 //! From a handle to a block's contents: read, verified, decompressed.
 
 use std::io;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::block::Block;
 use super::checksum::split_trailer;
-use super::compression::{Codec, decompress};
+use super::compression::{Codec, Limits, decompress};
 use super::format::{BlockHandle, TRAILER_LEN};
+use super::meter::Meter;
 use super::read_at::ReadAt;
 use crate::{Error, Result, Structure};
 
@@ -20,6 +22,7 @@ pub(super) struct BlockReader<R> {
     pub(super) file_len: u64,
     pub(super) verify_checksums: bool,
     pub(super) max_block_size: usize,
+    pub(super) meter: Option<Arc<Meter>>,
 }
 
 /// Where a block and its trailer lie. They are known to end within the file.
@@ -43,6 +46,9 @@ impl Span {
 impl<R: ReadAt> BlockReader<R> {
     /// Exactly `len` bytes from `offset`, or an error; also where the source does not keep to that.
     pub(super) fn read(&self, offset: u64, len: usize) -> Result<Bytes> {
+        if let Some(meter) = &self.meter {
+            meter.count_read(len);
+        }
         let bytes = self.source.read_at(offset, len);
         let bytes = bytes.and_then(|bytes| match bytes.len() {
             found if found == len => Ok(bytes),
@@ -91,7 +97,13 @@ impl<R: ReadAt> BlockReader<R> {
         let (stored, compression) = split_trailer(stored, offset, self.verify_checksums)?;
         let limit = self.max_block_size as u64;
         let memory = left.saturating_add(MIN_MEMORY.saturating_sub(limit));
-        decompress(compression, stored, offset, left.min(limit), memory, buffer)
+        let limits = Limits { contents: left.min(limit), memory };
+        let mut made = 0;
+        let result = decompress(compression, stored, offset, limits, buffer, &mut made);
+        if let Some(meter) = &self.meter {
+            meter.count_decoded(made);
+        }
+        result
     }
 
     /// Decodes a block of entries that was read with its trailer.

@@ -13,7 +13,7 @@ use super::format::{BlockHandle, FILTER_PREFIX, Footer};
 use super::internal_key::TAG_LEN;
 use super::summary::{FilterSummary, TableSummary};
 use super::write_options::WriteOptions;
-use crate::{Error, FilterBlockBuilder, Result, SharedPolicy};
+use crate::{Error, FilterBlockBuilder, Result, SharedPolicy, escape};
 
 /// Writes a table, key by key in ascending order, to anything that can be written to.
 ///
@@ -60,7 +60,8 @@ pub struct TableBuilder<W: Write> {
     internal_keys: bool,
     block_size: usize,
     restart_interval: u32,
-    filters: Vec<FilterBlockBuilder<SharedPolicy>>,
+    /// With each policy's name, in ascending order.
+    filters: Vec<(String, FilterBlockBuilder<SharedPolicy>)>,
     data: BlockBuilder,
     index: BlockBuilder,
     /// The data block just written. Its index entry waits for the next key, for the shortest key between the two.
@@ -216,7 +217,7 @@ impl<W: Write> TableBuilder<W> {
         if let Some(handle) = self.pending.take() {
             self.add_index_entry(handle, Some(key))?;
         }
-        for filter in &mut self.filters {
+        for (_, filter) in &mut self.filters {
             filter.add_key(key);
         }
         if self.num_entries == 0 {
@@ -237,7 +238,7 @@ impl<W: Write> TableBuilder<W> {
         self.pending = Some(self.out.write_block(&mut self.data)?);
         self.data_blocks = self.data_blocks.saturating_add(1);
         let offset = self.out.offset();
-        self.filters.iter_mut().try_for_each(|filter| filter.start_block(offset))
+        self.filters.iter_mut().try_for_each(|(_, filter)| filter.start_block(offset))
     }
 
     /// Names the data block at `handle`, whose last key is the last one added, by a short key that comes before `next`.
@@ -268,23 +269,37 @@ impl<W: Write> TableBuilder<W> {
     fn write_filters(&mut self) -> Result<(BlockHandle, Vec<FilterSummary>)> {
         let mut metaindex = BlockBuilder::new(self.restart_interval);
         let mut summaries = Vec::with_capacity(self.filters.len());
-        for mut filter in self.filters.drain(..) {
+        for (name, mut filter) in self.filters.drain(..) {
             let mut contents = Vec::new();
             filter.finish_into(&mut contents)?;
-            summaries.push(FilterSummary::new(filter.policy(), &contents));
+            check_name(&name, filter.policy().name())?;
+            let summary = FilterSummary::new(name, filter.policy(), &contents);
             let handle = self.out.write_raw(&mut contents)?;
 
-            let (name, value) = &mut self.scratch;
-            name.clear();
-            name.extend_from_slice(FILTER_PREFIX);
-            name.extend_from_slice(filter.policy().name().as_bytes());
+            let (key, value) = &mut self.scratch;
+            key.clear();
+            key.extend_from_slice(FILTER_PREFIX);
+            key.extend_from_slice(summary.policy.as_bytes());
             value.clear();
             handle.encode(value);
-            metaindex.check_room(name.len(), value.len(), "metaindex", self.out.offset())?;
-            metaindex.add(name, value);
+            metaindex.check_room(key.len(), value.len(), "metaindex", self.out.offset())?;
+            metaindex.add(key, value);
+            summaries.push(summary);
         }
         Ok((self.out.write_block(&mut metaindex)?, summaries))
     }
+}
+
+/// Checks that a policy still has the name under which its filters are stored.
+fn check_name(name: &str, now: &str) -> Result<()> {
+    if now == name {
+        return Ok(());
+    }
+    Err(Error::PolicyContract {
+        policy: name.to_owned(),
+        expected: "the name it had when the table was begun",
+        found: format!("\"{}\"", escape(now.as_bytes())).into(),
+    })
 }
 
 impl<W: Write> fmt::Debug for TableBuilder<W> {

@@ -10,10 +10,15 @@ use super::open::needs_range;
 use super::origin::{Origin, is_whole_table_filter};
 use super::position::Position;
 use super::read_options::ReadOptions;
-use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Structure, escape};
+use crate::escape::quote;
+use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Structure};
 
 /// LevelDB's name, which in Basho's tables stands for another encoding: read as LevelDB's, it denies nearly every key.
 const AMBIGUOUS_NAME: &str = "leveldb.BuiltinBloomFilter2";
+
+/// Names that share bytes with the one before are put together up to this length, and to that of the longest one sought. The
+/// metaindex may hold longer ones where it takes no further memory.
+pub(super) const MAX_NAME: usize = 4096;
 
 /// The filters that a table is read with, if any, and why there are none.
 #[derive(Default)]
@@ -36,6 +41,10 @@ impl Filters {
     }
 
     fn try_find(metaindex: &Block, options: &ReadOptions) -> Result<Self> {
+        let metaindex = &Names {
+            block: metaindex,
+            max_name: options.longest_policy_name().saturating_add(FILTER_PREFIX.len()).max(MAX_NAME),
+        };
         let origin = origin(metaindex)?;
         let trusted = |policy: &SharedPolicy| {
             origin != Some(Origin::Basho) || policy.name() != AMBIGUOUS_NAME || policy.reads_basho()
@@ -49,8 +58,8 @@ impl Filters {
             let opaque = Arc::new(OpaquePolicy::new(policy.name().to_owned()));
             return Ok(Self { found: Some((opaque, handle)), error: Some(not_ours(handle)), ..none });
         }
-        let other = lookup(metaindex, is_whole_table_filter)?.filter(|_| !policies.is_empty());
-        Ok(Self { error: other.map(|entry| whole_table(metaindex, &entry)), ..none })
+        let other = metaindex.find(is_whole_table_filter)?.filter(|_| !policies.is_empty());
+        Ok(Self { error: other.map(|entry| whole_table(metaindex.block, &entry)), ..none })
     }
 
     /// Has the filter block that was found read by `read`. Fails only where the caller has to fetch something first.
@@ -66,20 +75,20 @@ impl Filters {
 }
 
 /// Whose mark is in the metaindex.
-fn origin(metaindex: &Block) -> Result<Option<Origin>> {
-    let marked = lookup(metaindex, |name| Origin::of_name(name).is_some())?;
-    Ok(marked.and_then(|entry| Origin::of_name(entry.key(metaindex))))
+fn origin(metaindex: &Names<'_>) -> Result<Option<Origin>> {
+    let marked = metaindex.find(|name| Origin::of_name(name).is_some())?;
+    Ok(marked.and_then(|entry| Origin::of_name(entry.key(metaindex.block))))
 }
 
 /// The first of `policies` whose name is in the metaindex, and the handle there.
 fn first<'p>(
-    metaindex: &Block,
+    metaindex: &Names<'_>,
     policies: impl Iterator<Item = &'p SharedPolicy>,
 ) -> Result<Option<(SharedPolicy, BlockHandle)>> {
     for policy in policies {
         let is_its = |key: &[u8]| key.strip_prefix(FILTER_PREFIX) == Some(policy.name().as_bytes());
-        if let Some(entry) = lookup(metaindex, is_its)? {
-            return Ok(Some((Arc::clone(policy), entry.handle(metaindex)?)));
+        if let Some(entry) = metaindex.find(is_its)? {
+            return Ok(Some((Arc::clone(policy), entry.handle(metaindex.block)?)));
         }
     }
     Ok(None)
@@ -101,17 +110,26 @@ fn whole_table(metaindex: &Block, entry: &Position) -> Error {
         what: Structure::FilterBlock,
         offset: metaindex.offset(),
         expected: "a filter block".into(),
-        found: format!("\"{}\", RocksDB's filter of another kind", escape(entry.key(metaindex))).into(),
+        found: format!("{}, RocksDB's filter of another kind", quote(entry.key(metaindex))).into(),
     }
 }
 
-/// The first entry whose key is the one sought. The order of the entries does not matter.
-fn lookup(metaindex: &Block, is_it: impl Fn(&[u8]) -> bool) -> Result<Option<Position>> {
-    let mut at = Position::default();
-    while at.next(metaindex)? {
-        if is_it(at.key(metaindex)) {
-            return Ok(Some(at));
+/// A metaindex in which names are sought.
+struct Names<'b> {
+    block: &'b Block,
+    /// Longer ones are an error where they have to be put together.
+    max_name: usize,
+}
+
+impl Names<'_> {
+    /// The first entry whose key is the one sought. The order of the entries does not matter.
+    fn find(&self, is_it: impl Fn(&[u8]) -> bool) -> Result<Option<Position>> {
+        let mut at = Position::with_max_key(self.max_name);
+        while at.next(self.block)? {
+            if is_it(at.key(self.block)) {
+                return Ok(Some(at));
+            }
         }
+        Ok(None)
     }
-    Ok(None)
 }

@@ -2,6 +2,7 @@
 
 use super::block::Block;
 use super::block_cursor::{BlockCursor, DataBlocks};
+use super::filters::MAX_NAME;
 use super::format::BlockHandle;
 use super::origin::Origin;
 use super::read_at::ReadAt;
@@ -51,9 +52,11 @@ impl<R> Table<R> {
 
     /// The entries of the metaindex: names, of which those of filters begin with `filter.`, and handles. `None` if
     /// it cannot be read; [`filter_error`](Self::filter_error) says why.
+    ///
+    /// A name of more than 4 KiB that shares bytes with the one before is [`Error::Limit`](crate::Error::Limit).
     pub fn metaindex(&self) -> Option<BlockCursor<'_>> {
         let metaindex = self.metaindex.clone()?;
-        Some(BlockCursor::new(metaindex, self.path.as_deref()))
+        Some(BlockCursor::with_max_key(metaindex, self.path.as_deref(), MAX_NAME))
     }
 
     /// Bytes of memory that the open table keeps: itself, index, metaindex and filter block, also where

@@ -8,15 +8,16 @@ use bytes::Bytes;
 use super::block::Block;
 use super::comparator::Comparator;
 use super::format::BlockHandle;
-use crate::Result;
+use crate::{Error, Result};
 
 /// So many bytes are copied at once.
 const SHORT: usize = 16;
 
 /// Where in a block an iteration stands. Every call has to be given the same block.
-#[derive(Default)]
 pub(super) struct Position {
     state: State,
+    /// The longest key that is put together.
+    max_key: usize,
     /// Where the entry after the current one begins.
     next: usize,
     /// Number and place of the first restart after the current entry; `usize::MAX` if there is none.
@@ -30,10 +31,9 @@ pub(super) struct Position {
     value: Range<usize>,
 }
 
-#[derive(Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Before the first entry.
-    #[default]
     Start,
     /// At an entry.
     Entry,
@@ -41,10 +41,32 @@ enum State {
     End,
 }
 
+impl Default for Position {
+    fn default() -> Self {
+        Self::with_max_key(usize::MAX)
+    }
+}
+
 impl Position {
+    /// At the start. A key of more than `max_key` bytes is an error, unless it lies whole in the block: putting it together
+    /// would take memory.
+    pub(super) fn with_max_key(max_key: usize) -> Self {
+        Self {
+            state: State::Start,
+            max_key,
+            next: 0,
+            next_restart: 0,
+            next_restart_at: 0,
+            key: None,
+            buffer: Vec::new(),
+            buffered: 0,
+            value: 0..0,
+        }
+    }
+
     /// Back to the start, for any block. The memory is kept.
     pub(super) fn reset(&mut self) {
-        *self = Self { buffer: std::mem::take(&mut self.buffer), ..Self::default() };
+        *self = Self { buffer: std::mem::take(&mut self.buffer), ..Self::with_max_key(self.max_key) };
     }
 
     pub(super) fn valid(&self) -> bool {
@@ -57,7 +79,10 @@ impl Position {
         match &self.key {
             _ if !self.valid() => &[],
             Some(range) => block.bytes(range.clone()),
-            None => self.buffer.get(..self.buffered).unwrap_or_default(),
+            None => {
+                debug_assert!(self.buffered <= self.buffer.len(), "keys are within the buffer");
+                self.buffer.get(..self.buffered).unwrap_or_default()
+            }
         }
     }
 
@@ -125,18 +150,24 @@ impl Position {
             self.key = Some(key);
             return Ok(true);
         }
+        let len = key.len();
+        let whole_len = header.shared.saturating_add(len);
+        if whole_len > self.max_key {
+            let (limit, found) = (self.max_key as u64, whole_len as u64);
+            return Err(Error::Limit { what: "key that shares bytes", offset: block.offset(), limit, found });
+        }
         if let Some(previous) = self.key.take() {
             self.put(0, block.bytes(previous.start..block.entries_end), header.shared);
         }
-        let len = key.len();
         self.put(header.shared, block.bytes(key.start..block.entries_end), len);
-        self.buffered = header.shared.saturating_add(len);
+        self.buffered = whole_len;
         Ok(true)
     }
 
     /// Copies the first `len` bytes of `from`, which has more than that or as many, into the buffer, to `at`.
     #[inline]
     fn put(&mut self, at: usize, from: &[u8], len: usize) {
+        debug_assert!(at <= self.buffer.len() && len <= from.len(), "what was shared is there");
         // To copy more than is needed is quicker than to count.
         let room = self.buffer.get_mut(at..).and_then(|room| room.first_chunk_mut::<SHORT>());
         match (room, from.first_chunk()) {

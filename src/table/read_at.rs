@@ -129,7 +129,10 @@ fn read_all(
         match read(rest, at) {
             Ok(0) => return Err(beyond_end(offset, len, at)),
             Ok(read) => {
-                rest = rest.get_mut(read..).unwrap_or_default();
+                let room = rest.len();
+                rest = rest.get_mut(read..).ok_or_else(|| {
+                    io::Error::other(format!("the source said it read {read} bytes into {room}"))
+                })?;
                 at = at.saturating_add(read as u64);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -246,6 +249,8 @@ mod tests {
         let error = read_all(100, 10, |_, _| Err(io::Error::other("on fire"))).unwrap_err();
         assert_eq!(error.to_string(), "on fire");
         assert!(read_all(0, usize::MAX, |_, _| Ok(1)).is_err(), "more than can be had");
+        let error = read_all(100, 10, |buf, _| Ok(if buf.len() == 10 { 4 } else { 7 })).unwrap_err();
+        assert_eq!(error.to_string(), "the source said it read 7 bytes into 6");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::basho_key::BashoKeyComparator;
 use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use super::internal_key::InternalKeyComparator;
+use super::meter::Meter;
 use super::origin::Origin;
 use crate::policy::known;
 use crate::{BashoInternalFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};
@@ -29,6 +30,7 @@ pub struct ReadOptions {
     pub(super) internal_keys: bool,
     comparator: SharedComparator,
     filter_policies: Vec<SharedPolicy>,
+    pub(super) meter: Option<Arc<Meter>>,
 }
 
 impl Default for ReadOptions {
@@ -42,6 +44,7 @@ impl Default for ReadOptions {
             internal_keys: false,
             comparator: Arc::new(BytewiseComparator),
             filter_policies: known(),
+            meter: None,
         }
     }
 }
@@ -114,6 +117,11 @@ impl ReadOptions {
         Self { internal_keys: internal, ..self }
     }
 
+    /// Counts what reading costs. Default: not counted, at no cost.
+    pub fn meter(self, meter: Arc<Meter>) -> Self {
+        Self { meter: Some(meter), ..self }
+    }
+
     /// The order of the stored keys.
     pub(super) fn order(&self, origin: Option<Origin>) -> SharedComparator {
         let user = Arc::clone(&self.comparator);
@@ -127,6 +135,11 @@ impl ReadOptions {
     /// The order of the user keys.
     pub(super) fn user_order(&self) -> SharedComparator {
         Arc::clone(&self.comparator)
+    }
+
+    /// The length of the longest name of a policy, in bytes.
+    pub(super) fn longest_policy_name(&self) -> usize {
+        self.filter_policies.iter().map(|policy| policy.name().len()).max().unwrap_or_default()
     }
 
     /// The policies as they are asked for stored keys.

@@ -91,6 +91,7 @@ impl<R: ReadAt> Table<R> {
             file_len,
             verify_checksums: options.verify_checksums,
             max_block_size: options.max_block_size,
+            meter: options.meter.clone(),
         };
         let Opened { footer, index, metaindex, filters } = open(&blocks, options)?;
         Ok(Self {

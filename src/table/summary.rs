@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::{FilterBlockReader, FilterPolicy, SharedPolicy};
+use crate::{FilterBlockReader, SharedPolicy};
 
 /// What [`TableBuilder::finish`](super::TableBuilder::finish) has written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,11 +39,11 @@ pub struct FilterSummary {
 }
 
 impl FilterSummary {
-    pub(super) fn new(policy: &SharedPolicy, block: &[u8]) -> Self {
+    pub(super) fn new(name: String, policy: &SharedPolicy, block: &[u8]) -> Self {
         let reader = FilterBlockReader::new(policy, block);
         let empty = reader.iter().filter(|(_, filter)| matches!(filter, Ok([]))).count();
         Self {
-            policy: policy.name().to_owned(),
+            policy: name,
             filters: reader.num_filters() as u64,
             empty_filters: empty as u64,
             size: block.len() as u64,

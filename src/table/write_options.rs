@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use super::compression::Compression;
 use super::internal_key::InternalKeyComparator;
+use crate::escape::quote;
 use crate::filter_block::DEFAULT_BASE_LG;
-use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy, escape};
+use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy};
 
 /// How a [`TableBuilder`](super::TableBuilder) writes: LevelDB's `Options`, as far as they concern tables.
 ///
@@ -138,27 +139,31 @@ impl WriteOptions {
         }
     }
 
-    /// A builder for each policy, in the order of their names, which is that of the metaindex.
-    pub(super) fn filter_builders(&self) -> Result<Vec<FilterBlockBuilder<SharedPolicy>>> {
-        let mut policies = self.filter_policies.clone();
-        policies.sort_by(|a, b| a.name().cmp(b.name()));
+    /// A builder for each policy, with the policy's name, in the order of the names, which is that
+    /// of the metaindex.
+    pub(super) fn filter_builders(&self) -> Result<Vec<(String, FilterBlockBuilder<SharedPolicy>)>> {
+        // Asked once: a name that changes between two comparisons would make the sort panic.
+        let named = |policy: &SharedPolicy| (policy.name().to_owned(), Arc::clone(policy));
+        let mut policies: Vec<(String, SharedPolicy)> = self.filter_policies.iter().map(named).collect();
+        policies.sort_by(|(a, _), (b, _)| a.cmp(b));
         let mut neighbours = policies.iter().zip(policies.iter().skip(1));
-        if let Some((twice, _)) = neighbours.find(|(a, b)| a.name() == b.name()) {
+        if let Some(((twice, _), _)) = neighbours.find(|((a, _), (b, _))| a == b) {
             return Err(Error::InvalidOption {
                 option: "filter_policies",
                 expected: "policies of different names".into(),
-                found: format!("\"{}\" twice", escape(twice.name().as_bytes())).into(),
+                found: format!("{} twice", quote(twice.as_bytes())).into(),
             });
         }
-        let builder = |mut policy: SharedPolicy| {
+        let builder = |(name, mut policy): (String, SharedPolicy)| {
             if self.internal_keys {
                 policy = Arc::new(InternalFilterPolicy::new(policy));
             }
             let builder = FilterBlockBuilder::with_base_lg(policy, self.base_lg)?;
-            Ok(match self.max_filter_block_size {
+            let builder = match self.max_filter_block_size {
                 Some(bytes) => builder.with_max_size(bytes),
                 None => builder,
-            })
+            };
+            Ok((name, builder))
         };
         policies.into_iter().map(builder).collect()
     }

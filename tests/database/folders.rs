@@ -25,7 +25,7 @@ fn row(table: &LiveTable) -> Row {
 fn check_files(manifest: &Manifest, dir: &Path) {
     let files = DatabaseFiles::list(dir).unwrap();
     for table in manifest.tables() {
-        assert_eq!(files.table(table.number).unwrap().len, table.size, "{table:?}");
+        assert_eq!(files.table(table.number).unwrap().unwrap().len, table.size, "{table:?}");
     }
     assert_eq!(manifest.tables().len(), files.of_kind(FileKind::Table).count());
 }
@@ -128,7 +128,8 @@ fn a_table_is_the_file_that_leveldb_would_open() {
     }
     let found = |number| {
         let files = DatabaseFiles::list(folder.path()).unwrap();
-        files.table(number).map(|file| file.path.file_name().unwrap().to_str().unwrap().to_owned())
+        let file = files.table(number).unwrap();
+        file.map(|file| file.path.file_name().unwrap().to_str().unwrap().to_owned())
     };
     assert_eq!(found(5).as_deref(), Some("000005.sst"));
     assert_eq!(found(1_234_567).as_deref(), Some("1234567.sst"));
@@ -148,21 +149,107 @@ fn what_is_no_regular_file_is_not_listed() {
     {
         use std::os::unix::fs::symlink;
         symlink("/dev/zero", folder.path().join("000003.ldb")).unwrap();
-        symlink("nowhere", folder.path().join("000004.ldb")).unwrap();
         symlink("000002.ldb", folder.path().join("000005.ldb")).unwrap();
     }
-    let listed: Vec<_> = DatabaseFiles::list(folder.path()).unwrap().iter().map(|file| file.number).collect();
+    let files = DatabaseFiles::list(folder.path()).unwrap();
+    let listed: Vec<_> = files.iter().map(|file| file.number).collect();
     assert_eq!(listed, if cfg!(unix) { vec![2, 5] } else { vec![2] });
+    assert_eq!(files.unreadable().count(), 0);
 }
 
+/// Links in a circle, to nowhere, and through what is no folder.
 #[cfg(unix)]
 #[test]
-fn a_file_that_cannot_be_looked_up_is_an_error() {
+fn a_file_that_cannot_be_looked_at_is_neither_sound_nor_missing_and_the_others_are_listed() {
+    use std::io::ErrorKind;
+    use std::os::unix::fs::symlink;
+
     let folder = tempfile::tempdir().unwrap();
-    let around = folder.path().join("000001.ldb");
-    std::os::unix::fs::symlink("000001.ldb", &around).unwrap();
-    let error = DatabaseFiles::list(folder.path()).unwrap_err();
-    assert!(matches!(error.without_path(), Error::Io { .. }) && error.path() == Some(&*around), "{error}");
+    let path = |name: &str| folder.path().join(name);
+    for name in ["000001.ldb", "000003.sst", "000004.ldb", "000004.sst", "000007.log", "MANIFEST-000002"] {
+        fs::write(path(name), name).unwrap();
+    }
+    symlink("000002.ldb", path("000002.ldb")).unwrap();
+    symlink("000003.ldb", path("000003.ldb")).unwrap();
+    symlink("000005.sst", path("000005.sst")).unwrap();
+    symlink("nowhere", path("000006.ldb")).unwrap();
+    symlink("000001.ldb/within", path("000008.log")).unwrap();
+    symlink("CURRENT", path("CURRENT")).unwrap();
+    symlink("notes.txt", path("notes.txt")).unwrap();
+    // What LevelDB would not open by its number, whatever it is.
+    symlink("1.ldb", path("1.ldb")).unwrap();
+
+    let files = DatabaseFiles::list(folder.path()).unwrap();
+    let listed: Vec<_> = files.iter().map(|file| (file.kind, file.number)).collect();
+    let tables = [1, 3, 4, 4].map(|number| (FileKind::Table, number));
+    assert_eq!(listed, [&tables[..], &[(FileKind::Log, 7), (FileKind::Manifest, 2)]].concat());
+
+    let unreadable: Vec<_> = files.unreadable().map(|file| (file.kind, file.number)).collect();
+    let tables = [1, 2, 3, 5, 6].map(|number| (FileKind::Table, number));
+    assert_eq!(unreadable, [&tables[..], &[(FileKind::Log, 8), (FileKind::Current, 0)]].concat());
+    for file in files.unreadable() {
+        assert_eq!(file.error.path(), Some(&*file.path));
+        let Error::Io { action, offset: 0, source } = file.error.without_path() else { panic!("{file:?}") };
+        assert_eq!(action, "looking up the size");
+        let expected = fs::metadata(&file.path).unwrap_err();
+        assert_eq!((source.kind(), source.raw_os_error()), (expected.kind(), expected.raw_os_error()));
+        assert_eq!(source.kind() == ErrorKind::NotFound, file.number == 6);
+    }
+
+    let found = |number| files.table(number).map(|file| file.map(|file| &*file.path));
+    assert_eq!(found(1), Ok(Some(&*path("000001.ldb"))));
+    // The .ldb would be tried before the .sst.
+    for (number, name) in [(2, "000002.ldb"), (3, "000003.ldb"), (5, "000005.sst"), (6, "000006.ldb")] {
+        assert_eq!(found(number).unwrap_err().path, path(name));
+    }
+    assert_eq!(found(4), Ok(Some(&*path("000004.ldb"))));
+    assert_eq!(found(7), Ok(None));
+
+    let again = DatabaseFiles::list(folder.path()).unwrap();
+    assert_eq!(again, files);
+    assert_eq!(again.clone(), files);
+    fs::remove_file(path("000002.ldb")).unwrap();
+    let without = DatabaseFiles::list(folder.path()).unwrap();
+    assert_ne!(without, files);
+    assert_eq!(without.table(2), Ok(None));
+    // The same name, and another reason.
+    symlink("nowhere", path("000002.ldb")).unwrap();
+    assert_ne!(DatabaseFiles::list(folder.path()).unwrap(), files);
+}
+
+/// A readable `.ldb` beside an unreadable `.sst` is what LevelDB opens.
+#[cfg(unix)]
+#[test]
+fn a_file_that_leveldb_would_not_try_does_not_hide_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("000003.ldb"), "table").unwrap();
+    std::os::unix::fs::symlink("000003.sst", folder.path().join("000003.sst")).unwrap();
+    let files = DatabaseFiles::list(folder.path()).unwrap();
+    assert_eq!(files.table(3).unwrap().unwrap().path, folder.path().join("000003.ldb"));
+    assert_eq!(files.unreadable().count(), 1);
+}
+
+/// A folder whose names may be read and nothing else; not for root, who may do all.
+#[cfg(unix)]
+#[test]
+fn files_in_a_folder_without_permission_are_unreadable() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["000001.ldb", "CURRENT"] {
+        fs::write(folder.path().join(name), name).unwrap();
+    }
+    let allow = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o444);
+    if fs::metadata(folder.path().join("CURRENT")).is_err() {
+        let files = DatabaseFiles::list(folder.path()).unwrap();
+        assert_eq!((files.iter().count(), files.unreadable().count()), (0, 2));
+        assert!(files.table(1).is_err());
+        allow(0o111);
+        let error = DatabaseFiles::list(folder.path()).unwrap_err();
+        assert_eq!(error.path(), Some(folder.path()));
+    }
+    allow(0o755);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use filterblock::database::{LogReader, holds_data};
+use filterblock::database::{LogReader, Manifest, holds_data};
 use filterblock::{Error, Result};
 
 use crate::support::{BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, fragment, log};
@@ -327,4 +327,120 @@ fn reading_ends_where_the_source_fails() {
         matches!(holds_data(file[..BLOCK].chain(Fails)), Err(Error::Io { .. })),
         "what is unread may be a batch"
     );
+}
+
+/// Says that it read this many bytes more than there was room for, or so many that the sum wraps.
+struct Liar<'a> {
+    file: &'a [u8],
+    honest_calls: usize,
+    more: usize,
+}
+
+impl Read for Liar<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.honest_calls == 0 {
+            return Ok(buffer.len().saturating_add(self.more));
+        }
+        self.honest_calls -= 1;
+        let len = buffer.len().min(5000);
+        self.file.read(&mut buffer[..len])
+    }
+}
+
+#[test]
+fn a_source_that_says_it_read_more_than_there_was_room_for_is_an_error() {
+    let (file, _) = log(&[vec![1; 100], vec![2; 2 * BLOCK]]);
+    for (honest_calls, more) in [(0, 1), (0, usize::MAX), (3, 1), (7, 1), (8, 1), (9, usize::MAX)] {
+        let liar = || Liar { file: &file, honest_calls, more };
+        let mut reader = LogReader::new(liar());
+        let error = loop {
+            match reader.read_record() {
+                Ok(Some(record)) => assert_eq!(record.data, [1; 100]),
+                Ok(None) => panic!("no error after {honest_calls} calls"),
+                Err(error) => break error,
+            }
+        };
+        let Error::Io { action, offset, source } = &error else { panic!("{error}") };
+        // A block takes seven honest calls.
+        let (blocks, room) = (honest_calls / 7, BLOCK - honest_calls % 7 * 5000);
+        assert_eq!((&**action, *offset), ("reading 32768 bytes", (blocks * BLOCK) as u64));
+        let said = room.saturating_add(more);
+        assert_eq!(source.to_string(), format!("the source said it read {said} bytes into {room}"));
+        assert!(reader.read_record().unwrap().is_none(), "reading ends there");
+
+        assert!(matches!(holds_data(liar()), Ok(true) | Err(Error::Io { .. })));
+        let scan = Manifest::scan(liar(), 1 << 20);
+        assert!(scan.damage.is_some());
+    }
+    assert!(matches!(holds_data(Liar { file: b"", honest_calls: 0, more: 1 }), Err(Error::Io { .. })));
+    let scan = Manifest::scan(Liar { file: b"", honest_calls: 0, more: 1 }, 1 << 20);
+    assert!(matches!(scan.damage, Some(Error::Io { .. })));
+}
+
+#[test]
+fn a_source_that_goes_on_behind_its_end_is_not_read_again() {
+    /// Gives a record, says that it has ended, and then would have another one.
+    struct Twice<'a>(&'a [&'a [u8]]);
+    impl Read for Twice<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+            self.0 = rest;
+            buffer[..first.len()].copy_from_slice(first);
+            Ok(first.len())
+        }
+    }
+    let record_file = fragment(FULL, b"record");
+    let reads: [&[u8]; 3] = [&record_file, b"", &record_file];
+    let mut reader = LogReader::new(Twice(&reads));
+    assert_eq!(reader.read_record().unwrap().unwrap().data, b"record");
+    for _ in 0..3 {
+        assert!(reader.read_record().unwrap().is_none());
+    }
+}
+
+/// One error, wherever in the record the limit is passed, and the next record.
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn a_record_beyond_the_limit_is_reported_once_and_the_next_one_read() {
+    let room = BLOCK - HEADER;
+    for fragments in 2..=6 {
+        let records = [vec![1; 5], vec![2; room * (fragments - 1)], b"next".to_vec(), b"after".to_vec()];
+        let (file, offsets) = log(&records);
+        // Passed within the FIRST fragment, at the start and at the end of each MIDDLE one, and within the LAST.
+        let first = room - HEADER - 5;
+        let ends = (0..fragments - 1).map(|number| first + room * number);
+        let limits = ends.flat_map(|end| [end - 1, end, end + 1]).chain([records[1].len() - 1]);
+        for limit in limits.filter(|&limit| (5..records[1].len()).contains(&limit)) {
+            let mut reader = LogReader::new(&file[..]).max_record_len(limit);
+            let mut read = || reader.read_record().map(|record| record.map(|record| record.data.to_vec()));
+            assert_eq!(read().unwrap().unwrap(), records[0]);
+            let Err(Error::Limit { offset, .. }) = read() else { panic!("{fragments} {limit}") };
+            assert_eq!(offset, offsets[1]);
+            assert_eq!(read().unwrap().unwrap(), records[2], "{fragments} fragments within {limit}");
+            assert_eq!(read().unwrap().unwrap(), records[3]);
+            assert_eq!(read().unwrap(), None);
+        }
+        let mut reader = LogReader::new(&file[..]).max_record_len(records[1].len());
+        reader.read_record().unwrap();
+        assert_eq!(reader.read_record().unwrap().unwrap().data, records[1], "the limit itself is allowed");
+    }
+}
+
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn counts_of_fragments_and_records_do_not_wrap() {
+    let long: Vec<u8> = (0..300 * BLOCK).map(|at| (at % 251) as u8).collect();
+    let (file, _) = log(&[&long[..], b"next"]);
+    let mut reader = LogReader::new(&file[..]);
+    assert_eq!(reader.read_record().unwrap().unwrap().data, long);
+    assert_eq!(reader.read_record().unwrap().unwrap().data, b"next");
+
+    let records: Vec<_> = (0..70_000_u32).map(u32::to_le_bytes).collect();
+    let (file, offsets) = log(&records);
+    let mut reader = LogReader::new(&file[..]);
+    for (record, offset) in records.iter().zip(offsets) {
+        let read = reader.read_record().unwrap().unwrap();
+        assert_eq!((read.offset, read.data), (offset, &record[..]));
+    }
+    assert!(reader.read_record().unwrap().is_none());
 }

@@ -213,3 +213,93 @@ fn debug_shows_sizes_not_keys() {
     assert!(shown.contains("leveldb.BytewiseComparator") && shown.contains("smallest_len: 14"), "{shown}");
     assert!(!shown.contains("secret") && !shown.contains("115"), "{shown}");
 }
+
+/// Names that are nearly LevelDB's, shorter and longer.
+#[test]
+fn comparators_are_told_by_their_whole_name() {
+    let named = |name: &[u8]| Edit::default().comparator(name).number(2, 4).number(3, 9).number(4, 100);
+    let longer = [BYTEWISE, b"2"].concat();
+    let other_case = BYTEWISE.to_ascii_lowercase();
+    for name in [b"", &BYTEWISE[..1], &BYTEWISE[..BYTEWISE.len() - 1], &longer, &other_case, &BYTEWISE[1..]] {
+        let manifest = parse(&[named(name)]).unwrap();
+        assert_eq!(manifest.comparator(), Some(name));
+        assert!(!manifest.is_bytewise(), "{name:?}");
+        // In either order, one of two names is refused.
+        for (first, second) in [(name, BYTEWISE), (BYTEWISE, name)] {
+            let error = error(&[named(first), Edit::default().comparator(second)]);
+            assert!(error.ends_with(&format!("found \"{}\"", filterblock::escape(second))), "{error}");
+            let in_one = named(first).comparator(second);
+            assert!(parse(&[in_one]).is_err(), "also in one record");
+        }
+        assert!(parse(&[named(name), Edit::default().comparator(name)]).is_ok());
+    }
+}
+
+#[test]
+fn a_comparators_name_has_a_limit() {
+    let named = |len| {
+        let name = vec![b'n'; len];
+        Edit::default().comparator(&name).number(2, 4).number(3, 9).number(4, 100).0
+    };
+    assert_eq!(Manifest::parse(&log(&[named(4096)]).0).unwrap().comparator().unwrap().len(), 4096);
+    let (file, offsets) = log(&[Edit::default().number(9, 0).0, named(4097)]);
+    let scan = Manifest::scan(&file[..], Manifest::DEFAULT_MEMORY_LIMIT);
+    assert_eq!(scan.manifest.comparator(), None);
+    let Some(Error::Limit { what: "comparator's name", offset, limit: 4096, found: 4097 }) = scan.damage
+    else {
+        panic!("{scan:?}")
+    };
+    assert_eq!(offset, offsets[1]);
+}
+
+#[test]
+fn messages_cut_long_names() {
+    let long = [&b"\x1b"[..], &[b'n'; 4000]].concat();
+    let longer = [&long[..], b"n"].concat();
+    let named = Edit::default().comparator(&long).number(2, 4).number(3, 9).number(4, 100);
+    let start = format!("\\x1b{}", "n".repeat(47));
+    let offset = log(&[named.0.clone(), vec![]]).1[1];
+    assert_eq!(
+        error(&[named, Edit::default().comparator(&longer)]),
+        format!(
+            "version edit at offset {offset}: expected comparator \"{start}\"... (4001 bytes) as recorded before, \
+             found \"{start}\"... (4002 bytes)"
+        )
+    );
+}
+
+/// What 8, 16 and 32 bits do not hold.
+#[test]
+fn numbers_of_64_bits_come_back() {
+    let numbers = [255, 256, 65_535, 65_536, u64::from(u32::MAX), 1 << 32, u64::MAX - 1, u64::MAX];
+    let edit = numbers.iter().fold(Edit::sound(), |edit, &number| {
+        edit.add(3, number, u64::MAX - number, &value_key("a"), &value_key("b"))
+    });
+    let manifest = parse(std::slice::from_ref(&edit)).unwrap();
+    let found: Vec<_> = manifest.level(3).iter().map(|table| (table.number, table.size)).collect();
+    assert_eq!(found, numbers.map(|number| (number, u64::MAX - number)));
+    // Each of them is deleted for itself.
+    for gone in numbers {
+        let left = parse(&[edit.clone(), Edit::default().delete(3, gone)]).unwrap();
+        assert_eq!(left.tables().len(), numbers.len() - 1);
+        assert!(left.tables().iter().all(|table| table.number != gone));
+    }
+}
+
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn many_records_and_long_keys_are_counted_right() {
+    let empty = vec![Vec::new(); 70_000];
+    let manifest = Manifest::parse(&log(&[vec![Edit::sound().0], empty].concat()).0).unwrap();
+    assert_eq!(manifest.records(), 70_001);
+    for len in [0, 1, 119, 120, 247, 248, 249, 16_375, 16_376, 70_000] {
+        let (smallest, largest) = ("k".repeat(len), "l".repeat(len));
+        let edit = Edit::sound().add(1, 5, 1, &value_key(&smallest), &value_key(&largest));
+        let manifest = parse(&[edit]).unwrap();
+        assert_eq!(
+            manifest.tables()[0].user_keys(),
+            Some((smallest.as_bytes(), largest.as_bytes())),
+            "{len}"
+        );
+    }
+}

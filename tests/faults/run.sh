@@ -11,19 +11,21 @@ rm -rf "$copy" && mkdir -p "$copy"
 cp -r Cargo.toml Cargo.lock README.md SECURITY.md src tests testdata benches examples cli interop "$copy" || exit 1
 log=$copy/log.txt
 
-# Tests that are asked, the likeliest to notice first. Faults of filters are sought in the code for all processors.
+# Tests that are asked, the likeliest to notice first. Faults of filters are sought in the code for all processors, but for those of the kernels.
 tests_of() {
     case $1 in
     src/table/block.rs) echo '--lib' ;;
     src/table/*) echo '--test table_reader' '--test table_corruption' ;;
-    *) echo '--test golden' '--test bloom' '--test filter_block' '--test kernels' ;;
+    src/simd.rs) echo '--test kernels' ;;
+    src/keys.rs) echo '--test keys' '--test filter_block' ;;
+    *) echo '--test golden' '--test bloom' '--test filter_block' '--test kernels' '--test policies' ;;
     esac
 }
 
 # 0 passed, 1 failed, 2 does not build
 run_tests() {
     local flags=() test
-    [[ $1 == src/table/* ]] || flags=(--no-default-features)
+    [[ $1 == src/table/* || $1 == src/simd.rs ]] || flags=(--no-default-features)
     for test in $(tests_of "$1" | sed 's/ --/\n--/g' | tr ' ' '='); do
         test=${test/=/ }
         # shellcheck disable=SC2086
@@ -35,6 +37,10 @@ run_tests() {
 caught=0 bad=0 seen=0
 check() {
     local name=$1 file=$2 from=$3 to=$4 original changed word
+    if [[ $file == src/simd.rs ]] && ! grep -qsw avx2 /proc/cpuinfo; then
+        printf '%-16s %s\n' 'skipped: no AVX2' "$name"
+        return
+    fi
     seen=$((seen + 1))
     original=$(cat "$copy/$file" && echo .) || { bad=$((bad + 1)); return; }
     changed=${original/"$from"/"$to"}
@@ -57,7 +63,7 @@ check() {
 }
 
 # Without a fault all is well.
-for file in src/hash.rs src/table/block.rs src/table/reader.rs; do
+for file in src/hash.rs src/keys.rs src/simd.rs src/table/block.rs src/table/reader.rs; do
     run_tests "$file" || { cat "$log"; echo "the tests fail without any fault, for $file" >&2; exit 1; }
 done
 

@@ -115,3 +115,63 @@ fn databases_keep_to_their_limit_on_memory() {
     let (bytes, _) = peak(|| holds_data(zeros()));
     assert!(bytes < 100 << 10, "{bytes}");
 }
+
+/// A version edit of these fields, in fragments of one record.
+fn one_record(edit: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut chunks = edit.chunks((32 << 10) - 7).peekable();
+    let mut first = true;
+    while let Some(data) = chunks.next() {
+        let kind = match (first, chunks.peek().is_none()) {
+            (true, true) => 1,
+            (true, false) => 2,
+            (false, false) => 3,
+            (false, true) => 4,
+        };
+        first = false;
+        let crc = crc32c::crc32c_append(crc32c::crc32c(&[kind]), data);
+        file.extend(crc.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes());
+        file.extend((data.len() as u16).to_le_bytes());
+        file.push(kind);
+        file.extend(data);
+    }
+    file
+}
+
+/// As varint.
+fn length(len: usize) -> [u8; 4] {
+    [len as u8 | 0x80, (len >> 7) as u8 | 0x80, (len >> 14) as u8 | 0x80, (len >> 21) as u8]
+}
+
+/// The memory for what goes wrong, its message included, is that of the record, whose buffer may grow to twice its size.
+#[test]
+fn long_names_and_keys_in_a_manifest_are_not_copied_into_messages() {
+    const LEN: usize = 2 << 20;
+    let name = |byte| [&[1][..], &length(LEN), &vec![byte; LEN]].concat();
+    let key = |byte| [&length(LEN)[..], &vec![byte; LEN]].concat();
+    let table = |byte| [&[7, 0, 9, 9][..], &key(b'k'), &key(byte)].concat();
+    for (what, edit, error) in [
+        (
+            "two names",
+            [name(0xff), name(0xfe)].concat(),
+            "comparator's name at offset 0: expected at most 4096 bytes",
+        ),
+        ("one name", name(0xff), "comparator's name at offset 0: expected at most 4096 bytes, found 2097152"),
+        ("two tables", [table(1), table(2)].concat(), "table 9 on level 0 as recorded before"),
+        ("a level 7", [&[7, 0, 9, 9][..], &key(1), &key(2), &[7, 7]].concat(), "a level of 0 to 6"),
+    ] {
+        let file = one_record(&edit);
+        let (bytes, shown) = peak(|| {
+            let scan = Manifest::scan(&file[..], Manifest::DEFAULT_MEMORY_LIMIT);
+            format!("{}; {:?}", scan.damage.unwrap(), scan.manifest)
+        });
+        assert!(
+            shown.contains(error) && shown.len() < 1000,
+            "{what}: {} bytes, {}",
+            shown.len(),
+            &shown[..200]
+        );
+        let tables = if what == "two tables" { 2 * LEN } else { 0 };
+        assert!(bytes <= 2 * file.len() + tables + (64 << 10), "{what}: {bytes} for {}", file.len());
+    }
+}

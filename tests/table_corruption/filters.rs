@@ -1,10 +1,14 @@
 //! Trouble with the metaindex or the filter block: the table is read without filters and says why.
 
-use bytes::Bytes;
-use filterblock::Error;
-use filterblock::table::{ReadOptions, Table};
+use std::sync::Arc;
 
-use crate::tables::{Crafted, entry_block, handle, sample};
+use bytes::Bytes;
+use filterblock::table::{BlockHandle, Origin, ReadOptions, Table};
+use filterblock::{
+    BloomFilterPolicy, Error, FilterPolicy as _, LegacyBloomPolicy, OpaquePolicy, SharedPolicy,
+};
+
+use crate::tables::{Crafted, entry_block, handle, sample, varint};
 use crate::{FILTER, filter_block, impossible_handles, open};
 
 /// LevelDB writes data, filters, metaindex and index in this order, but a reader goes by the handles.
@@ -200,5 +204,128 @@ fn filters_of_bashos_tables_are_not_trusted() {
             assert!(matches!(table.filter_error(), Some(Error::Unsupported { .. })));
             assert!(table.filter_error().unwrap().to_string().contains("stats.sst1"));
         }
+    }
+}
+
+/// Names that are nearly LevelDB's: shorter, longer, and with something before.
+#[test]
+fn filters_are_told_by_their_whole_name() {
+    let name = BloomFilterPolicy::new(10).name().to_owned();
+    let keys: [&[u8]; 2] = [b"apple", b"pear"];
+    let table = |meta_name: &str, policy: SharedPolicy| {
+        let file = one_block(&keys, |crafted| {
+            let filter = crafted.block(&filter_block(&[b"something else"]));
+            vec![(meta_name.as_bytes().to_vec(), handle(filter))]
+        });
+        Table::open(file, &ReadOptions::default().filter_policies(vec![policy])).unwrap()
+    };
+    let cut = &name[..name.len() - 1];
+    for near in [
+        format!("filter.{cut}"),
+        format!("filter.{name}2"),
+        format!("filter.{name}\0"),
+        format!("filter. {name}"),
+        format!("filter.{}", name.to_lowercase()),
+        format!("filter{name}"),
+        format!("Filter.{name}"),
+        format!("xfilter.{name}"),
+        format!("filter.filter.{name}"),
+        format!("filter.{}", &name[1..]),
+        "filter.".to_owned(),
+        "filter".to_owned(),
+        name.clone(),
+        String::new(),
+    ] {
+        let table = table(&near, Arc::new(BloomFilterPolicy::new(10)));
+        assert!(table.filter_name().is_none() && table.filter().is_none(), "{near}");
+        assert!(table.may_contain(b"apple").unwrap(), "{near}");
+    }
+    let sound = table(&format!("filter.{name}"), Arc::new(BloomFilterPolicy::new(10)));
+    assert_eq!(sound.filter_name(), Some(&*name));
+    assert!(!sound.may_contain(b"apple").unwrap(), "the filter is asked");
+    // The old name is the new one without its last letter.
+    assert_eq!(LegacyBloomPolicy::new(10).name(), cut);
+    assert!(table(&format!("filter.{name}"), Arc::new(LegacyBloomPolicy::new(10))).filter_name().is_none());
+    let old = table(&format!("filter.{cut}"), Arc::new(LegacyBloomPolicy::new(10)));
+    assert_eq!(old.filter_name(), Some(cut));
+}
+
+#[test]
+fn marks_of_relatives_are_told_by_their_whole_name() {
+    let keys: [&[u8]; 1] = [b"apple"];
+    for (mark, origin) in [
+        ("stats.sst1", Some(Origin::Basho)),
+        ("stats.sst", None),
+        ("stats.sst10", None),
+        ("xstats.sst1", None),
+        ("filter.stats.sst1", None),
+        ("rocksdb.", Some(Origin::RocksDb)),
+        ("rocksdb.properties", Some(Origin::RocksDb)),
+        ("rocksdb", None),
+        ("xrocksdb.properties", None),
+        ("filter.rocksdb.BuiltinBloomFilter", Some(Origin::RocksDb)),
+        ("filter.rocksdb", None),
+        ("fullfilter.", Some(Origin::RocksDb)),
+        ("fullfilter", None),
+        ("xfullfilter.", None),
+        ("partitionedfilter.x", Some(Origin::RocksDb)),
+        ("partitionedfilter", None),
+    ] {
+        let file = one_block(&keys, |_| vec![(mark.as_bytes().to_vec(), handle((0, 0)))]);
+        assert_eq!(open(file).unwrap().origin(), origin, "{mark}");
+    }
+}
+
+#[test]
+fn policies_with_long_names_that_share_their_beginning_are_found() {
+    let common = "n".repeat(70_000);
+    let names = ["a", "b", "c"].map(|end| format!("{common}{end}"));
+    let policy = |name: &String| -> SharedPolicy { Arc::new(OpaquePolicy::new(name.clone())) };
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[("apple", "value")]);
+    let filter = crafted.block(&filter_block(&[b"apple"]));
+    // Three entries, of which the second and the third share all but a byte with the one before.
+    let value = handle(filter);
+    let mut contents = Vec::new();
+    for (number, name) in names.iter().enumerate() {
+        let name = format!("filter.{name}");
+        let shared = if number == 0 { 0 } else { name.len() - 1 };
+        contents.extend(varint(shared as u64));
+        contents.extend(varint((name.len() - shared) as u64));
+        contents.extend(varint(value.len() as u64));
+        contents.extend([&name.as_bytes()[shared..], &value].concat());
+    }
+    contents.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    let metaindex = crafted.block(&contents);
+    let index = crafted.entries(&[("apple", handle(data))]);
+    let file = crafted.footer(metaindex, index);
+    for name in &names {
+        let table =
+            Table::open(file.clone(), &ReadOptions::default().filter_policies(vec![policy(name)])).unwrap();
+        assert_eq!(table.filter_name(), Some(&**name));
+        assert!(table.filter().is_some());
+    }
+}
+
+/// A block may end where the file does, and no later.
+#[test]
+fn a_block_ends_within_the_file() {
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[("apple", "value")]);
+    let place = |file_len: u64, more: u64| {
+        [(file_len - 5, more), (0, file_len - 5 + more), (9, file_len - 14 + more)]
+    };
+    let metaindex = crafted.entries::<&str, &str>(&[]);
+    let index = crafted.entries(&[("apple", handle(data))]);
+    let file = crafted.footer(metaindex, index);
+    let options = ReadOptions::default().verify_checksums(false);
+    let table = Table::open(file.clone(), &options).unwrap();
+    for (more, (offset, size)) in
+        [0, 1].into_iter().flat_map(|more| place(file.len() as u64, more).map(|at| (more, at)))
+    {
+        let at = BlockHandle { offset, size };
+        let error = table.block_cursor(at).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(error.starts_with("block handle at offset"), more == 1, "{error}");
+        assert_eq!(table.compression_of(at).is_ok(), more == 0);
     }
 }

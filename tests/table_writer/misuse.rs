@@ -1,6 +1,7 @@
 //! What a caller, a policy or an option can do wrong.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use filterblock::table::TableBuilder;
 use filterblock::{BloomFilterPolicy, Error, FilterPolicy, Keys, Result, SharedPolicy};
@@ -111,6 +112,46 @@ fn a_policy_that_fails_is_heard() {
     assert_eq!(error.to_string(), "filter policy: no room on the shelf");
 }
 
+/// Goes through its names, one at each call.
+struct Fickle(&'static [&'static str], AtomicUsize);
+
+impl FilterPolicy for Fickle {
+    fn name(&self) -> &str {
+        self.0[self.1.fetch_add(1, Relaxed) % self.0.len()]
+    }
+    fn create_filter(&self, _: Keys<'_>, _: &mut Vec<u8>) -> Result<()> {
+        Ok(())
+    }
+    fn key_may_match(&self, _: &[u8], _: &[u8]) -> bool {
+        true
+    }
+}
+
+/// As many policies as it takes for a sort to notice that they have no order.
+#[test]
+fn a_policy_whose_name_changes_is_an_error() {
+    const NAMES: [&str; 7] = ["d", "a", "f", "c", "b", "g", "e"];
+    let fickle = |start: usize, names| -> SharedPolicy { Arc::new(Fickle(names, AtomicUsize::new(start))) };
+    for (start, names) in (0..7).flat_map(|start| (1..=7).map(move |count| (start, &NAMES[..count]))) {
+        for count in [1, 2, 21, 50, 1000] {
+            let policies = (0..count).map(|i| fickle(start + i * i, names)).collect();
+            let written = write(uncompressed().filter_policies(policies), [("a", "")]);
+            if names.len() == 1 && count == 1 {
+                assert_eq!(written.unwrap().1.filters[0].policy, "d");
+                continue;
+            }
+            let error = written.unwrap_err();
+            assert!(
+                matches!(error, Error::PolicyContract { .. } | Error::InvalidOption { .. }),
+                "{count} of {names:?}: {error}"
+            );
+        }
+    }
+    let error = write(uncompressed().filter_policies(vec![fickle(1, &NAMES)]), [("a", "")]).unwrap_err();
+    let expected = "filter policy \"a\": expected the name it had when the table was begun, found \"f\"";
+    assert_eq!(error.to_string(), expected);
+}
+
 #[test]
 fn builders_are_send_and_shown_by_their_sizes() {
     fn send<T: Send + Sync>(_: &T) {}
@@ -127,4 +168,80 @@ fn builders_are_send_and_shown_by_their_sizes() {
     table.add(b"secret", b"").unwrap();
     let shown = format!("{table:?}");
     assert!(shown.contains("num_entries: 1") && !shown.contains("secret"), "{shown}");
+}
+
+#[test]
+fn messages_cut_long_keys_and_names() {
+    let mut table = TableBuilder::new(Vec::new(), uncompressed());
+    table.add(&[0xff; 3 << 20], b"").unwrap();
+    let error = table.add(&[b'a'; 1 << 20], b"").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "key 1: expected a key after \"{}\"... (3145728 bytes), found \"{}\"... (1048576 bytes)",
+            "\\xff".repeat(48),
+            "a".repeat(48)
+        )
+    );
+    let name: &'static str = "n".repeat(5000).leak();
+    let twice: Vec<SharedPolicy> = vec![Arc::new(CountingPolicy(name)), Arc::new(CountingPolicy(name))];
+    let error = write(uncompressed().filter_policies(twice), [("a", "")]).unwrap_err();
+    let expected = format!("found \"{}\"... (5000 bytes) twice", "n".repeat(48));
+    assert!(error.to_string().ends_with(&expected), "{error}");
+}
+
+/// Orders that contradict themselves cost order, not a panic.
+#[test]
+fn an_order_that_changes_its_mind_ends_in_a_table_or_an_error() {
+    use std::cmp::Ordering;
+    use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+
+    use filterblock::table::{Comparator, ReadOptions, Table};
+
+    struct Fickle(AtomicU64);
+    impl Fickle {
+        fn next(&self) -> u64 {
+            self.0.fetch_add(1, Atomic::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
+        }
+    }
+    impl Comparator for Fickle {
+        fn name(&self) -> &str {
+            if self.next() % 2 == 0 { "fickle" } else { "" }
+        }
+        fn compare(&self, _: &[u8], _: &[u8]) -> Ordering {
+            [Ordering::Less, Ordering::Equal, Ordering::Greater][self.next() as usize % 3]
+        }
+        fn find_shortest_separator(&self, start: &mut Vec<u8>, _: &[u8]) {
+            start.resize(self.next() as usize % 40, 7);
+        }
+        fn find_short_successor(&self, key: &mut Vec<u8>) {
+            key.resize(self.next() as usize % 40, 7);
+        }
+    }
+    for (seed, internal) in (0..200).flat_map(|seed| [(seed, false), (seed, true)]) {
+        let options =
+            uncompressed().block_size(30).internal_keys(internal).filter_policy(BloomFilterPolicy::new(10));
+        let mut table = TableBuilder::new(Vec::new(), options.comparator(Fickle(AtomicU64::new(seed))));
+        let mut added = 0;
+        for (key, value) in entries(60) {
+            match table.add(key.as_bytes(), value.as_bytes()) {
+                Ok(()) => added += 1,
+                Err(error) => assert!(matches!(error, Error::KeyOrder { .. }), "{error}"),
+            }
+        }
+        let (file, summary) = table.finish().unwrap();
+        assert_eq!(summary.num_entries, added);
+        // In the order of the file nothing has to be compared.
+        let table = Table::open(&file[..], &ReadOptions::default().internal_keys(internal)).unwrap();
+        assert_eq!(table.iter().map(Result::unwrap).count() as u64, added);
+
+        let options = ReadOptions::default().internal_keys(internal).comparator(Fickle(AtomicU64::new(seed)));
+        let table = Table::open(&file[..], &options).unwrap();
+        for (key, _) in entries(60) {
+            let key = key.as_bytes();
+            let _ = (table.get(key), table.seek(key), table.may_contain(key), table.get_at(key, 1));
+            let mut cursor = table.cursor();
+            let _ = (cursor.seek(key), cursor.next());
+        }
+    }
 }

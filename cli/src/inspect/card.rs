@@ -10,7 +10,7 @@ use super::facts::{Facts, FilterFacts, Place};
 use super::report::compression_names;
 use super::{filters, rows};
 use crate::console::{Console, Tone};
-use crate::show::{count, counted, or_dash, path_text, percent, ratio, size};
+use crate::show::{count, counted, or_dash, path_text, percent, ratio, short_name, size};
 use crate::survey::{ENTRY, KeyFormat, Survey, USUAL_BITS_PER_KEY};
 
 const LABEL_WIDTH: usize = 15;
@@ -52,7 +52,9 @@ fn line(console: &mut Console, label: &str, text: impl Display) -> io::Result<()
 }
 
 fn describe(place: Place<'_>) -> String {
-    let order = place.comparator.map_or_else(|| "no order named".to_owned(), |name| escape(name).to_string());
+    let order = place
+        .comparator
+        .map_or_else(|| "no order named".to_owned(), |name| escape(&short_name(name)).to_string());
     match place.live {
         Some(live) => {
             format!("live on level {}, recorded with {}, keys by {order}", live.level, exact_size(live.size))

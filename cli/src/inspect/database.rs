@@ -6,6 +6,7 @@ use filterblock::escape;
 
 use crate::console::Console;
 use crate::database::Database;
+use crate::show::short_name;
 
 /// Says what is wrong with the MANIFEST, and which tables are missing. Returns whether there was anything to say.
 pub(super) fn complain(database: &Database, console: &mut Console) -> bool {
@@ -28,5 +29,5 @@ pub(super) fn complain(database: &Database, console: &mut Console) -> bool {
 /// Writes the order of the keys.
 pub(super) fn write(database: &Database, console: &mut Console) -> io::Result<()> {
     let comparator = database.comparator();
-    comparator.map_or(Ok(()), |name| writeln!(console, "keys by {}", escape(name)))
+    comparator.map_or(Ok(()), |name| writeln!(console, "keys by {}", escape(&short_name(name))))
 }

@@ -19,7 +19,7 @@ use filterblock::table::ReadOptions;
 
 use crate::TROUBLE;
 use crate::console::Console;
-use crate::database::Database;
+use crate::database::{Database, Surroundings};
 use crate::input::{self, Source};
 use crate::paths::Paths;
 use crate::survey::{self, Census, Survey};
@@ -66,11 +66,12 @@ Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing 
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut inspection = Inspection {
-        options: survey::read_options(),
+        options: survey::read_options().meter(console.meter()),
         presenter: Presenter::new(arguments),
         totals: Totals::default(),
         damage: false,
         unreadable: false,
+        surroundings: Surroundings::default(),
     };
     let result = inspection.all(arguments, console);
     let status = match () {
@@ -88,6 +89,7 @@ struct Inspection<'a> {
     totals: Totals,
     damage: bool,
     unreadable: bool,
+    surroundings: Surroundings,
 }
 
 impl Inspection<'_> {
@@ -110,7 +112,11 @@ impl Inspection<'_> {
             Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
             Ok(Source::File) => {
-                return self.table(path, false, Database::around(path).as_ref(), console);
+                let database = self.surroundings.of(path, |folder, error| {
+                    self.unreadable = true;
+                    console.complain(folder, error);
+                });
+                return self.table(path, false, database.as_deref(), console);
             }
             Err(message) => return self.show(&Facts::unreadable(path, message), console),
         };
@@ -118,7 +124,11 @@ impl Inspection<'_> {
             self.unreadable = true;
             console.complain(path, message);
         }
-        let database = Database::find(path);
+        let database = Database::find(path).unwrap_or_else(|error| {
+            self.unreadable = true;
+            console.complain(path, error);
+            None
+        });
         if let Some(database) = &database {
             self.damage |= database::complain(database, console);
         }

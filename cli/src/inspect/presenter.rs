@@ -13,7 +13,7 @@ use crate::console::{Console, Tone};
 use crate::database::Database;
 use crate::input::Folder;
 use crate::json;
-use crate::show::{counted, path_text};
+use crate::show::{counted, path_text, width};
 
 pub(super) struct Presenter<'a> {
     arguments: &'a Arguments,
@@ -75,10 +75,10 @@ impl<'a> Presenter<'a> {
             writeln!(console, "{logs} with the newest writes, which no filter covers: {}", names.join(", "))?;
         }
         if !self.shows_cards() && !folder.tables.is_empty() {
-            let width = folder.tables.iter().map(|table| rows::name(table, true).len()).max();
+            let name_width = folder.tables.iter().map(|table| width(&rows::name(table, true))).max();
             let placed = manifest.is_some_and(|database| database.manifest.is_ok());
             let shape = Shape { in_folder: true, placed };
-            self.rows = Some(Rows::begin(width.unwrap_or_default(), shape, console)?);
+            self.rows = Some(Rows::begin(name_width.unwrap_or_default(), shape, console)?);
         }
         console.flush()
     }
@@ -108,9 +108,9 @@ impl<'a> Presenter<'a> {
     fn row(&mut self, facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
         if self.rows.is_none() {
             self.begin_part(console)?;
-            let width =
-                self.arguments.paths.arguments().iter().map(|path| rows::name(path, false).len()).max();
-            self.rows = Some(Rows::begin(width.unwrap_or_default(), Shape::default(), console)?);
+            let name_width =
+                self.arguments.paths.arguments().iter().map(|path| width(&rows::name(path, false))).max();
+            self.rows = Some(Rows::begin(name_width.unwrap_or_default(), Shape::default(), console)?);
         }
         self.rows.as_mut().map_or(Ok(()), |rows| rows.write(facts, console))
     }

@@ -6,7 +6,7 @@ use filterblock::table::{Codec, Compression};
 use serde::{Serialize, Serializer};
 
 use super::facts::{Facts, FilterFacts, origin_name};
-use crate::show::{json_path, json_text};
+use crate::show::{json_name, json_path, json_text};
 use crate::survey::{Cost, ENTRY, Larger, Survey, TableCensus, USUAL_BITS_PER_KEY};
 
 #[derive(Serialize)]
@@ -98,7 +98,7 @@ impl<'a> Report<'a> {
         let survey = facts.survey;
         let live = facts.place.and_then(|place| place.live);
         Self {
-            comparator: facts.place.and_then(|place| place.comparator).map(json_text),
+            comparator: facts.place.and_then(|place| place.comparator).map(json_name),
             level: live.map(|live| live.level),
             live: facts.place.map(|place| place.live.is_some()),
             recorded_size: live.map(|live| live.size),

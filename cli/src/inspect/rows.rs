@@ -13,7 +13,7 @@ use crate::layout::{Cell, Column, Layout};
 use crate::show::{count, counted, or_dash, path_text, percent, ratio, size};
 use crate::survey::{Cost, Summary, Survey, USUAL_BITS_PER_KEY};
 
-/// Longer names are not waited for: they push their line aside.
+/// The widest that the column of names gets. A longer name has a line to itself.
 const MAX_NAME_WIDTH: usize = 60;
 
 pub(super) struct Rows {
@@ -34,8 +34,8 @@ pub(super) struct Shape {
 
 /// What a table is called in a listing.
 pub(super) fn name(path: &Path, in_folder: bool) -> String {
-    let name = path.file_name().filter(|_| in_folder);
-    name.map_or_else(|| path_text(path).to_string(), |name| escape(name.as_encoded_bytes()).to_string())
+    let name = path.file_name().filter(|_| in_folder).map_or(path, Path::new);
+    path_text(name).to_string()
 }
 
 impl Rows {

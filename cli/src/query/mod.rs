@@ -15,7 +15,7 @@ use filterblock::table::ReadOptions;
 
 use crate::TROUBLE;
 use crate::console::Console;
-use crate::database::Database;
+use crate::database::{Database, Surroundings};
 use crate::input::{self, Source};
 use crate::paths::More;
 use crate::show::counted;
@@ -105,10 +105,11 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         keys: Keys::new(keys),
         order: arguments.comparator,
         json: arguments.json,
-        options: survey::read_options(),
+        options: survey::read_options().meter(console.meter()),
         may_match: false,
         sound: true,
         reads: None,
+        surroundings: Surroundings::default(),
     };
     let paths: Vec<PathBuf> = path.into_iter().map(PathBuf::from).collect();
     let result = more.behind(&paths).try_for_each(|given| match given {
@@ -135,6 +136,7 @@ struct Query {
     sound: bool,
     /// For each key, the data blocks that a lookup in a whole database may read, if the order of its keys is known.
     reads: Option<Vec<u64>>,
+    surroundings: Surroundings,
 }
 
 impl Query {
@@ -145,7 +147,11 @@ impl Query {
             Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
             Ok(Source::File) => {
-                return self.table(path, false, Database::around(path).as_ref(), console);
+                let database = self.surroundings.of(path, |folder, error| {
+                    self.sound = false;
+                    console.complain(folder, error);
+                });
+                return self.table(path, false, database.as_deref(), console);
             }
             Err(message) => return self.unread(path, &message, console),
         };
@@ -153,7 +159,11 @@ impl Query {
             self.sound = false;
             console.complain(path, message);
         }
-        let database = Database::find(path);
+        let database = Database::find(path).unwrap_or_else(|error| {
+            self.sound = false;
+            console.complain(path, error);
+            None
+        });
         if let Some(Err(error)) = database.as_ref().map(|database| &database.manifest) {
             let path = error.path().unwrap_or(path);
             console.complain(path, format_args!("{}; all tables are asked", error.without_path()));

@@ -1,11 +1,11 @@
 //! The names in the metaindex.
 
-use filterblock::escape;
 use filterblock::table::Table;
 
-/// More names than this are counted, not listed, and longer ones shortened: prefix compression lets a small file hold terabytes.
-const MAX_NAMES: usize = 100;
-const MAX_NAME: usize = 1 << 10;
+use crate::show::short_name;
+
+/// More names than this are counted, not listed: prefix compression lets a small file hold very many.
+const MAX_NAMES: usize = 16;
 
 /// What the metaindex names.
 #[derive(Default)]
@@ -23,7 +23,9 @@ impl Metaindex {
         loop {
             match entries.next() {
                 Ok(false) => return read,
-                Ok(true) if read.names.len() < MAX_NAMES => read.names.push(shortened(entries.key())),
+                Ok(true) if read.names.len() < MAX_NAMES => {
+                    read.names.push(short_name(entries.key()).into_owned())
+                }
                 Ok(true) => read.more += 1,
                 Err(error) => {
                     read.error = Some(error.without_path().to_string());
@@ -45,14 +47,5 @@ impl Metaindex {
     /// The names of the policies that have filters in this table, known or not.
     pub(crate) fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().filter_map(|name| name.strip_prefix(b"filter."))
-    }
-}
-
-fn shortened(name: &[u8]) -> Vec<u8> {
-    match name.get(..MAX_NAME) {
-        Some(start) if name.len() > MAX_NAME => {
-            format!("{}... ({} bytes)", escape(start), name.len()).into_bytes()
-        }
-        _ => name.to_owned(),
     }
 }

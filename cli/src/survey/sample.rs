@@ -204,9 +204,10 @@ impl Sample {
     }
 }
 
-/// The handles of up to 16 data blocks, each once.
+/// The handles of up to 16 data blocks, each once. Those that overlap take no more than the file together.
 fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
     let mut chosen: Vec<BlockHandle> = Vec::with_capacity(MAX_BLOCKS);
+    let mut room = table.file_size();
     let most = MAX_BLOCKS as u64;
     for (at, handle) in (0u64..).zip(table.data_blocks()) {
         // The first entry of each of 16 equal parts of the index.
@@ -214,7 +215,8 @@ fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
         let Ok(handle) = handle else { continue };
         let is_new = blocks.offsets.contains(handle.offset)
             && chosen.iter().all(|other| other.offset != handle.offset);
-        if due && is_new && chosen.len() < MAX_BLOCKS {
+        if due && is_new && chosen.len() < MAX_BLOCKS && handle.size <= room {
+            room -= handle.size;
             chosen.push(handle);
         }
     }

@@ -13,6 +13,8 @@ const KEYS: u64 = 4096;
 /// How much of a data block is used to make keys from.
 const MAX_SEEDS: usize = 256;
 const MAX_SEED_BYTES: usize = 64 << 10;
+/// How many bytes of keys are made for a filter. Few keys are made where they are long.
+const MAX_MADE_BYTES: usize = 1 << 20;
 
 pub(super) struct Absent<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     filters: &'a FilterBlockReader<P, B>,
@@ -146,8 +148,13 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
     fn make(&mut self) {
         self.stored.sort_unstable();
         let mut key = Vec::new();
+        let mut made_bytes = 0_usize;
         for seed in self.seeds.as_keys().iter().cycle().take(self.keys_a_filter) {
             change(seed, &mut self.random, &mut key);
+            made_bytes = made_bytes.saturating_add(key.len());
+            if made_bytes > MAX_MADE_BYTES {
+                break;
+            }
             let hash = hash(&key);
             if self.stored.binary_search(&hash).is_err() {
                 self.candidates.push(Candidate { hash, at: self.made.len(), struck: false });

@@ -2,18 +2,20 @@
 
 use std::cell::Cell;
 use std::path::Path;
+use std::sync::Arc;
 
-use filterblock::table::{ReadOptions, Table};
-use filterblock::{Error, LegacyHash, escape};
+use filterblock::table::{Meter, ReadOptions, Table};
+use filterblock::{Error, LegacyHash, escape, quote};
 
 use super::absent::Absent;
-use super::finding::{Code, Finding, key_text};
+use super::budget::Budget;
+use super::finding::{Code, Finding};
 use super::order::{Expectation, Order};
 use super::places::Places;
 use super::read_ahead::ReadAhead;
 use super::stored::Stored;
 use super::verdict::Verdict;
-use super::walk::{Batch, Budget, Walk};
+use super::walk::{Batch, Walk};
 use crate::database::Database;
 use crate::input;
 use crate::reading::Reading;
@@ -26,6 +28,8 @@ const PROGRESS_STEP: u64 = 256 << 10;
 /// How tables are checked.
 pub(crate) struct Checks {
     pub(crate) options: ReadOptions,
+    /// Counts the work of all tables.
+    pub(crate) meter: Arc<Meter>,
     /// Whether it was said that the order of keys is bytewise.
     pub(crate) bytewise: bool,
     /// The most bytes of blocks and keys to decode of one file; if none is given, in proportion to the file.
@@ -56,9 +60,10 @@ impl Checks {
         };
         let size = filterblock::table::ReadAt::len(&source).unwrap_or_default();
         let (told, gone_through) = (Cell::new(0_u64), Cell::new(0_u64));
-        match Table::open(source, &self.options) {
+        let meter = Arc::new(Meter::default());
+        match Table::open(source, &self.options.clone().meter(Arc::clone(&meter))) {
             Ok(table) => {
-                self.opened(&table, database, &mut verdict, &|bytes: u64| {
+                self.opened(&table, &meter, database, &mut verdict, &|bytes: u64| {
                     // A handle may name any size.
                     gone_through.set(gone_through.get().saturating_add(bytes).min(size));
                     let untold = gone_through.get() - told.get();
@@ -81,6 +86,7 @@ impl Checks {
                 }
             }
         }
+        self.meter.add(&meter);
         if let Some(database) = database {
             compare_recorded(path, size, database, &mut verdict);
         }
@@ -92,6 +98,7 @@ impl Checks {
     fn opened(
         &self,
         table: &Table<ReadAhead>,
+        meter: &Arc<Meter>,
         database: Option<&Database>,
         verdict: &mut Verdict,
         progress: &dyn Fn(u64),
@@ -122,7 +129,7 @@ impl Checks {
             seen: (!blocks.are_distinct()).then(Offsets::default),
             cursor: None,
             batch: Batch::default(),
-            budget: Budget::new(self.max_output, table.file_size()),
+            budget: Budget::new(Arc::clone(meter), self.max_output, table.file_size()),
             complete: true,
             verdict,
         };
@@ -147,8 +154,8 @@ impl Checks {
                 [("first", &live.smallest, first_key.as_deref()), ("last", &live.largest, order.last_key())]
             {
                 if found != Some(&recorded[..]) {
-                    let expected = format!("{} as the {end} key, as the MANIFEST has it", key_text(recorded));
-                    let found = found.map_or_else(|| "no key".to_owned(), key_text);
+                    let expected = format!("{} as the {end} key, as the MANIFEST has it", quote(recorded));
+                    let found = found.map_or_else(|| "no key".to_owned(), |key| quote(key).to_string());
                     verdict.findings.push(Finding::new(Code::TableRange, None, expected, found));
                 }
             }
@@ -168,7 +175,7 @@ impl Checks {
         match database.and_then(Database::comparator) {
             _ if self.bytewise => Expectation::Bytewise,
             Some(_) if database.is_some_and(Database::is_bytewise) => Expectation::Bytewise,
-            Some(name) => Expectation::Custom(format!("\"{}\"", escape(name))),
+            Some(name) => Expectation::Custom(quote(name).to_string()),
             None => Expectation::Presumed,
         }
     }
@@ -239,11 +246,16 @@ fn compare_recorded(path: &Path, size: u64, database: &Database, verdict: &mut V
     if let Some(before) = database.overlapped(live) {
         let expected = format!(
             "a first key after {}, the last of table {} on the same level {}",
-            key_text(&before.largest),
+            quote(&before.largest),
             before.number,
             live.level
         );
-        verdict.findings.push(Finding::new(Code::TableOverlap, None, expected, key_text(&live.smallest)));
+        verdict.findings.push(Finding::new(
+            Code::TableOverlap,
+            None,
+            expected,
+            quote(&live.smallest).to_string(),
+        ));
     }
     if live.size != size {
         let expected = format!("{} bytes, as the MANIFEST has it", live.size);

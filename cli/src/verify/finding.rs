@@ -2,13 +2,11 @@
 
 use std::fmt::{self, Display};
 
-use filterblock::{Error, Structure, escape};
+use filterblock::{Error, Structure};
 use serde::Serialize;
 
 /// So many findings of one code are kept; of the others the number is.
 const MAX_OF_A_CODE: u64 = 16;
-/// So much of a key is shown.
-const MAX_KEY_SHOWN: usize = 48;
 
 /// What kind of finding it is. The names are documented in `docs/findings.md` and are never changed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -165,16 +163,6 @@ fn code_of(structure: Structure) -> Code {
     }
 }
 
-/// A key for a finding, in quotes and not too long.
-pub(crate) fn key_text(key: &[u8]) -> String {
-    match key.get(..MAX_KEY_SHOWN) {
-        Some(start) if key.len() > MAX_KEY_SHOWN => {
-            format!("\"{}...\" ({} bytes)", escape(start), key.len())
-        }
-        _ => format!("\"{}\"", escape(key)),
-    }
-}
-
 /// The findings about one table: the first of each code, and how many more there are.
 #[derive(Default, Debug)]
 pub(crate) struct Findings {
@@ -291,13 +279,6 @@ mod tests {
             list.last().unwrap().to_string(),
             "more: expected at most 16 findings of one code to list, found 5 more of checksum"
         );
-    }
-
-    #[test]
-    fn long_keys_are_cut() {
-        assert_eq!(key_text(b"a\n"), r#""a\x0a""#);
-        let text = key_text(&[b'x'; 49]);
-        assert_eq!(text, format!("\"{}...\" (49 bytes)", "x".repeat(48)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use filterblock::Error;
 
 use super::finding::{Code, Finding};
 use super::verdict::Verdict;
-use crate::database::{Database, folder_of};
+use crate::database::{Database, Surroundings};
 use crate::input::{self, Folder, Source};
 use crate::paths::Given;
 
@@ -39,15 +39,20 @@ pub(super) struct Jobs<I: Iterator> {
     pending: VecDeque<Job>,
     /// The sizes of the tables that became known, as far as nobody has taken note of them.
     bytes: u64,
-    /// The folder of the table that was named last, and what it is.
-    around: Option<(PathBuf, Option<Arc<Database>>)>,
+    surroundings: Surroundings,
     /// Whether folders without tables go without saying.
     silent: bool,
 }
 
 impl<I: Iterator<Item = Given>> Jobs<I> {
     pub(super) fn new(paths: I, silent: bool) -> Self {
-        Self { paths: paths.peekable(), pending: VecDeque::new(), bytes: 0, around: None, silent }
+        Self {
+            paths: paths.peekable(),
+            pending: VecDeque::new(),
+            bytes: 0,
+            surroundings: Surroundings::default(),
+            silent,
+        }
     }
 
     /// How many bytes of tables have become known since the last time.
@@ -69,7 +74,9 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
     fn resolve(&mut self, path: PathBuf) {
         match input::resolve(&path) {
             Ok(Source::File) => {
-                let database = self.database_around(&path);
+                let database = self.surroundings.of(&path, |folder, error| {
+                    self.pending.push_back(unreadable(folder, "a folder that can be listed", &error));
+                });
                 self.table(path, false, database);
             }
             Ok(Source::Folder(folder)) => self.folder(path, folder),
@@ -79,7 +86,11 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
 
     fn folder(&mut self, path: PathBuf, folder: Folder) {
         let before = self.pending.len();
-        let database = Database::find(&path).map(Arc::new);
+        let database = Database::find(&path).unwrap_or_else(|error| {
+            self.pending.push_back(unreadable(&path, "a folder that can be listed", &error));
+            None
+        });
+        let database = database.map(Arc::new);
         for (path, message) in folder.skipped {
             self.pending.push_back(unreadable(&path, "a table", &message));
         }
@@ -93,18 +104,6 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         if self.pending.len() == before && !self.silent {
             self.pending.push_back(Job::Nothing(path));
         }
-    }
-
-    fn database_around(&mut self, path: &Path) -> Option<Arc<Database>> {
-        let folder = folder_of(path);
-        if let Some((known, database)) = &self.around
-            && known == folder
-        {
-            return database.clone();
-        }
-        let database = Database::around(path).map(Arc::new);
-        self.around = Some((folder.to_owned(), database.clone()));
-        database
     }
 }
 

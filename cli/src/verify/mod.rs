@@ -1,6 +1,7 @@
 //! `filterblock verify`: whether tables are sound, and no filter denies a key that is there.
 
 mod absent;
+mod budget;
 mod check;
 mod finding;
 mod jobs;
@@ -8,7 +9,6 @@ mod order;
 mod places;
 mod progress;
 mod read_ahead;
-
 mod stored;
 mod verdict;
 mod walk;
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     /// The order of user keys, where no MANIFEST names it; otherwise it is checked only if it is bytewise
     #[arg(long, value_name = "ORDER")]
     comparator: Option<Comparator>,
-    /// The most bytes of blocks and keys to decode of each file; 100 times its size and at least 1 GiB if not given
+    /// The most bytes of blocks and keys to decode of each file; 100 times its size and at least 64 MiB if not given
     #[arg(long, value_name = "BYTES")]
     max_output: Option<u64>,
     /// Another number makes other absent keys to measure the false positives with
@@ -99,6 +99,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut run = Run {
         checks: Checks {
             options: survey::read_options(),
+            meter: console.meter(),
             bytewise: arguments.comparator.is_some(),
             max_output: arguments.max_output,
             seed: arguments.seed,

@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::finding::{Code, Finding, Findings, key_text};
+use filterblock::quote;
+
+use super::finding::{Code, Finding, Findings};
 use super::walk::Entry;
 use crate::reading::Reading;
 
@@ -106,6 +108,7 @@ impl Order {
         if let Expectation::Custom(name) = self.expectation {
             return Err(format!("the order of the keys is {name}'s, and was not checked"));
         }
+        debug_assert!(!self.readings.is_empty(), "keys are read in some way");
         // Whichever reading has least against it.
         let best = self.readings.into_iter().map(|(_, findings)| findings).min_by_key(Findings::total);
         let findings = best.unwrap_or_default();
@@ -135,8 +138,8 @@ fn compare(
             _ => {
                 let how = if may_equal { "at or after" } else { "after" };
                 findings.add(code, || {
-                    let expected = format!("a key {how} {}", key_text(previous));
-                    Finding::new(code, offset, expected, key_text(next))
+                    let expected = format!("a key {how} {}", quote(previous));
+                    Finding::new(code, offset, expected, quote(next).to_string())
                 });
             }
         }

@@ -52,8 +52,12 @@ impl ReadAt for ReadAhead {
         if let Some(bytes) = part(&window, offset, len) {
             return Ok(bytes);
         }
+        // The window only moves forward: handles in any order make it pass over the file once, beyond what they ask for.
+        if offset < window.0 {
+            return self.file.read_at(offset, len);
+        }
         // The same memory again, if no block is left that lies in it.
-        let (_, before) = std::mem::take(&mut *window);
+        let (_, before) = std::mem::replace(&mut *window, (offset, Bytes::new()));
         let mut buffer = before.try_into_mut().unwrap_or_default();
         buffer.resize(ahead, 0);
         match self.read_exact(offset, &mut buffer) {
@@ -76,6 +80,27 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
+
+    /// However small the blocks are, and in whatever order: what is read ahead is read once.
+    #[test]
+    fn the_window_never_moves_back() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![7; 4 * WINDOW]).unwrap();
+        let source = ReadAhead::new(file).unwrap();
+        source.go_ahead();
+        let start = || source.window.borrow().0;
+        for (offset, expected) in [(10, 10), (2 * WINDOW, 2 * WINDOW), (WINDOW, 2 * WINDOW), (0, 2 * WINDOW)]
+        {
+            assert_eq!(source.read_at(offset as u64, 9).unwrap(), [7; 9][..]);
+            assert_eq!(start(), expected as u64);
+        }
+        // What straddles the window's end begins the next one.
+        source.read_at(3 * WINDOW as u64 - 5, 9).unwrap();
+        assert_eq!(start(), 3 * WINDOW as u64 - 5);
+        // Neither does a window that could not be read.
+        assert!(source.read_at(4 * WINDOW as u64 - 1, 2).is_err());
+        assert!(source.read_at(5, 2).is_ok() && start() >= 3 * WINDOW as u64 - 5);
+    }
 
     #[test]
     fn every_range_is_what_the_file_holds() {

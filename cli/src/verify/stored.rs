@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy};
+use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy, quote};
 
-use super::finding::{Code, Finding, Findings, key_text};
+use super::finding::{Code, Finding, Findings};
 use super::walk::{BATCH, Entry};
 use crate::reading::Reading;
 
@@ -63,6 +63,7 @@ impl<'a> Stored<'a> {
     /// The next keys of the data block, at most [`BATCH`].
     pub(super) fn keys(&mut self, entries: &[Entry<'_>]) {
         self.keys += entries.len() as u64;
+        debug_assert!(entries.len() <= BATCH, "all keys are asked for");
         let Some(filters) = self.filters.first() else { return };
         let index = self.offset.checked_shr(filters.base_lg().into());
         let filter = index.and_then(|index| filters.filter(usize::try_from(index).ok()?));
@@ -106,7 +107,7 @@ impl<'a> Stored<'a> {
             let first = &denials.first;
             denials.findings.add(Code::FilterDeniesKey, || {
                 let filter = offset.checked_shr(base_lg.into()).unwrap_or_default();
-                let expected = format!("filter {filter} to let the stored key {} pass", key_text(first));
+                let expected = format!("filter {filter} to let the stored key {} pass", quote(first));
                 let found = format!("it denied, one of {denied} among the {keys} keys of this data block");
                 Finding::new(Code::FilterDeniesKey, offset, expected, found)
             });

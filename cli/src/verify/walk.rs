@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use filterblock::table::{BlockCursor, BlockHandle, Table};
-use filterblock::{Error, KeyBuf, SharedPolicy};
+use filterblock::{Error, KeyBuf, SharedPolicy, quote};
 
 use super::absent::Absent;
-use super::finding::{Code, Finding, key_text};
+use super::budget::{Budget, Exceeded};
+use super::finding::{Code, Finding};
 use super::order::Order;
 use super::places::Places;
 use super::read_ahead::ReadAhead;
@@ -14,39 +15,12 @@ use super::verdict::Verdict;
 use crate::reading::Reading;
 use crate::survey::Offsets;
 
-/// Without a limit of the user's: so many times the file's size, but not less than the second.
-const MAX_EXPANSION: u64 = 100;
-const MIN_OUTPUT: u64 = 1 << 30;
-
 /// How many keys are looked at together at most, and about how many bytes of them.
 pub(super) const BATCH: usize = 64;
 const BATCH_BYTES: u64 = 64 << 10;
 
 /// What names in the metaindex begin with whose values are handles: of filters, and of Basho's counters.
 const HANDLES: [&[u8]; 2] = [b"filter.", b"stats."];
-
-/// What is left of the bytes that may be decoded of one file.
-pub(super) struct Budget {
-    limit: u64,
-    spent: u64,
-}
-
-impl Budget {
-    pub(super) fn new(limit: Option<u64>, file_size: u64) -> Self {
-        let limit = limit.unwrap_or_else(|| file_size.saturating_mul(MAX_EXPANSION).max(MIN_OUTPUT));
-        Self { limit, spent: 0 }
-    }
-
-    fn left(&self) -> u64 {
-        self.limit.saturating_sub(self.spent)
-    }
-
-    /// Whether there is enough left for so many bytes more.
-    fn spend(&mut self, bytes: usize) -> bool {
-        self.spent = self.spent.saturating_add(bytes as u64);
-        self.spent <= self.limit
-    }
-}
 
 /// Keys of one data block, which are looked at together. However many it has, and however long they are, they take little memory.
 #[derive(Default)]
@@ -130,29 +104,37 @@ impl Walk<'_, '_> {
             }
             match index.handle() {
                 Ok(handle) => {
-                    if !self.block(handle) {
-                        return;
+                    if let Err(exceeded) = self.block(handle) {
+                        return self.over_budget(exceeded, handle.offset);
                     }
                     progress(handle.size);
                 }
                 Err(error) => self.damage(&error),
             }
             self.order.separator(index.key(), self.table.index_handle().offset);
-            if !self.budget.spend(index.key().len()) {
-                return self.over_budget(self.table.index_handle().offset);
+            self.budget.spend_keys(index.key().len());
+            if let Err(exceeded) = self.budget.check() {
+                return self.over_budget(exceeded, self.table.index_handle().offset);
             }
         }
     }
 
-    /// A data block. False if the budget does not allow for more.
-    fn block(&mut self, handle: BlockHandle) -> bool {
+    /// A data block. Fails where the budget does not allow for more.
+    fn block(&mut self, handle: BlockHandle) -> Result<(), Exceeded> {
         if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;
             self.verdict.findings.add(Code::RepeatedBlock, || {
                 let expected = format!("an index that names the data block at {} once", handle.offset);
                 Finding::new(Code::RepeatedBlock, self.table.index_handle().offset, expected, "it again")
             });
-            return true;
+            return Ok(());
+        }
+        // Before it is read: what is damaged is not looked at twice either.
+        if let Some(seen) = &mut self.seen {
+            seen.insert(handle.offset);
+        }
+        if handle.end().is_some_and(|end| end <= self.table.file_size()) {
+            self.budget.allows_reading(handle.size)?;
         }
         let entries = match self.cursor.take() {
             Some(mut cursor) => cursor.enter(self.table, handle).map(|()| cursor),
@@ -162,14 +144,11 @@ impl Walk<'_, '_> {
             Ok(entries) => entries,
             Err(error) => {
                 self.damage(&error);
-                return true;
+                return self.budget.check();
             }
         };
-        if let Some(seen) = &mut self.seen {
-            seen.insert(handle.offset);
-        }
         self.places.add(handle);
-        let mut within = self.budget.spend(entries.size());
+        let mut within = self.budget.check();
         if let Some(stored) = &mut self.stored {
             stored.begin_block(handle.offset);
         }
@@ -177,7 +156,7 @@ impl Walk<'_, '_> {
             absent.begin_block(handle.offset);
         }
         let mut result = Ok(());
-        while within {
+        while within.is_ok() {
             match entries.next() {
                 Ok(true) => {}
                 Ok(false) => break,
@@ -191,7 +170,7 @@ impl Walk<'_, '_> {
                 within = self.keys(handle.offset);
             }
         }
-        within &= self.keys(handle.offset);
+        within = within.and(self.keys(handle.offset));
         self.cursor = Some(entries);
         if let Err(error) = result {
             self.damage(&error);
@@ -202,16 +181,15 @@ impl Walk<'_, '_> {
         if let Some(absent) = &mut self.absent {
             absent.end_block();
         }
-        if !within {
-            self.over_budget(handle.offset);
-        }
         within
     }
 
-    /// Looks at the keys that have been collected, of the data block at `offset`. False if the budget does not allow for more.
-    fn keys(&mut self, offset: u64) -> bool {
+    /// Looks at the keys that have been collected, of the data block at `offset`. Fails where the budget does not allow
+    /// for more.
+    fn keys(&mut self, offset: u64) -> Result<(), Exceeded> {
         let reading = self.reading;
         let mut entries = [Entry::default(); BATCH];
+        debug_assert!(self.batch.keys.len() <= BATCH, "no key is left out");
         for (entry, key) in entries.iter_mut().zip(self.batch.keys.as_keys().iter()) {
             *entry = Entry { key, filtered: reading.filtered(key) };
         }
@@ -231,14 +209,14 @@ impl Walk<'_, '_> {
             for Entry { key, .. } in entries.iter().filter(|entry| entry.filtered.is_none()) {
                 self.verdict.findings.add(Code::ShortKey, || {
                     let expected = "an internal key of at least 8 bytes, or 16 with an expiry";
-                    let found = format!("{}, of {} bytes", key_text(key), key.len());
+                    let found = format!("{}, of {} bytes", quote(key), key.len());
                     Finding::new(Code::ShortKey, offset, expected, found)
                 });
             }
         }
-        let within = self.budget.spend(self.batch.bytes);
+        self.budget.spend_keys(self.batch.bytes);
         self.batch.clear();
-        within
+        self.budget.check()
     }
 
     fn damage(&mut self, error: &Error) {
@@ -247,11 +225,9 @@ impl Walk<'_, '_> {
         self.verdict.findings.add(finding.code, || finding);
     }
 
-    fn over_budget(&mut self, offset: u64) {
+    fn over_budget(&mut self, exceeded: Exceeded, offset: u64) {
         self.complete = false;
-        let expected =
-            format!("at most {} bytes of blocks and keys to decode (--max-output)", self.budget.limit);
-        self.verdict.findings.push(Finding::new(Code::Limit, offset, expected, "more"));
+        self.verdict.findings.push(Finding::new(Code::Limit, offset, exceeded.expected(), "more"));
     }
 }
 

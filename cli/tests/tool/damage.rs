@@ -150,20 +150,31 @@ fn a_million_handles_that_lead_nowhere() {
 
 #[test]
 fn names_that_share_a_long_start() {
-    // Each entry takes four bytes and stands for a name of 100 kB.
-    let mut crafted = Crafted::default();
-    let mut metaindex = [&[0][..], &varint(100_000), &varint(2), &[b'x'; 100_000], &[0, 0]].concat();
-    for _ in 0..100_000 {
-        metaindex.extend([&varint(100_000)[..], &[0, 2, 0, 0]].concat());
-    }
-    metaindex.extend([0, 0, 0, 0, 1, 0, 0, 0]);
-    let metaindex = crafted.block(&metaindex);
-    let index = crafted.entries::<&[u8], &[u8]>(&[]);
-    let report = inspect(crafted.footer(metaindex, index), 0);
+    // Each entry takes a few bytes and stands for a name of this length.
+    let table = |len: usize| {
+        let mut crafted = Crafted::default();
+        let shared = varint(len as u64);
+        let mut metaindex = [&[0][..], &shared, &varint(2), &vec![b'x'; len], &[0, 0]].concat();
+        for _ in 0..100_000 {
+            metaindex.extend([&shared[..], &[0, 2, 0, 0]].concat());
+        }
+        metaindex.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+        let metaindex = crafted.block(&metaindex);
+        let index = crafted.entries::<&[u8], &[u8]>(&[]);
+        crafted.footer(metaindex, index)
+    };
+    let report = inspect(table(4096), 0);
     let names = report["metaindex"].as_array().unwrap();
-    assert_eq!(names.len(), 101);
+    assert_eq!(names.len(), 17);
+    assert!(names[0].as_str().unwrap().ends_with("... (4096 bytes)"));
+    assert_eq!(names[16], "... and 99985 more");
+    // A longer one is not put together.
+    let report = inspect(table(100_000), 1);
+    let names = report["metaindex"].as_array().unwrap();
+    assert_eq!(names.len(), 1);
     assert!(names[0].as_str().unwrap().ends_with("... (100000 bytes)"));
-    assert_eq!(names[100], "... and 99901 more");
+    let error = report["filter_error"].as_str().unwrap();
+    assert!(error.ends_with("expected at most 4096 bytes, found 100000"), "{error}");
 }
 
 #[test]

@@ -37,10 +37,10 @@ fn control_characters_never_reach_the_terminal() {
     let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
     let name = "\x1b[31m\u{9b}2J\u{202e}\x7f\\.ldb";
     let path = file(&folder, name, &contents);
-    let shown = r"\x1b[31m\xc2\x9b2J\xe2\x80\xae\x7f\\.ldb";
+    let shown = r"\x1b[31m\xc2\x9b2J\xe2\x80\xae\x7f\.ldb";
     let printable = |run: &Run| {
-        let text = |text: &str| text.chars().all(|c| c == '\n' || matches!(c, ' '..='~'));
-        assert!(text(&run.out) && text(&run.err), "{run:?}");
+        let is_active = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!run.out.contains(is_active) && !run.err.contains(is_active), "{run:?}");
     };
     for arguments in [
         args!["inspect", path].to_vec(),
@@ -56,8 +56,49 @@ fn control_characters_never_reach_the_terminal() {
         assert!(run.out.contains(shown) || run.err.contains(r"missing\x0a"), "{run:?}");
     }
     let run = run(&args!["inspect", "--json", path]).expect(0);
-    printable(&run);
+    assert!(run.out.chars().all(|c| c == '\n' || matches!(c, ' '..='~')), "{run:?}");
     assert_eq!(run.one()["path"], path.to_str().unwrap());
+}
+
+#[test]
+fn text_is_shown_as_text() {
+    let folder = folder();
+    let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
+    let name =
+        if cfg!(windows) { "jürgen 世界 🙂.ldb" } else { "jürgen's 世界 \"\\\u{301} 🙂.ldb" };
+    let path = file(&folder, name, &contents);
+    let shown = folder.path().join(name).display().to_string();
+    let inspect = run(&args!["inspect", path]).expect(0).quiet().out;
+    assert!(inspect.starts_with(&format!("{shown}\n")), "{inspect}");
+    let verify = run(&args!["verify", path]).expect(0).quiet().out;
+    assert!(verify.starts_with(&format!("{shown}: sound, ")), "{verify}");
+    let query = run(&args!["query", path, "schlüssel\"\\"]).expect(1).quiet().out;
+    assert_eq!(query, format!("{shown}: \"schlüssel\\\"\\\\\": not there\n"));
+    let listed = run(&args!["inspect", folder.path()]).expect(0).quiet().out;
+    assert!(listed.contains(&format!("\n{name}  ")), "{listed}");
+    let missing = run(&args!["inspect", path.with_extension("ä")]).expect(2).err;
+    assert!(missing.starts_with(&format!("filterblock: {}: ", shown.replace(".ldb", ".ä"))), "{missing}");
+}
+
+#[test]
+fn long_paths_leave_the_columns_below_each_other() {
+    let folder = folder();
+    let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
+    let names = ["1.ldb".to_owned(), format!("世{}.ldb", "界".repeat(40))];
+    let paths = names.map(|name| file(&folder, &name, &contents));
+    let list = paths.each_ref().map(|path| path.display().to_string()).join("\n");
+    let by_list = run_with_input(&["inspect", "--files-from", "-"], list.as_bytes()).expect(0).quiet().out;
+    for out in [by_list, run(&args!["inspect", paths[0], paths[1]]).expect(0).quiet().out] {
+        // The name, then the columns of numbers on the same line or the next one.
+        let values: Vec<_> = out.lines().filter(|line| line.contains("162 B")).collect();
+        let ends = |line: &str| {
+            let before = line.split("162 B").next().unwrap();
+            unicode_width::UnicodeWidthStr::width(before)
+        };
+        assert_eq!(values.len(), 2, "{out}");
+        assert_eq!(ends(values[0]), ends(values[1]), "{out}");
+        assert!(out.lines().any(|line| line == paths[1].display().to_string()), "{out}");
+    }
 }
 
 #[cfg(unix)]
@@ -120,6 +161,65 @@ mod unix {
         let broken = outer.path().join("broken.ldb");
         symlink("/nonexistent", &broken).unwrap();
         run(&args!["inspect", broken]).expect(2);
+    }
+
+    /// A name that says nothing of tables, and cannot be looked at, does not turn the MANIFEST off.
+    #[test]
+    fn one_name_that_cannot_be_looked_at_hides_nothing_else() {
+        let folder = folder();
+        for file in fs::read_dir(database("levels")).unwrap() {
+            let path = file.unwrap().path();
+            fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+        }
+        fs::remove_file(folder.path().join("000007.ldb")).unwrap();
+        for name in ["LOG.old", "000099.dbtmp", "LOCK"] {
+            let link = folder.path().join(name);
+            let _ = fs::remove_file(&link);
+            symlink(&link, &link).unwrap();
+            let verify = run(&args!["verify", folder.path()]).expect(1).out;
+            assert!(verify.contains("000007.ldb: findings\n  table-missing: "), "{name}: {verify}");
+            let query = run(&args!["query", folder.path(), "no such key"]).expect(2);
+            assert!(query.err.contains("000007.ldb: expected a table, as the MANIFEST has it"), "{query:?}");
+            let inspect = run(&args!["inspect", folder.path()]).expect(1);
+            assert!(inspect.err.contains("000007.ldb: expected a table of "), "{inspect:?}");
+        }
+        // A live table that may be there: neither missing nor sound.
+        let link = folder.path().join("000007.ldb");
+        symlink(&link, &link).unwrap();
+        for command in ["inspect", "verify"] {
+            let run = run(&args![command, folder.path()]).expect(2);
+            assert!((run.out.clone() + &run.err).contains("000007.ldb"), "{run:?}");
+            assert!(!run.out.contains("table-missing"), "{run:?}");
+        }
+        run(&args!["query", folder.path(), "no such key"]).expect(2);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_listed_is_status_2() {
+        let folder = folder();
+        let hidden = folder.path().join("hidden");
+        fs::create_dir(&hidden).unwrap();
+        let path = hidden.join("000005.ldb");
+        fs::copy(table("single-4096-bloom10.ldb"), &path).unwrap();
+        // Files can be opened there, but not found.
+        fs::set_permissions(&hidden, fs::Permissions::from_mode(0o300)).unwrap();
+        if fs::read_dir(&hidden).is_ok() {
+            println!("skipped: permissions do not stop this user, who is probably root");
+            return;
+        }
+        for arguments in [
+            args!["inspect", path, path].to_vec(),
+            args!["verify", path, path].to_vec(),
+            args!["query", path, "no"].to_vec(),
+            args!["inspect", hidden].to_vec(),
+            args!["verify", hidden].to_vec(),
+            args!["query", hidden, "no"].to_vec(),
+        ] {
+            let run = run(&arguments).expect(2);
+            let said = run.out.clone() + &run.err;
+            assert_eq!(said.matches("Permission denied").count(), 1, "{run:?}");
+        }
+        fs::set_permissions(&hidden, fs::Permissions::from_mode(0o700)).unwrap();
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Report {
     pub hashed_keys: u64,
     /// Those that came before the first `StartBlock`.
     pub early_keys: u64,
+    /// Those of 256 bytes and more, eight or more of one length together.
+    pub long_keys: u64,
     /// Bytes of the blocks built.
     pub bytes: u64,
     /// The largest block.
@@ -42,8 +44,8 @@ impl fmt::Display for Report {
         writeln!(f, "  block starts {:>12}, {} of them backward", self.starts, self.backward_starts)?;
         writeln!(
             f,
-            "  keys         {:>12}, {} of them by hash, {} before any block",
-            self.keys, self.hashed_keys, self.early_keys
+            "  keys         {:>12}, {} of them by hash, {} before any block, {} of 256 bytes and more",
+            self.keys, self.hashed_keys, self.early_keys, self.long_keys
         )?;
         write!(f, "  bytes        {:>12}, largest block {}", self.bytes, self.largest)
     }
@@ -140,9 +142,14 @@ impl Case<'_> {
 
     fn keys(&mut self, by_hash: bool, key: &mut Vec<u8>) -> Result<u64> {
         let count = if self.random.one_in(300) { self.random.skewed(12) } else { self.random.skewed(5) };
+        // Keys of one length are hashed together.
+        let alike = self.random.one_in(3).then(|| alike_len(&mut self.random));
+        if count >= 8 && alike.is_some_and(|len| len >= 256) {
+            self.report.long_keys += count;
+        }
         for _ in 0..count {
             if !self.random.one_in(16) {
-                next_key(&mut self.random, key);
+                next_key(&mut self.random, alike, key);
             } // else the same key once more
             self.script.add_key(key);
             let hash = if by_hash { self.policy.hash_key(key) } else { None };
@@ -159,9 +166,27 @@ impl Case<'_> {
     }
 }
 
-/// A key of 0 to 200 bytes, mostly short.
-fn next_key(random: &mut Random, key: &mut Vec<u8>) {
-    let len = if random.one_in(4) { random.index(201) } else { random.index(33) };
+/// A length for many keys: mostly below 70 bytes, seldom up to 70,000 and then often near a power
+/// of two.
+pub(super) fn alike_len(random: &mut Random) -> usize {
+    if !random.one_in(500) {
+        return random.index(70);
+    }
+    match random.below(4) {
+        0 => random.index(70_000),
+        1 => 65_530 + random.index(30),
+        2 => 4090 + random.index(30),
+        _ => 250 + random.index(30),
+    }
+}
+
+/// A key of the length given, or of 0 to 200 bytes, mostly short.
+fn next_key(random: &mut Random, len: Option<usize>, key: &mut Vec<u8>) {
+    let len = match len {
+        Some(len) => len,
+        None if random.one_in(4) => random.index(201),
+        None => random.index(33),
+    };
     key.clear();
     random.fill(len, key);
 }

@@ -6,6 +6,7 @@ use anyhow::{Result, ensure};
 use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy};
 
 use super::Row;
+use super::builder::alike_len;
 use super::damage::damage;
 use crate::hex;
 use crate::leveldb::{Answer, QueryScript};
@@ -32,6 +33,8 @@ pub struct Report {
     pub denied: u64,
     /// Queries to blocks whose number of filters had to be rounded down.
     pub rounded: u64,
+    /// Queries for keys of 256 bytes and more.
+    pub long: u64,
     /// Queries that each condition decided, and those of them that found no match.
     pub rows: [(u64, u64); Row::ALL.len()],
 }
@@ -43,6 +46,7 @@ impl Report {
             ensure!(queries > 0, "no query met the condition \"{}\"", row.label());
         }
         ensure!(self.rounded > 0, "no block had its number of filters rounded down");
+        ensure!(self.long > 0, "no query was for a long key");
         let percent = self.asked * 100 / self.queries.max(1);
         ensure!(percent >= 30, "only {percent} % of the queries reached the policy");
         Ok(())
@@ -66,7 +70,8 @@ impl fmt::Display for Report {
         for (row, (queries, denied)) in Row::ALL.iter().zip(self.rows) {
             writeln!(f, "  {:<36} {queries:>12} {denied:>12}", row.label())?;
         }
-        write!(f, "  {:<36} {:>12}", "count of filters rounded down, too", self.rounded)
+        writeln!(f, "  {:<36} {:>12}", "count of filters rounded down, too", self.rounded)?;
+        write!(f, "  {:<36} {:>12}", "for keys of 256 bytes and more", self.long)
     }
 }
 
@@ -108,7 +113,9 @@ impl Case {
         let mut random = Random::for_case(seed, case);
         let mut stored = Vec::new();
         let base_lg = if random.one_in(4) { random.below(64) as u8 } else { 11 };
-        let block = build(&mut random, base_lg, &mut stored)?;
+        // Keys of one length are asked for together.
+        let alike = random.one_in(3).then(|| alike_len(&mut random));
+        let block = build(&mut random, base_lg, alike, &mut stored)?;
         let damaged = random.one_in(2);
         let mut case = Self { name: format!("case {case} of seed {seed}"), block, damaged, queries: vec![] };
         if damaged {
@@ -117,7 +124,7 @@ impl Case {
         // The range that a reader goes by.
         let base_lg = case.block.last().copied().filter(|&lg| lg < 64).unwrap_or(base_lg);
         for _ in 0..QUERIES_PER_BLOCK {
-            case.queries.push(query(&mut random, base_lg, &stored));
+            case.queries.push(query(&mut random, base_lg, alike, &stored));
         }
         Ok(case)
     }
@@ -161,6 +168,7 @@ impl Case {
             report.rows[index].0 += 1;
             report.rows[index].1 += u64::from(!expected);
             report.rounded += u64::from(rounded);
+            report.long += u64::from(key.len() >= 256);
             report.denied += u64::from(!expected);
         }
         ensure!(self.damaged || reader.check().is_ok(), "{}: check finds a sound block malformed", self.name);
@@ -172,7 +180,12 @@ impl Case {
 }
 
 /// A sound block, and its keys with the offsets of their data blocks.
-fn build(random: &mut Random, base_lg: u8, stored: &mut Vec<(u64, Vec<u8>)>) -> Result<Vec<u8>> {
+fn build(
+    random: &mut Random,
+    base_lg: u8,
+    alike: Option<usize>,
+    stored: &mut Vec<(u64, Vec<u8>)>,
+) -> Result<Vec<u8>> {
     let policy = BloomFilterPolicy::new(random.between(1, 50) as u32);
     let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg)?;
     let range = 1_u64 << base_lg;
@@ -180,7 +193,11 @@ fn build(random: &mut Random, base_lg: u8, stored: &mut Vec<(u64, Vec<u8>)>) -> 
     for _ in 0..random.between(1, 6) {
         builder.start_block(offset)?;
         for _ in 0..random.skewed(4) {
-            let len = if random.one_in(8) { random.index(201) } else { random.index(21) };
+            let len = match alike {
+                Some(len) => len,
+                None if random.one_in(8) => random.index(201),
+                None => random.index(21),
+            };
             let key = random.bytes(len);
             builder.add_key(&key);
             stored.push((offset, key));
@@ -192,7 +209,12 @@ fn build(random: &mut Random, base_lg: u8, stored: &mut Vec<(u64, Vec<u8>)>) -> 
     Ok(builder.finish()?.to_vec())
 }
 
-fn query(random: &mut Random, base_lg: u8, stored: &[(u64, Vec<u8>)]) -> (u64, Vec<u8>) {
+fn query(
+    random: &mut Random,
+    base_lg: u8,
+    alike: Option<usize>,
+    stored: &[(u64, Vec<u8>)],
+) -> (u64, Vec<u8>) {
     let (mut offset, mut key) = (0, Vec::new());
     if !stored.is_empty() {
         (offset, key) = stored[random.index(stored.len())].clone();
@@ -209,7 +231,7 @@ fn query(random: &mut Random, base_lg: u8, stored: &[(u64, Vec<u8>)]) -> (u64, V
         _ => {}
     }
     if random.one_in(2) {
-        let len = random.index(21);
+        let len = alike.unwrap_or_else(|| random.index(21));
         key = random.bytes(len);
     }
     (offset, key)

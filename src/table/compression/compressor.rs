@@ -33,7 +33,7 @@ impl Compressor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Codec, decompress};
+    use super::super::{Codec, Limits, decompress};
     use super::*;
     use bytes::Bytes;
 
@@ -70,7 +70,9 @@ mod tests {
                 continue;
             };
             let stored = Bytes::copy_from_slice(compressed);
-            let (found, codec) = decompress(1, stored, 0, len as u64, 0, &mut Vec::new()).unwrap();
+            let (found, codec) =
+                decompress(1, stored, 0, Limits { contents: len as u64, memory: 0 }, &mut Vec::new(), &mut 0)
+                    .unwrap();
             assert_eq!((found, codec), (contents.into(), Codec::Snappy));
         }
     }

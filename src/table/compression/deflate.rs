@@ -15,7 +15,13 @@ const FIRST_LEN: usize = 4 << 10;
 
 /// Decodes into a buffer that grows with the contents, at most to `max_len`. `codec` is [`Codec::Zlib`], whose checksum is
 /// verified, or [`Codec::Deflate`].
-pub(super) fn decode(codec: Codec, stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>> {
+pub(super) fn decode(
+    codec: Codec,
+    stored: &[u8],
+    offset: u64,
+    max_len: u64,
+    made: &mut u64,
+) -> Result<Vec<u8>> {
     let header = match codec {
         Codec::Zlib => {
             inflate_flags::TINFL_FLAG_PARSE_ZLIB_HEADER | inflate_flags::TINFL_FLAG_COMPUTE_ADLER32
@@ -30,9 +36,10 @@ pub(super) fn decode(codec: Codec, stored: &[u8], offset: u64, max_len: u64) -> 
     let (mut read, mut written) = (0, 0);
     loop {
         let rest = stored.get(read..).unwrap_or_default();
-        let (status, taken, made) = decompress(&mut decoder, rest, &mut contents, written, flags);
+        let (status, taken, put_out) = decompress(&mut decoder, rest, &mut contents, written, flags);
         read = read.saturating_add(taken);
-        written = written.saturating_add(made);
+        written = written.saturating_add(put_out);
+        *made = made.saturating_add(put_out as u64);
         match status {
             TINFLStatus::Done if read < stored.len() => {
                 let found = format!("{} bytes behind their end", stored.len().saturating_sub(read));

@@ -11,7 +11,7 @@ const MAX_EXPANSION: u64 = 255;
 const PREFIX_LEN: usize = 4;
 
 /// Allocates the contents once, if the declared length is within `max_len` and what the data can hold.
-pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>> {
+pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64, made: &mut u64) -> Result<Vec<u8>> {
     let corrupt = |found: String| not_data(Codec::Lz4, offset, found);
     let (Some(len), Some(block)) = (fixed32_at(stored, 0), stored.get(PREFIX_LEN..)) else {
         return Err(corrupt(format!("{} bytes", stored.len())));
@@ -23,6 +23,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>
     if u64::from(len) > max_len {
         return Err(too_long(offset, max_len, u64::from(len)));
     }
+    *made = made.saturating_add(u64::from(len));
     let mut contents = vec![0; len as usize];
     match lz4_flex::block::decompress_into(block, &mut contents) {
         Ok(written) if written == contents.len() => Ok(contents),

@@ -14,7 +14,7 @@ mod zstd;
 
 pub use codec::Codec;
 pub(crate) use compressor::Compressor;
-pub(crate) use read::decompress;
+pub(crate) use read::{Limits, decompress};
 
 /// How a table's blocks are to be compressed in writing. A table's blocks may differ in it.
 ///

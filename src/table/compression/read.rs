@@ -7,12 +7,22 @@ use bytes::Bytes;
 use super::{Codec, snappy};
 use crate::{Error, Result, Structure};
 
+/// What decompressing one block may take, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// The contents.
+    pub(crate) contents: u64,
+    /// Contents and decoder together, where the decoder needs much.
+    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "no other decoder does"))]
+    pub(crate) memory: u64,
+}
+
 /// The contents of a block whose stored contents, of compression type `id`, are at `offset` in the file, and their codec.
 ///
-/// Uncompressed contents are returned as they are. Others take at most `max_len` bytes, and no more than the stored bytes can
-/// really hold. Where a decoder needs much memory besides, it is `memory` at most together with the contents.
+/// Uncompressed contents are returned as they are. Others keep to `limits`, and take no more than the stored bytes can
+/// really hold. `buffer` may be taken to hold them.
 ///
-/// `buffer` may be taken to hold them.
+/// `made` grows by the bytes that came of it, also where the codecs tried fail in the end.
 ///
 /// Where a type has several meanings, each codec whose mark the data bear is tried, then those without a mark, until one
 /// takes the data from the first byte to the last.
@@ -20,16 +30,16 @@ pub(crate) fn decompress(
     id: u8,
     stored: Bytes,
     offset: u64,
-    max_len: u64,
-    memory: u64,
+    limits: Limits,
     buffer: &mut Vec<u8>,
+    made: &mut u64,
 ) -> Result<(Bytes, Codec)> {
     let mut failed = Failed::default();
     for &codec in Codec::of_type(id) {
         if !codec.may_begin(&stored) {
             continue;
         }
-        match decode(codec, &stored, offset, max_len, memory, buffer) {
+        match decode(codec, &stored, offset, limits, buffer, made) {
             None => failed.unbuilt.push(codec),
             Some(Ok(contents)) => return Ok((contents, codec)),
             Some(Err(error)) if codec.is_marked() && matches!(error, Error::Limit { .. }) => {
@@ -42,28 +52,30 @@ pub(crate) fn decompress(
 }
 
 /// What `stored` holds by this codec, or `None` if this build does not have it.
-#[cfg_attr(not(feature = "zstd"), expect(unused_variables, reason = "the others need none to speak of"))]
 fn decode(
     codec: Codec,
     stored: &Bytes,
     offset: u64,
-    max_len: u64,
-    memory: u64,
+    limits: Limits,
     buffer: &mut Vec<u8>,
+    made: &mut u64,
 ) -> Option<Result<Bytes>> {
     if codec != Codec::Snappy {
         // The others allocate. Two blocks would take more memory than there may be.
         *buffer = Vec::new();
     }
     let decoded = match codec {
-        Codec::None => return Some(Ok(stored.clone())),
-        Codec::Snappy => snappy::decode(stored, offset, max_len, std::mem::take(buffer)),
+        Codec::None => {
+            *made = made.saturating_add(stored.len() as u64);
+            return Some(Ok(stored.clone()));
+        }
+        Codec::Snappy => snappy::decode(stored, offset, limits.contents, std::mem::take(buffer), made),
         #[cfg(feature = "zstd")]
-        Codec::Zstd => super::zstd::decode(stored, offset, max_len, memory),
+        Codec::Zstd => super::zstd::decode(stored, offset, limits, made),
         #[cfg(feature = "zlib")]
-        Codec::Zlib | Codec::Deflate => super::deflate::decode(codec, stored, offset, max_len),
+        Codec::Zlib | Codec::Deflate => super::deflate::decode(codec, stored, offset, limits.contents, made),
         #[cfg(feature = "lz4")]
-        Codec::Lz4 => super::lz4::decode(stored, offset, max_len),
+        Codec::Lz4 => super::lz4::decode(stored, offset, limits.contents, made),
         #[cfg(not(feature = "zstd"))]
         Codec::Zstd => return None,
         #[cfg(not(feature = "zlib"))]
@@ -169,7 +181,8 @@ mod tests {
     use super::*;
 
     fn decompress(id: u8, stored: Bytes, offset: u64, max_len: u64, memory: u64) -> Result<(Bytes, Codec)> {
-        super::decompress(id, stored, offset, max_len, memory, &mut Vec::new())
+        let limits = Limits { contents: max_len, memory };
+        super::decompress(id, stored, offset, limits, &mut Vec::new(), &mut 0)
     }
 
     const MEMORY: u64 = 8 << 20;
@@ -256,6 +269,46 @@ mod tests {
         frame.into()
     }
 
+    /// What codecs make counts, whether or not it is any good.
+    #[cfg(all(feature = "zstd", feature = "zlib", feature = "lz4"))]
+    #[test]
+    fn what_is_made_is_counted_also_where_it_is_damaged() {
+        let made = |id, stored: &[u8]| {
+            let mut made = 7;
+            let limits = Limits { contents: 1 << 20, memory: MEMORY };
+            let stored = Bytes::copy_from_slice(stored);
+            let result = super::decompress(id, stored, 0, limits, &mut Vec::new(), &mut made);
+            (result.is_ok(), made - 7)
+        };
+        assert_eq!(made(0, b"hello"), (true, 5));
+        assert_eq!(made(1, b"\x05\x10hello"), (true, 5));
+        // Of a declared length all is counted: it is filled with zeros first.
+        assert_eq!(made(1, b"\x06\x10hello"), (false, 6));
+        assert_eq!(made(1, b"\xff\xff\xff\xff\x0f"), (false, 0));
+        let zlib = miniz_oxide::deflate::compress_to_vec_zlib(&[7; 100_000], 6);
+        let (_, wrong_checksum) = zlib.split_at(2);
+        assert_eq!(made(4, &wrong_checksum[..wrong_checksum.len() - 4]), (true, 100_000));
+        assert_eq!(made(2, &zlib), (true, 100_000));
+        let last = zlib.len() - 1;
+        let damaged = [&zlib[..last], &[!zlib[last]]].concat();
+        let (is_sound, found) = made(2, &damaged);
+        assert!(!is_sound && found >= 100_000, "{found}");
+        let cut = &zlib[2..last - 4];
+        let (is_sound, found) = made(4, cut);
+        assert!(!is_sound && found > 50_000, "{found}");
+        // Two blocks of 128 KiB, with a checksum that is wrong, and the second block of a type that there is not.
+        let mut frame = zeros(&[0x04, 7 << 3], 2 << 17).to_vec();
+        frame.extend([0; 4]);
+        let (is_sound, found) = made(3, &frame);
+        assert!(!is_sound && (2 << 17..=3 << 17).contains(&found), "{found}");
+        assert_eq!(made(3, &zeros(&[0, 7 << 3], 2 << 17)), (true, 2 << 17));
+        let at = frame.len() - 8;
+        frame[at] |= 6;
+        let (is_sound, found) = made(3, &frame);
+        assert!(!is_sound && (1 << 17..=2 << 17).contains(&found), "{found}");
+        assert_eq!(made(2, b"\x05\0\0\0\x50hello"), (true, 5));
+    }
+
     /// Contents and window are counted, and some of the decoder.
     #[cfg(feature = "zstd")]
     #[cfg_attr(miri, ignore = "takes minutes")]
@@ -293,7 +346,7 @@ mod tests {
         stored.extend(vec![0xff; (rest - 15) / 255]);
         stored.push(((rest - 15) % 255) as u8);
         stored.extend(vec![8; rest]);
-        let lz4 = super::super::lz4::decode(&stored, 0, 0x9c78).unwrap();
+        let lz4 = super::super::lz4::decode(&stored, 0, 0x9c78, &mut 0).unwrap();
         assert_eq!(lz4, [vec![7; 289], vec![8; rest]].concat());
         let error = decompress(2, stored.into(), 0, 0x9c78, MEMORY).unwrap_err();
         assert!(matches!(error, Error::Limit { limit: 0x9c78, .. }), "{error}");
@@ -305,7 +358,7 @@ mod tests {
     fn lz4_can_hold_so_much() {
         let found = |declared: u32| {
             let stored = [&declared.to_le_bytes()[..], &[0; 10]].concat();
-            super::super::lz4::decode(&stored, 0, 1 << 20).unwrap_err().to_string()
+            super::super::lz4::decode(&stored, 0, 1 << 20, &mut 0).unwrap_err().to_string()
         };
         assert!(found(2551).contains("a declared length of 2551 for 10 bytes"), "{}", found(2551));
         assert!(!found(2550).contains("2550 for 10 bytes"), "{}", found(2550));

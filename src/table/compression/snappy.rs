@@ -9,7 +9,13 @@ const MAX_EXPANSION: u64 = 22;
 
 /// Makes `contents` the contents, whatever it holds. Allocates at most once, if the declared length is within `max_len` and what
 /// the data can hold.
-pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64, mut contents: Vec<u8>) -> Result<Vec<u8>> {
+pub(super) fn decode(
+    stored: &[u8],
+    offset: u64,
+    max_len: u64,
+    mut contents: Vec<u8>,
+    made: &mut u64,
+) -> Result<Vec<u8>> {
     let corrupt = |found: String| not_data(Codec::Snappy, offset, found);
     if stored.is_empty() {
         return Err(corrupt("no bytes".to_owned()));
@@ -31,6 +37,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64, mut contents: Vec
     if contents.capacity() / 2 > len {
         contents = Vec::new();
     }
+    *made = made.saturating_add(len as u64);
     contents.resize(len, 0);
     snap::raw::Decoder::new()
         .decompress(stored, &mut contents)
@@ -45,7 +52,7 @@ mod tests {
     const LIMIT: u64 = 1 << 20;
 
     fn error(stored: &[u8], max_len: u64) -> String {
-        decode(stored, 100, max_len, Vec::new()).unwrap_err().to_string()
+        decode(stored, 100, max_len, Vec::new(), &mut 0).unwrap_err().to_string()
     }
 
     /// `literals` bytes that Snappy stores as they are, then `copies` copies of 64 bytes from 1 byte back.
@@ -66,7 +73,7 @@ mod tests {
             let len = 1 + 64 * copies;
             for before in [0, len / 2, len, 2 * len] {
                 let before = vec![b'x'; before];
-                let contents = decode(&snappy(len as u64, copies), 0, len as u64, before).unwrap();
+                let contents = decode(&snappy(len as u64, copies), 0, len as u64, before, &mut 0).unwrap();
                 assert_eq!(contents, vec![b'a'; len]);
             }
         }

@@ -6,20 +6,24 @@ use ruzstd::decoding::errors::FrameDecoderError;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::Codec;
-use super::read::{not_data, too_long};
+use super::read::{Limits, not_data, too_long};
 use crate::{Error, Result};
 
 /// A window of this size is allowed whatever the limit: the decoder's own buffers are of that order.
 const MIN_WINDOW: u64 = 128 << 10;
 
+/// What a block of a frame holds at most.
+const BLOCK: u64 = 128 << 10;
+
 /// What the decoder takes at most besides its window: a block of 128 KiB, 2^20 literals, some 98,000 sequences of twelve bytes, and tables.
 const DECODER: u64 = 5 << 19;
 
-/// Decodes into a buffer that grows with the contents, at most to `max_len`.
+/// Decodes into a buffer that grows with the contents, at most to their limit.
 ///
-/// The frame's window, from which its data are copied, is memory too: one larger than `max_len` is refused. Contents, window and decoder
-/// together take no more than `memory`: of 8 MiB, this leaves 2 MiB or more to contents that are their own window.
-pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64, memory: u64) -> Result<Vec<u8>> {
+/// The frame's window, from which its data are copied, is memory too: one larger than that limit is refused. Contents, window and decoder
+/// together keep to the limit on memory: of 8 MiB, this leaves 2 MiB or more to contents that are their own window.
+pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64) -> Result<Vec<u8>> {
+    let max_len = limits.contents;
     let corrupt = |found: String| not_data(Codec::Zstd, offset, found);
     let mut rest = stored;
     let mut decoder = FrameDecoder::new();
@@ -34,14 +38,27 @@ pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64, memory: u64) -> R
     // Zero where it is not declared.
     let declared = decoder.content_size();
     let window = window_buffer_len(declared_window(stored).unwrap_or(declared));
-    let max_len = max_len.min(memory.saturating_sub(DECODER).saturating_sub(window));
+    let max_len = max_len.min(limits.memory.saturating_sub(DECODER).saturating_sub(window));
     if declared > max_len {
         return Err(too_long(offset, max_len, declared));
     }
+    let contents = contents(&mut decoder, rest, offset, max_len);
+    // Of what failed, all blocks count as if they were full, the last one too.
+    let block = declared_window(stored).unwrap_or(declared).clamp(1, BLOCK);
+    let failed = || block.saturating_mul((decoder.blocks_decoded() as u64).saturating_add(1));
+    *made =
+        made.saturating_add(contents.as_ref().map_or_else(|_| failed(), |contents| contents.len() as u64));
+    contents
+}
+
+/// What the blocks of a frame hold, behind its header.
+fn contents(decoder: &mut FrameDecoder, mut blocks: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>> {
+    let corrupt = |found: String| not_data(Codec::Zstd, offset, found);
+    let declared = decoder.content_size();
     let mut contents = Vec::new();
     loop {
         let finished = decoder
-            .decode_blocks(&mut rest, BlockDecodingStrategy::UptoBlocks(1))
+            .decode_blocks(&mut blocks, BlockDecodingStrategy::UptoBlocks(1))
             .map_err(|error| corrupt(error.to_string()))?;
         let ready = decoder.can_collect();
         let len = (contents.len() as u64).saturating_add(ready as u64);
@@ -67,7 +84,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64, memory: u64) -> R
     {
         return Err(corrupt("a wrong checksum".to_owned()));
     }
-    match rest.len() {
+    match blocks.len() {
         0 => {
             contents.shrink_to_fit();
             Ok(contents)
@@ -86,6 +103,5 @@ fn declared_window(stored: &[u8]) -> Option<u64> {
 
 /// What the decoder keeps for a window: room for two blocks more, and otherwise a power of two.
 fn window_buffer_len(window: u64) -> u64 {
-    const BLOCK: u64 = 128 << 10;
     window.saturating_sub(BLOCK).next_power_of_two().saturating_add(2 * BLOCK + 1)
 }
