@@ -11,6 +11,7 @@ use clap::ColorChoice;
 use filterblock::table::Meter;
 
 use crate::show::path_text;
+use crate::{CLOSED, TROUBLE};
 
 /// How much of the results is kept back before it is written: of the 64 KiB that inspecting may take for itself.
 const BUFFER: usize = 32 << 10;
@@ -59,16 +60,6 @@ impl<T: Display> Display for Toned<T> {
         let Self { style, text } = self;
         write!(f, "{style}{text}{style:#}")
     }
-}
-
-/// How writing the results ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Ending {
-    Complete,
-    /// The reader at the other end of the pipe had enough.
-    Closed,
-    /// They could not be written, which has been said.
-    Failed,
 }
 
 impl Console {
@@ -152,14 +143,16 @@ impl Console {
         let _ = self.messages.flush();
     }
 
-    /// Flushes, and tells how it all ended. Only a closed pipe is no news to anyone.
-    pub(crate) fn end(&mut self, result: io::Result<()>) -> Ending {
+    /// Flushes. Returns the exit status: `status` if all results were written, otherwise no
+    /// verdict.
+    pub(crate) fn end(&mut self, result: io::Result<()>, status: u8) -> u8 {
         match result.and_then(|()| self.out.flush()) {
-            Ok(()) => Ending::Complete,
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ending::Closed,
+            Ok(()) => status,
+            // The reader chose to stop, and knows it.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => CLOSED,
             Err(error) => {
                 self.say(format_args!("writing the results: {error}"));
-                Ending::Failed
+                TROUBLE
             }
         }
     }

@@ -9,7 +9,7 @@ use filterblock::escape;
 use filterblock::table::Table;
 
 use crate::TROUBLE;
-use crate::console::{Console, Ending};
+use crate::console::Console;
 use crate::input;
 use crate::survey::{self, Metaindex};
 use crate::whole_file::WholeFile;
@@ -37,7 +37,8 @@ Examples:
   filterblock extract 000005.ldb | xxd | less
   filterblock extract 000005.ldb -o 000005.filter
 
-Exit status: 0 written; 1 the table has no filter block that could be had; 2 anything else.";
+Exit status: 0 written; 1 the table has no filter block that could be had;
+141 the reader of the output went away; 2 anything else.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let path = &arguments.table;
@@ -59,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     match &arguments.output {
         None => {
             let result = console.write_all(filter.contents());
-            if console.end(result) == Ending::Failed { TROUBLE } else { 0 }
+            console.end(result, 0)
         }
         Some(output) => match write_file(output, path, filter.contents()) {
             Ok(()) => 0,

@@ -9,6 +9,7 @@ mod database;
 mod extract;
 mod input;
 mod inspect;
+mod interrupt;
 mod json;
 mod layout;
 mod paths;
@@ -27,12 +28,16 @@ use std::sync::Arc;
 
 use clap::{ColorChoice, Parser, Subcommand};
 
-use console::{Console, Ending};
+use console::Console;
 use filterblock::Error;
 use filterblock::table::{Meter, ReadAt, Table};
 
 /// The exit status for wrong usage and for input that is missing or cannot be read.
 const TROUBLE: u8 = 2;
+
+/// The exit status where the reader of the results went away before their end: what shells show of
+/// a program that SIGPIPE ends.
+const CLOSED: u8 = 141;
 
 /// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
 ///
@@ -71,9 +76,15 @@ enum Command {
 
 /// Runs the program on the arguments and the terminal of this process.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let mut console = Console::of_process(arguments.color);
-    ExitCode::from(arguments.command.run(&mut console))
+    let status = match Arguments::try_parse() {
+        Ok(arguments) => arguments.command.run(&mut Console::of_process(arguments.color)),
+        Err(error) => {
+            let result = error.print();
+            // Help and version are what was asked for.
+            if error.use_stderr() { TROUBLE } else { Console::of_process(ColorChoice::Auto).end(result, 0) }
+        }
+    };
+    ExitCode::from(status)
 }
 
 /// Runs the program on `arguments`, of which the first is its name. Returns the exit status.
@@ -103,7 +114,7 @@ pub fn run_metered(
         // Help and version are what was asked for.
         Err(help) => {
             let result = write!(console, "{help}");
-            if console.end(result) == Ending::Failed { TROUBLE } else { 0 }
+            console.end(result, 0)
         }
     }
 }

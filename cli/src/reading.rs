@@ -4,15 +4,25 @@ use std::cmp::Ordering;
 
 /// Sequence number and type, behind the user key.
 const SUFFIX: usize = 8;
-/// A time of expiry before them, in Riak's keys of the types 2 and 3.
-const EXPIRY: usize = 8;
+/// A time before them, in Riak's keys of the types 2 and 3.
+const TIME: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reading {
     /// Keys as they are.
     Whole,
-    /// Internal keys, of which filters know the user part.
+    /// Internal keys, of which filters know the user part. Those of the types 2 and 3 have a time,
+    /// as Riak's do.
     Internal,
+    /// Internal keys without a time, whatever their type. RocksDB has other meanings for the types
+    /// 2 and 3.
+    Untimed,
+}
+
+/// Whether the type behind this key is one with which Riak stores a time. Shorter keys have no
+/// type.
+pub(crate) fn has_timed_type(key: &[u8]) -> bool {
+    matches!(key.last_chunk::<SUFFIX>(), Some([2 | 3, ..]))
 }
 
 impl Reading {
@@ -21,10 +31,14 @@ impl Reading {
     pub(crate) fn filtered(self, key: &[u8]) -> Option<&[u8]> {
         match self {
             Self::Whole => Some(key),
-            Self::Internal => match key.split_last_chunk::<SUFFIX>()? {
-                (before, [2 | 3, ..]) => before.split_last_chunk::<EXPIRY>().map(|(user_key, _)| user_key),
-                (user_key, _) => Some(user_key),
-            },
+            Self::Untimed => key.split_last_chunk::<SUFFIX>().map(|(user_key, _)| user_key),
+            Self::Internal => {
+                let (before, _) = key.split_last_chunk::<SUFFIX>()?;
+                if !has_timed_type(key) {
+                    return Some(before);
+                }
+                before.split_last_chunk::<TIME>().map(|(user_key, _)| user_key)
+            }
         }
     }
 
@@ -32,7 +46,7 @@ impl Reading {
     #[inline]
     pub(crate) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match (self.filtered(a), self.filtered(b)) {
-            (Some(user_a), Some(user_b)) if self == Self::Internal => {
+            (Some(user_a), Some(user_b)) if self != Self::Whole => {
                 user_a.cmp(user_b).then_with(|| tag(b).cmp(&tag(a)))
             }
             _ => a.cmp(b),
@@ -64,6 +78,12 @@ mod tests {
             assert_eq!(Reading::Internal.filtered(&internal(b"1234567", 7, kind)), None);
         }
         assert_eq!(Reading::Internal.filtered(b"1234567"), None);
+        for kind in 0..=255 {
+            let key = internal(b"key12345678", 7, kind);
+            assert_eq!(Reading::Untimed.filtered(&key), Some(&b"key12345678"[..]));
+            assert_eq!(has_timed_type(&key), kind == 2 || kind == 3);
+        }
+        assert_eq!((Reading::Untimed.filtered(b"1234567"), has_timed_type(b"\x02\x02")), (None, false));
         assert_eq!(Reading::Internal.filtered(&internal(b"", 7, 1)), Some(&b""[..]));
     }
 
@@ -76,5 +96,14 @@ mod tests {
         // Byte by byte, the sequence number would come before the "b".
         assert_eq!(compare(&internal(b"a", 0xff, 1), &internal(b"a\x01b", 1, 1)), Ordering::Less);
         assert_eq!(compare(&internal(b"b", 1, 1), &internal(b"a", 9, 1)), Ordering::Greater);
+        // A time is no part of the order, and a user key comes before a longer one whatever its
+        // time.
+        let timed =
+            |user_key: &[u8], time: u8, sequence| internal(&[user_key, &[time; TIME]].concat(), sequence, 3);
+        assert_eq!(compare(&timed(b"a", 1, 9), &timed(b"a", 0, 8)), Ordering::Less);
+        assert_eq!(compare(&timed(b"a", 0xff, 9), &internal(b"ab", 9, 1)), Ordering::Less);
+        let untimed = |a: &[u8], b: &[u8]| Reading::Untimed.compare(a, b);
+        assert_eq!(untimed(&timed(b"a", 0xff, 9), &internal(b"ab", 9, 1)), Ordering::Greater);
+        assert_eq!(untimed(&internal(b"a", 9, 2), &internal(b"a", 8, 2)), Ordering::Less);
     }
 }

@@ -5,8 +5,7 @@ use std::io::{self, Write as _};
 use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
 
-use crate::TROUBLE;
-use crate::console::{Console, Ending};
+use crate::console::Console;
 
 /// Write completions for a shell to standard output
 #[derive(Args)]
@@ -16,7 +15,7 @@ Examples:
   filterblock completions fish >~/.config/fish/completions/filterblock.fish
   filterblock completions zsh >~/.zfunc/_filterblock
 
-Exit status: 0 written; 2 anything else.")]
+Exit status: 0 written; 141 the reader of the output went away; 2 anything else.")]
 pub(crate) struct Completions {
     /// The shell
     shell: Shell,
@@ -31,23 +30,19 @@ Examples:
   filterblock man | man -l -
   filterblock man >/usr/local/share/man/man1/filterblock.1
 
-Exit status: 0 written; 2 anything else.")]
+Exit status: 0 written; 141 the reader of the output went away; 2 anything else.")]
 pub(crate) struct Man {}
 
 pub(crate) fn completions(arguments: &Completions, console: &mut Console) -> u8 {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::Arguments::command(), "filterblock", &mut script);
     let result = console.write_all(&script);
-    status(result, console)
+    console.end(result, 0)
 }
 
 pub(crate) fn man(console: &mut Console) -> u8 {
     let result = manual().and_then(|page| console.write_all(&page));
-    status(result, console)
-}
-
-fn status(result: io::Result<()>, console: &mut Console) -> u8 {
-    if console.end(result) == Ending::Failed { TROUBLE } else { 0 }
+    console.end(result, 0)
 }
 
 /// The page of the program, and behind it a section for each command.

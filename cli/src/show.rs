@@ -82,7 +82,12 @@ pub(crate) fn count(number: u64) -> String {
 
 /// A number and what it counts: `1 filter`, `2,000 filters`.
 pub(crate) fn counted(number: u64, what: &str) -> String {
-    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
+    counted_as(number, what, &format!("{what}s"))
+}
+
+/// A number and what it counts, with a plural of its own: `1 entry`, `2,000 entries`.
+pub(crate) fn counted_as(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
 /// A share of one, in percent. What is not nothing and not all never looks as if it were.
@@ -149,6 +154,8 @@ mod tests {
             [counted(0, "key"), counted(1, "key"), counted(1000, "key")],
             ["0 keys", "1 key", "1,000 keys"]
         );
+        let entries = [0, 1, 2, 1_234_567].map(|number| counted_as(number, "entry", "entries"));
+        assert_eq!(entries, ["0 entries", "1 entry", "2 entries", "1,234,567 entries"]);
     }
 
     #[test]

@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// A file being written under a temporary name, which goes away if the file is not finished.
+use crate::interrupt::Unfinished;
+
+/// A file being written under a temporary name, which goes away if the file is not finished, also
+/// if a signal ends the program.
 pub(crate) struct WholeFile {
     file: NamedTempFile,
+    unfinished: Unfinished,
     target: PathBuf,
     replace: bool,
 }
@@ -40,8 +44,9 @@ impl WholeFile {
         builder.prefix(".filterblock-");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-        Ok(Self { file, target, replace })
+        let make = || builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+        let (file, unfinished) = Unfinished::create(make, NamedTempFile::path)?;
+        Ok(Self { file, unfinished, target, replace })
     }
 
     /// Where to write.
@@ -51,12 +56,12 @@ impl WholeFile {
 
     /// Makes sure that everything is on the disk, and gives the file its name.
     pub(crate) fn finish(self) -> io::Result<()> {
-        self.file.as_file().sync_all()?;
-        if self.replace {
-            self.file.persist(&self.target)?;
-        } else {
-            self.file.persist_noclobber(&self.target)?;
-        }
-        Ok(())
+        // Should this fail, the file goes first, then its place on the list.
+        let Self { unfinished, file, target, replace } = self;
+        file.as_file().sync_all()?;
+        unfinished.finish(|| {
+            let persisted = if replace { file.persist(target) } else { file.persist_noclobber(target) };
+            persisted.map(drop).map_err(io::Error::from)
+        })
     }
 }

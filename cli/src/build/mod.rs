@@ -13,8 +13,8 @@ use filterblock::table::{Compression, TableBuilder, TableSummary, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, SharedPolicy, escape};
 
 use crate::TROUBLE;
-use crate::console::{Console, Ending};
-use crate::show::{path_text, size};
+use crate::console::Console;
+use crate::show::{count, counted, counted_as, path_text, size};
 use crate::whole_file::WholeFile;
 use lines::{Entry, Lines};
 use progress::Progress;
@@ -24,9 +24,11 @@ const STEP: u64 = 1024;
 
 /// Build a table, with filters, from lines of key and value
 ///
-/// Each line is a key, a tab and a value, as bytes: the value goes to the end of the line, and a line without a tab is a key with an empty value.
-/// With --hex, keys and values can hold anything. Lines come in any order and are sorted in memory, unless --sorted
-/// says that they are sorted already; then any amount of them can be read. Keys are ordered bytewise, and none may come twice.
+/// Each line is a key, a tab and a value, as bytes: the value goes to the end of the line, and a
+/// line without a tab is a key with an empty value. A line ends in LF or CR LF. With --hex, keys
+/// and values can hold anything. Lines come in any order and are sorted in memory, unless --sorted
+/// says that they are sorted already; then any amount of them can be read. Keys are ordered
+/// bytewise, and none may come twice.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -97,8 +99,15 @@ enum Codec {
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     match build(arguments) {
         Ok(summary) => {
-            let result = tell(arguments, &summary, console);
-            if console.end(result) == Ending::Failed { TROUBLE } else { 0 }
+            let told = tell(arguments, &summary, console).and_then(|()| console.flush());
+            // Whether or not anyone reads of it, the table is there.
+            if let Err(error) = told
+                && error.kind() != io::ErrorKind::BrokenPipe
+            {
+                console
+                    .complain(&arguments.output, format_args!("built; its summary was not written: {error}"));
+            }
+            0
         }
         Err(message) => {
             console.say(message);
@@ -243,19 +252,19 @@ fn in_file(error: Error, path: &Path) -> String {
 fn tell(arguments: &Arguments, summary: &TableSummary, console: &mut Console) -> io::Result<()> {
     write!(
         console,
-        "{}: {} entries in {} data blocks, {}",
+        "{}: {} in {}, {}",
         path_text(&arguments.output),
-        summary.num_entries,
-        summary.data_blocks,
+        counted_as(summary.num_entries, "entry", "entries"),
+        counted(summary.data_blocks, "data block"),
         size(summary.file_size),
     )?;
     for filters in &summary.filters {
         write!(
             console,
-            "; {}: {} filters, {} of them empty, {}",
+            "; {}: {} ({} empty), {}",
             escape(filters.policy.as_bytes()),
-            filters.filters,
-            filters.empty_filters,
+            counted(filters.filters, "filter"),
+            count(filters.empty_filters),
             size(filters.size),
         )?;
     }

@@ -18,7 +18,7 @@ use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
 use crate::TROUBLE;
-use crate::console::{Console, Ending};
+use crate::console::Console;
 use crate::database::{Database, Surroundings};
 use crate::input::{self, Source};
 use crate::paths::Paths;
@@ -61,7 +61,8 @@ Examples:
                                             the tables without filters
   filterblock extract 000005.ldb | filterblock inspect --block -
 
-Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing or cannot be read.";
+Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing or cannot be read;
+141 the reader of the output went away, whatever was found.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut inspection = Inspection {
@@ -73,12 +74,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         surroundings: Surroundings::default(),
     };
     let result = inspection.all(arguments, console);
-    match console.end(result) {
-        Ending::Failed => TROUBLE,
-        Ending::Complete | Ending::Closed if inspection.unreadable => TROUBLE,
-        Ending::Complete | Ending::Closed if inspection.damage => DAMAGE,
-        Ending::Complete | Ending::Closed => 0,
-    }
+    let status = match () {
+        () if inspection.unreadable => TROUBLE,
+        () if inspection.damage => DAMAGE,
+        () => 0,
+    };
+    console.end(result, status)
 }
 
 struct Inspection<'a> {

@@ -14,7 +14,7 @@ use filterblock::escape;
 use filterblock::table::ReadOptions;
 
 use crate::TROUBLE;
-use crate::console::{Console, Ending};
+use crate::console::Console;
 use crate::database::{Database, Surroundings};
 use crate::input::{self, Source};
 use crate::paths::More;
@@ -77,7 +77,8 @@ Examples:
   filterblock query --json ~/db hello | jq -s 'map(.lookup_blocks) | add'
                                                             how many data blocks a lookup reads at most
 
-Exit status: 0 some key may be there; 1 none may, and every table was read soundly; 2 anything else.";
+Exit status: 0 some key may be there; 1 none may, and every table was read soundly;
+141 the reader of the output went away, whatever the answers; 2 anything else.";
 
 pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
     let Arguments { mut path, mut keys, more, keys_from, .. } = arguments;
@@ -115,13 +116,13 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         Ok(path) => query.path(&path, more.is_recursive(), console),
         Err((path, message)) => query.unread(&path, &message, console),
     });
-    match console.end(result) {
-        Ending::Failed => TROUBLE,
-        Ending::Complete | Ending::Closed if query.may_match => 0,
-        Ending::Complete if query.sound => NONE_MAY,
-        // Not every table has been asked, or not every answer can be relied on.
-        Ending::Complete | Ending::Closed => TROUBLE,
-    }
+    let status = match () {
+        () if query.may_match => 0,
+        () if query.sound => NONE_MAY,
+        // Not every answer can be relied on.
+        () => TROUBLE,
+    };
+    console.end(result, status)
 }
 
 struct Query {

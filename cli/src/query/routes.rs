@@ -1,18 +1,18 @@
 //! Which data blocks of a table may hold a key: by the index where the order of the keys is known, and by the filters.
 
-use std::cmp::Ordering;
 use std::fs::File;
 
-use filterblock::table::Table;
+use filterblock::table::{Origin, Table};
 use filterblock::{FilterPolicy as _, Result};
 
 use super::Order;
+use crate::reading::{self, Reading};
 use crate::survey::{Blocks, Census, KeyFormat, Sample, TableCensus, within};
 
 /// An index whose keys are longer than this altogether is not walked: prefix compression lets a small file hold terabytes.
 const MAX_INDEX_KEYS: u64 = 256 << 20;
-/// How much of an internal key is not the user's.
-const SUFFIX: usize = 8;
+/// Why an index is of no use whose keys are not what the filters are of.
+const OTHER_FORMAT: &str = "the index holds keys that are no internal keys";
 
 /// What has to be known of a table to answer for all keys.
 pub(super) struct Routes<'t> {
@@ -47,13 +47,6 @@ pub(super) struct Found {
     pub(super) filtered: bool,
     /// The chance that a key which is not there is said to be there.
     pub(super) chance: f64,
-}
-
-/// How the keys of an index can be read.
-#[derive(Clone, Copy)]
-enum Reading {
-    Whole,
-    UserPart,
 }
 
 impl Keys {
@@ -141,30 +134,62 @@ fn walk(
     keys: &Keys,
     format: Option<KeyFormat>,
 ) -> std::result::Result<Vec<Route>, &'static str> {
-    let (total, shortest) = key_lengths(table).map_err(|_| "the index is damaged")?;
-    if total > MAX_INDEX_KEYS {
+    let index = IndexKeys::of(table).map_err(|_| "the index is damaged")?;
+    if index.total_len > MAX_INDEX_KEYS {
         return Err("the keys of the index are too long altogether");
     }
-    let readings: &[Reading] = match format {
-        Some(KeyFormat::Internal) => &[Reading::UserPart],
-        Some(KeyFormat::User) => &[Reading::Whole],
-        // An internal key is not so short.
-        None if shortest < SUFFIX => &[Reading::Whole],
-        None => &[Reading::Whole, Reading::UserPart],
-    };
+    let readings = index.readings(format, table.origin());
+    if readings.is_empty() {
+        return Err(OTHER_FORMAT);
+    }
     // All possible readings have to fit, lest the wrong one of them alone decides.
     readings.iter().map(|&reading| walk_as(table, keys, reading)).collect()
 }
 
-/// The lengths of the index's keys: their sum and the smallest.
-fn key_lengths(table: &Table<File>) -> Result<(u64, usize)> {
-    let (mut total, mut shortest) = (0u64, usize::MAX);
-    let mut index = table.index();
-    while index.next()? {
-        total = total.saturating_add(index.key().len() as u64);
-        shortest = shortest.min(index.key().len());
+/// What has to be known of the keys of an index before they are read.
+struct IndexKeys {
+    total_len: u64,
+    /// Whether all of them may be internal keys, with a time where their type asks for one, or
+    /// without.
+    may_be_timed: bool,
+    may_be_untimed: bool,
+    /// Whether a type asks for a time.
+    has_timed_types: bool,
+}
+
+impl IndexKeys {
+    fn of(table: &Table<File>) -> Result<Self> {
+        let mut keys =
+            Self { total_len: 0, may_be_timed: true, may_be_untimed: true, has_timed_types: false };
+        let mut index = table.index();
+        while index.next()? {
+            let key = index.key();
+            keys.total_len = keys.total_len.saturating_add(key.len() as u64);
+            keys.may_be_timed &= Reading::Internal.filtered(key).is_some();
+            keys.may_be_untimed &= Reading::Untimed.filtered(key).is_some();
+            keys.has_timed_types |= reading::has_timed_type(key);
+        }
+        Ok(keys)
     }
-    Ok((total, shortest))
+
+    /// The readings that are possible.
+    fn readings(&self, format: Option<KeyFormat>, origin: Option<Origin>) -> Vec<Reading> {
+        let mut readings = Vec::new();
+        if format != Some(KeyFormat::Internal) {
+            readings.push(Reading::Whole);
+        }
+        if format != Some(KeyFormat::User) {
+            // Only Riak's tables are known to store times, and these have its mark.
+            let is_bashos = origin == Some(Origin::Basho);
+            if is_bashos || (self.has_timed_types && origin.is_none()) {
+                readings.extend(self.may_be_timed.then_some(Reading::Internal));
+            }
+            if !is_bashos {
+                readings.extend(self.may_be_untimed.then_some(Reading::Untimed));
+            }
+        }
+        readings
+    }
 }
 
 fn walk_as(table: &Table<File>, keys: &Keys, reading: Reading) -> std::result::Result<Route, &'static str> {
@@ -180,7 +205,7 @@ fn walk_as(table: &Table<File>, keys: &Keys, reading: Reading) -> std::result::R
         {
             return Err(DISORDER);
         }
-        let part = reading.part(key);
+        let Some(part) = reading.filtered(key) else { return Err(OTHER_FORMAT) };
         // A block that cannot be told is damage, and makes every key possible anyway.
         let offset = index.handle().ok().map(|handle| handle.offset);
         while let Some(&at) =
@@ -195,25 +220,4 @@ fn walk_as(table: &Table<File>, keys: &Keys, reading: Reading) -> std::result::R
         previous.extend_from_slice(key);
     }
     Ok(route)
-}
-
-impl Reading {
-    /// What the keys sought are compared to.
-    fn part(self, key: &[u8]) -> &[u8] {
-        match self {
-            Self::Whole => key,
-            Self::UserPart => {
-                key.len().checked_sub(SUFFIX).and_then(|len| key.get(..len)).unwrap_or_default()
-            }
-        }
-    }
-
-    /// The order of the index: by user key, then the newest, that is the greatest tag, first.
-    fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
-        let tag = |key: &[u8]| key.last_chunk().map(|tag| u64::from_le_bytes(*tag));
-        match self {
-            Self::Whole => a.cmp(b),
-            Self::UserPart => self.part(a).cmp(self.part(b)).then_with(|| tag(b).cmp(&tag(a))),
-        }
-    }
 }

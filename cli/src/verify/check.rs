@@ -19,6 +19,7 @@ use super::walk::{Batch, Walk};
 use crate::database::Database;
 use crate::input;
 use crate::reading::Reading;
+use crate::show::counted_as;
 use crate::survey::{Blocks, Census, KeyFormat, Metaindex, Offsets, Sample, TableCensus, within};
 
 /// Progress is told in steps of so many bytes: it takes time to show.
@@ -165,7 +166,8 @@ impl Checks {
         }
         let unused = places.finish(table.file_size(), &mut verdict.findings);
         if unused > 0 && complete {
-            verdict.notes.push(format!("{unused} bytes of the file are in none of its blocks"));
+            let unused = counted_as(unused, "byte of the file is", "bytes of the file are");
+            verdict.notes.push(format!("{unused} in none of its blocks"));
         }
     }
 

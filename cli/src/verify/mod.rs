@@ -19,7 +19,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 
 use crate::TROUBLE;
-use crate::console::{Console, Ending};
+use crate::console::Console;
 use crate::paths::{Given, Paths};
 use crate::show::{count, counted};
 use crate::survey;
@@ -81,7 +81,8 @@ Examples:
 
 What each finding means, and what to do about it: docs/findings.md, in the source of this program
 
-Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong usage.";
+Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong usage;
+141 the reader of the output went away, whatever was found.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut pool = rayon::ThreadPoolBuilder::new();
@@ -112,12 +113,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let Run { progress, totals, .. } = run;
     drop(progress);
     let result = result.and_then(|()| totals.write(arguments, console));
-    match console.end(result) {
-        Ending::Failed => TROUBLE,
-        Ending::Complete | Ending::Closed if totals.unreadable > 0 => TROUBLE,
-        Ending::Complete | Ending::Closed if totals.findings > 0 => FINDINGS,
-        Ending::Complete | Ending::Closed => 0,
-    }
+    let status = match () {
+        () if totals.unreadable > 0 => TROUBLE,
+        () if totals.findings > 0 => FINDINGS,
+        () => 0,
+    };
+    console.end(result, status)
 }
 
 struct Run {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::finding::{Finding, Findings};
 use crate::console::{Console, Tone};
 use crate::json;
-use crate::show::{counted, json_path, path_text, percent};
+use crate::show::{count, counted, json_path, path_text, percent};
 
 #[derive(Debug)]
 pub(crate) struct Verdict {
@@ -99,7 +99,7 @@ impl Verdict {
         let verdict = console.tone(tone, status.name());
         write!(console, "{}: {verdict}", path_text(&path))?;
         if keys > 0 || status == Status::Sound {
-            write!(console, ", {}, {denied} denied", counted(keys, "key"))?;
+            write!(console, ", {}, {} denied", counted(keys, "key"), count(denied))?;
         }
         if let (Some(measured), Some(estimated)) = (measured_fpr, estimated_fpr) {
             let (measured, estimated) = (percent(measured), percent(estimated));

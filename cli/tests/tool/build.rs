@@ -6,7 +6,7 @@ use std::path::Path;
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
 
-use super::{file, run, run_with_input};
+use super::{args, file, run, run_with_input};
 
 fn arguments(options: &[&str], input: &Path, output: &Path) -> Vec<OsString> {
     let options = options.iter().map(OsString::from);
@@ -72,6 +72,48 @@ fn hexadecimal_keys_hold_anything() {
     run(&arguments(&["--hex", "--no-filter"], &input, &output)).expect(0).quiet();
     let expected = [(vec![], vec![10]), (vec![0], vec![]), (vec![0xff, 10, 9], vec![0])];
     assert_eq!(entries(&output, &ReadOptions::default()), expected);
+}
+
+/// A file from Windows means the same to `build` and to `query`.
+#[test]
+fn lines_may_end_in_cr_lf() {
+    let folder = tempfile::tempdir().unwrap();
+    let [unix, windows] = ["a\t1\nb\nc\t", "a\t1\r\nb\r\nc\t\r\n"];
+    let outputs = [unix, windows].map(|lines| {
+        let (input, output) = (file(&folder, "pairs", lines), folder.path().join("new.ldb"));
+        run(&arguments(&["--force"], &input, &output)).expect(0).quiet();
+        std::fs::read(output).unwrap()
+    });
+    assert_eq!(outputs[0], outputs[1]);
+    let keys = file(&folder, "keys", "a\r\nb\r\nc\r\n");
+    let asked = run(&args!["query", "--json", folder.path().join("new.ldb"), "--keys-from", keys]).expect(0);
+    assert!(asked.json().iter().all(|answer| answer["may_match"] == true), "{asked:?}");
+}
+
+#[test]
+fn the_summary_counts_in_words_that_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("new.ldb");
+    let summary = |options: &[&str], lines: &str| {
+        let input = file(&folder, "pairs", lines);
+        let out = run(&arguments(&[options, &["--force"]].concat(), &input, &output)).expect(0).quiet().out;
+        let size = std::fs::metadata(&output).unwrap().len();
+        let expected = format!("{}: ", output.display());
+        let rest = out.strip_prefix(&expected).unwrap_or_else(|| panic!("{out}")).trim_end().to_owned();
+        (rest, size)
+    };
+    let (text, size) = summary(&[], "a\t1\n");
+    let filters = "; leveldb.BuiltinBloomFilter2: 1 filter (0 empty), 18 B";
+    assert_eq!(text, format!("1 entry in 1 data block, {size} B{filters}"));
+    let (text, size) = summary(&["--no-filter"], "");
+    assert_eq!(text, format!("0 entries in 0 data blocks, {size} B"));
+    let lines: String = (0..2000).map(|key| format!("{key:010}\n")).collect();
+    let (text, _) = summary(&["--block-size", "1", "--base-lg", "0", "--compression", "none"], &lines);
+    assert!(text.starts_with("2,000 entries in 2,000 data blocks, "), "{text}");
+    // A filter for each byte of data blocks, each an entry of 3 + 10 bytes, restarts of 8 and a
+    // trailer of 5.
+    assert_eq!(2000 * (3 + 10 + 8 + 5), 52_000);
+    assert!(text.contains("BuiltinBloomFilter2: 52,000 filters (50,000 empty), "), "{text}");
 }
 
 #[test]

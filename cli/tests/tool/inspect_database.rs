@@ -97,3 +97,17 @@ fn without_a_manifest_there_are_no_levels() {
     let out = run(&args!["inspect", copy.path()]).expect(0).out;
     assert!(!out.contains(" level ") && !out.contains("of all"), "{out}");
 }
+
+/// LevelDB looks for `.ldb` first, and for `.sst` only if there is none.
+#[test]
+fn of_two_files_with_one_number_one_is_live() {
+    let copy = levels();
+    fs::copy(copy.path().join("000007.ldb"), copy.path().join("000007.sst")).unwrap();
+    let live = |name: &str| {
+        let report = run(&args!["inspect", "--json", copy.path().join(name)]).expect(0).one();
+        report["live"].clone()
+    };
+    assert_eq!((live("000007.ldb"), live("000007.sst")), (json!(true), json!(false)));
+    fs::remove_file(copy.path().join("000007.ldb")).unwrap();
+    assert_eq!(live("000007.sst"), json!(true));
+}

@@ -1,5 +1,8 @@
 //! The program as its users meet it: arguments in, output and exit status out.
 
+#[allow(dead_code, reason = "not all of it is used here")]
+#[path = "../../../tests/database/support.rs"]
+mod manifest;
 #[path = "../../../tests/tables/mod.rs"]
 mod tables;
 
@@ -10,9 +13,13 @@ mod extract;
 mod files;
 mod inspect;
 mod inspect_database;
+#[cfg(unix)]
+mod interrupt;
+mod json;
 mod output;
 mod query;
 mod query_database;
+mod query_riak;
 mod shell;
 mod verify;
 mod verify_database;
@@ -121,6 +128,15 @@ fn database(name: &str) -> PathBuf {
     tables::testdata().join("databases").join(name)
 }
 
+/// Writes the MANIFEST of a database: these records, after one with the order of the keys and the
+/// numbers that have to be there.
+fn write_manifest(folder: &std::path::Path, edits: &[manifest::Edit]) {
+    let all: Vec<_> =
+        [manifest::Edit::sound()].iter().chain(edits).map(|manifest::Edit(edit)| edit.clone()).collect();
+    std::fs::write(folder.join("MANIFEST-000004"), manifest::log(&all).0).unwrap();
+    std::fs::write(folder.join("CURRENT"), "MANIFEST-000004\n").unwrap();
+}
+
 /// Writes `contents` to a file in `folder`.
 fn file(folder: &tempfile::TempDir, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
     let path = folder.path().join(name);
@@ -142,10 +158,12 @@ pub(crate) use args;
 
 #[test]
 fn help_and_version() {
-    for command in ["inspect", "query", "verify", "extract"] {
+    for command in ["inspect", "query", "verify", "extract", "build", "completions", "man"] {
         let help = run(&[command, "--help"]).expect(0).quiet().out;
         assert!(help.contains("Examples:\n  filterblock "), "{help}");
-        assert!(help.contains("Exit status: 0 "), "{help}");
+        let (_, statuses) = help.split_once("Exit status: 0 ").unwrap();
+        assert_eq!(statuses.contains("141 the reader of the output went away"), command != "build", "{help}");
+        assert!(statuses.contains(" 2 "), "{help}");
     }
     assert!(run(&["--help"]).expect(0).quiet().out.contains("Examples:"));
     let version = format!("filterblock {}\n", env!("CARGO_PKG_VERSION"));

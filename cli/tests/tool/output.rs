@@ -1,24 +1,146 @@
-use std::io::{BufRead as _, BufReader};
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Read as _};
 
+use super::tables::Crafted;
 use super::*;
 
+/// What a shell shows of a program that SIGPIPE ends.
+const CLOSED: i32 = 141;
+
+/// Runs the program without anyone to read its output.
+#[track_caller]
+fn run_unread<A: AsRef<std::ffi::OsStr>>(arguments: &[A]) -> Run {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut child = command(arguments).stdout(writer).spawn().unwrap();
+    child.stdout = Some(empty_output());
+    finish(child)
+}
+
+/// Runs the program, whose output is more than a pipe holds, and reads `len` bytes of it.
+#[track_caller]
+fn run_and_read<A: AsRef<std::ffi::OsStr>>(arguments: &[A], len: usize) -> Run {
+    let mut child = command(arguments).spawn().unwrap();
+    let mut read = vec![0; len];
+    child.stdout.as_mut().unwrap().read_exact(&mut read).unwrap();
+    child.stdout = Some(empty_output());
+    finish(child)
+}
+
+/// For each command that only reads: arguments with which it writes more than pipe and buffer hold.
+fn long_outputs(folder: &tempfile::TempDir) -> Vec<Vec<OsString>> {
+    let (sound, damaged) = (table("single-4096-bloom10.ldb"), file(folder, "damaged.ldb", "damaged"));
+    let many = |options: &[&str], first: &PathBuf, rest: &PathBuf| -> Vec<OsString> {
+        let options = options.iter().map(OsString::from);
+        let rest = std::iter::repeat_n(rest.clone().into_os_string(), 1500);
+        options.chain([first.into()]).chain(rest).collect()
+    };
+    let keys = |options: &[&str], path: &PathBuf| -> Vec<OsString> {
+        let options = options.iter().map(OsString::from);
+        options.chain([path.into()]).chain((0..5000).map(|key| format!("{key}").into())).collect()
+    };
+    let filters = table("large-65536-bloom10.ldb");
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[(b"key", b"value")]);
+    let filter = crafted.block(&[0; 1 << 20]);
+    let large = crafted.finish(&[(b"key", data)], &[(b"filter.leveldb.BuiltinBloomFilter2", filter)]);
+    let large = file(folder, "large.ldb", large);
+    // Whatever verdict there would be, of all of the input or of the beginning.
+    vec![
+        many(&["inspect"], &sound, &sound),
+        many(&["inspect", "--json"], &damaged, &sound),
+        many(&["inspect", "--filters"], &filters, &filters),
+        many(&["verify"], &sound, &damaged),
+        many(&["verify", "--json"], &damaged, &sound),
+        many(&["verify", "--json"], &sound, &sound),
+        keys(&["query"], &sound),
+        keys(&["query", "--json"], &table("single-4096-unfiltered.ldb")),
+        keys(&["query", "--json"], &damaged),
+        args!["extract", large].to_vec(),
+    ]
+}
+
 #[test]
-fn a_closed_pipe_ends_quietly() {
-    let path = table("large-65536-bloom10.ldb");
-    let mut inspect = args!["inspect", "--filters", "--json"].to_vec();
-    inspect.extend(std::iter::repeat_n(path.clone().into_os_string(), 200));
-    let query = [args!["query", path].to_vec(), vec!["key".into(); 20_000]].concat();
-    // Nothing may be there, but not all tables have been asked: no sound no.
-    for (arguments, status) in [(inspect, 0), (query, 2)] {
-        let mut child = command(&arguments).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::with_capacity(1, child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert!(!line.is_empty());
-        drop(child.stdout.take());
-        child.stdout = Some(empty_output());
-        let run = finish(child).expect(status);
-        assert_eq!(run.err, "");
+fn a_reader_that_goes_away_ends_the_program_quietly_and_without_a_verdict() {
+    let folder = folder();
+    for arguments in long_outputs(&folder) {
+        let complete = run(&arguments);
+        assert!(complete.raw.len() > 120_000, "{:?}: {}", &arguments[..2], complete.raw.len());
+        for len in [1, 100] {
+            let run = run_and_read(&arguments, len);
+            assert_eq!(run.status, CLOSED, "{:?}: {}", &arguments[..2], run.err);
+            // A complaint about an input may come before any output.
+            assert!(complete.err.starts_with(&run.err), "{:?}: {}", &arguments[..2], run.err);
+        }
     }
+}
+
+#[test]
+fn an_output_that_is_closed_from_the_start_is_no_verdict_either() {
+    let folder = folder();
+    let mut all = long_outputs(&folder);
+    let (filtered, damaged) = (table("words-256-bloom10.ldb"), folder.path().join("damaged.ldb"));
+    all.extend([
+        args!["inspect", filtered].to_vec(),
+        args!["inspect", "--json", damaged].to_vec(),
+        args!["inspect", database("levels")].to_vec(),
+        args!["query", filtered, "absent"].to_vec(),
+        args!["query", database("levels"), "absent"].to_vec(),
+        args!["verify", filtered].to_vec(),
+        args!["verify", damaged].to_vec(),
+        args!["verify", "--json", database("levels")].to_vec(),
+        args!["extract", filtered].to_vec(),
+        args!["completions", "zsh"].to_vec(),
+        args!["man"].to_vec(),
+        args!["--help"].to_vec(),
+        args!["--version"].to_vec(),
+        args!["verify", "--help"].to_vec(),
+        args!["help", "query"].to_vec(),
+    ]);
+    for arguments in all {
+        let run = run_unread(&arguments);
+        assert_eq!(run.status, CLOSED, "{:?}: {}", &arguments[..arguments.len().min(2)], run.err);
+    }
+}
+
+#[test]
+fn what_writes_nothing_needs_no_reader() {
+    let folder = folder();
+    run_unread(&args!["verify", folder.path()]).expect(0);
+    run_unread(&args!["extract", table("words-4096-unfiltered.ldb")]).expect(1);
+    run_unread(&args!["inspect", folder.path().join("missing")]).expect(2);
+}
+
+/// What they were asked for is the file.
+#[test]
+fn commands_that_write_finish_though_nobody_reads() {
+    let folder = folder();
+    let input = file(&folder, "pairs", "a\t1\nb\t2\n");
+    let [read, unread] = ["read.ldb", "unread.ldb"].map(|name| folder.path().join(name));
+    run(&args!["build", input, read]).expect(0).quiet();
+    run_unread(&args!["build", input, unread]).expect(0).quiet();
+    let contents = std::fs::read(&read).unwrap();
+    assert_eq!(std::fs::read(&unread).unwrap(), contents);
+    let block = folder.path().join("block");
+    run_unread(&args!["extract", read, "-o", block]).expect(0).quiet();
+    assert_eq!(std::fs::read(&block).unwrap(), run(&args!["extract", read]).raw);
+}
+
+/// The file is there, whatever becomes of its summary.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_that_cannot_be_written_does_not_deny_the_table() {
+    let folder = folder();
+    let input = file(&folder, "pairs", "a\t1\nb\t2\n");
+    let output = folder.path().join("new.ldb");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut child = command(&args!["build", input, output]).stdout(full).spawn().unwrap();
+    child.stdout = Some(empty_output());
+    let run_full = finish(child).expect(0);
+    let expected =
+        format!("filterblock: {}: built; its summary was not written: No space left", output.display());
+    assert!(run_full.err.starts_with(&expected), "{run_full:?}");
+    run(&args!["verify", output]).expect(0);
 }
 
 /// Stands for the output that was closed.
@@ -61,6 +183,11 @@ fn a_full_disk_is_reported() {
         args!["inspect", "--json", path].to_vec(),
         args!["query", path, key].to_vec(),
         args!["extract", path].to_vec(),
+        args!["verify", path].to_vec(),
+        args!["man"].to_vec(),
+        args!["completions", "bash"].to_vec(),
+        args!["--help"].to_vec(),
+        args!["--version"].to_vec(),
     ] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut child = command(&arguments).stdout(full).spawn().unwrap();

@@ -124,3 +124,61 @@ fn json_says_what_a_lookup_costs() {
     let unknown = run(&args!["query", "--json", database("reversed"), key]).json();
     assert!(unknown.iter().all(|answer| answer["lookup_blocks"].is_null()), "{unknown:?}");
 }
+
+/// A database of this one table, of user keys in this order, and what its MANIFEST says of it.
+fn one_table(order: &[u8], keys: &[&str], [smallest, largest]: [&str; 2]) -> tempfile::TempDir {
+    let keys: Vec<_> = keys.iter().map(|key| manifest::value_key(key)).collect();
+    let mut crafted = tables::Crafted::default();
+    let blocks: Vec<_> =
+        keys.iter().map(|key| (key.as_slice(), crafted.entries(&[(key, b"value")]))).collect();
+    let folder = folder();
+    let path = file(&folder, "000005.ldb", crafted.finish(&blocks, &[]));
+    let size = fs::metadata(path).unwrap().len();
+    let [smallest, largest] = [smallest, largest].map(manifest::value_key);
+    let numbers = manifest::Edit::default().comparator(order).number(2, 4).number(3, 9).number(4, 100);
+    let all = manifest::log(&[numbers.add(1, 5, size, &smallest, &largest).0]).0;
+    file(&folder, "MANIFEST-000004", all);
+    file(&folder, "CURRENT", "MANIFEST-000004\n");
+    folder
+}
+
+/// Letters without regard to case, for example.
+#[test]
+fn a_range_by_another_order_excludes_no_key() {
+    let stored = ["a", "B", "c"];
+    let folder = one_table(b"example.IgnoringCase", &stored, ["a", "c"]);
+    let found = run(&args!["query", "--json", folder.path(), "a", "B", "c", "Z"]).expect(0).json();
+    assert!(
+        found.iter().all(|answer| answer["may_match"] == true && answer["by_index"] == false),
+        "{found:?}"
+    );
+    let bytewise = one_table(manifest::BYTEWISE, &["a", "b", "c"], ["a", "c"]);
+    let found = run(&args!["query", "--json", bytewise.path(), "B", "Z"]).expect(1).json();
+    assert!(
+        found.iter().all(|answer| answer["may_match"] == false && answer["by_index"] == true),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_range_that_ends_before_it_begins_excludes_no_key() {
+    let folder = one_table(manifest::BYTEWISE, &["a", "b", "c"], ["c", "a"]);
+    let found = run(&args!["query", "--json", folder.path(), "a", "b", "c"]).expect(0).json();
+    assert!(found.iter().all(|answer| answer["may_match"] == true), "{found:?}");
+}
+
+/// What is damaged may not be the table that the MANIFEST speaks of.
+#[test]
+fn the_range_of_a_damaged_table_excludes_no_block() {
+    let folder = one_table(manifest::BYTEWISE, &["a", "b", "c"], ["a", "b"]);
+    let path = folder.path().join("000005.ldb");
+    let blocks = |status| {
+        let answer = run(&args!["query", "--json", path, "c"]).expect(status).one();
+        (answer["may_match"].clone(), answer["blocks"].as_array().unwrap().len())
+    };
+    assert_eq!(blocks(1), (false.into(), 0));
+    let mut contents = fs::read(&path).unwrap();
+    contents[3] ^= 1;
+    fs::write(&path, contents).unwrap();
+    assert_eq!(blocks(2), (true.into(), 1));
+}

@@ -293,6 +293,20 @@ fn what_cannot_be_looked_at_is_status_2() {
 }
 
 #[test]
+fn as_much_may_be_decoded_as_is_allowed_and_no_more() {
+    let mut crafted = Crafted::default();
+    let block = entry_block(&[(b"key", b"value"), (b"kez", b"value")]);
+    let data = crafted.block(&block);
+    let folder = folder();
+    let path = file(&folder, "table.ldb", crafted.finish(&[(b"separator", data)], &[]));
+    // The block, its keys, and the index's.
+    let needed = block.len() + 3 + 3 + 9;
+    for (limit, status) in [(needed, 0), (needed - 1, 2)] {
+        run(&args!["verify", "--max-output", limit.to_string(), path]).expect(status);
+    }
+}
+
+#[test]
 fn what_is_wrong_with_paths_is_said_once() {
     let folder = folder();
     let found = |arguments: &[OsString]| {
@@ -401,6 +415,29 @@ fn bytes_that_are_in_no_block_are_noted() {
             file(&folder, "table.ldb", crafted.finish(&[(b"z", data)], &[(name, place.unwrap_or(unknown))]));
         assert_eq!(note(&verify(&path)), expected);
     }
+}
+
+#[test]
+fn bytes_and_denied_keys_are_counted_in_words_that_fit() {
+    let folder = folder();
+    for (len, expected) in [
+        (1, "note: 1 byte of the file is in none of its blocks\n"),
+        (1500, "note: 1,500 bytes of the file are in none of its blocks\n"),
+    ] {
+        let mut crafted = Crafted { file: vec![0; len] };
+        let data = crafted.entries(&[(b"key", b"value")]);
+        let path = file(&folder, "table.ldb", crafted.finish(&[(b"z", data)], &[]));
+        let run = run(&args!["verify", path]).expect(0);
+        assert!(run.out.contains(expected), "{run:?}");
+    }
+    let keys: Vec<_> = (0..3000).map(|key| format!("{key:05}")).collect();
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&keys.iter().map(|key| (key, b"")).collect::<Vec<_>>());
+    // A filter of one probe and no bit.
+    let filter = crafted.block(&[0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 63]);
+    let path = file(&folder, "table.ldb", crafted.finish(&[(b"z", data)], &[(FILTER, filter)]));
+    let run = run(&args!["verify", path]).expect(1);
+    assert!(run.out.contains(": findings, 3,000 keys, 3,000 denied, "), "{run:?}");
 }
 
 #[test]

@@ -219,6 +219,103 @@ fn tables_that_overlap_on_a_level_below_0() {
     assert!(expected.ends_with(" on the same level 2"), "{expected}");
 }
 
+/// A folder of tables, one for each of these: number, level, first and last user key. Each holds an
+/// entry of either, the first of the sequence number that is given, the last of 1.
+fn tables_at(places: &[(u64, u64, (&str, u64), &str)]) -> tempfile::TempDir {
+    let folder = folder();
+    let mut edit = manifest::Edit::default();
+    for &(number, level, (first, sequence), last) in places {
+        let keys = [
+            manifest::internal_key(first.as_bytes(), sequence, 1),
+            manifest::internal_key(last.as_bytes(), 1, 1),
+        ];
+        let mut crafted = tables::Crafted::default();
+        let data = crafted.entries(&keys.each_ref().map(|key| (key, b"value")));
+        let path = file(&folder, &format!("{number:06}.ldb"), crafted.finish(&[(&keys[1], data)], &[]));
+        edit = edit.add(level, number, fs::metadata(path).unwrap().len(), &keys[0], &keys[1]);
+    }
+    write_manifest(folder.path(), &[edit]);
+    folder
+}
+
+/// Which tables are said to overlap, and which other one each of them.
+#[track_caller]
+fn overlaps(places: &[(u64, u64, (&str, u64), &str)]) -> Vec<(u64, u64)> {
+    let folder = tables_at(places);
+    let run = run(&args!["verify", "--json", folder.path()]);
+    let reports = run.json();
+    assert_eq!(reports.len(), places.len(), "{run:?}");
+    let mut found = Vec::new();
+    for report in &reports {
+        let number =
+            Path::new(report["path"].as_str().unwrap()).file_stem().unwrap().to_str().unwrap().parse();
+        for finding in report["findings"].as_array().unwrap() {
+            assert_eq!(
+                (&finding["code"], &finding["offset"]),
+                (&json!("table-overlap"), &Value::Null),
+                "{run:?}"
+            );
+            let expected = finding["expected"].as_str().unwrap();
+            let (_, other) = expected.split_once("the last of table ").unwrap();
+            let (other, level) = other.split_once(" on the same level ").unwrap();
+            let number = number.clone().unwrap();
+            let place = places.iter().find(|place| place.0 == number).unwrap();
+            assert_eq!(level.parse(), Ok(place.1));
+            found.push((number, other.parse().unwrap()));
+        }
+    }
+    assert_eq!(run.status, i32::from(!found.is_empty()), "{run:?}");
+    found
+}
+
+/// Where one table ends and the next begins. As in LevelDB, internal keys count: a user key may be
+/// the last of one table and, in an older version, the first of the next.
+#[test]
+fn tables_that_meet_at_a_key() {
+    // The same internal key: user key, sequence number 1 and type.
+    assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 1, ("m", 1), "z")]), [(6, 5)]);
+    // A newer version of the last key comes before it, an older one behind it.
+    assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 1, ("m", 2), "z")]), [(6, 5)]);
+    assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 1, ("m", 0), "z")]), []);
+    // Side by side, as user keys go.
+    assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 1, ("m\0", 9), "z")]), []);
+    assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 1, ("l\u{7f}", 9), "z")]), [(6, 5)]);
+}
+
+#[test]
+fn tables_that_lie_in_others() {
+    // The order in the MANIFEST does not matter, nor that of the numbers.
+    assert_eq!(overlaps(&[(6, 2, ("c", 9), "d"), (5, 2, ("a", 9), "z")]), [(6, 5)]);
+    assert_eq!(overlaps(&[(5, 2, ("c", 9), "d"), (6, 2, ("a", 9), "z")]), [(5, 6)]);
+    // Behind one that lies within, the one around it still counts.
+    assert_eq!(
+        overlaps(&[
+            (5, 2, ("a", 9), "m"),
+            (6, 2, ("b", 9), "c"),
+            (7, 2, ("e", 9), "f"),
+            (8, 2, ("n", 9), "o")
+        ]),
+        [(6, 5), (7, 5)]
+    );
+    // Both begin alike.
+    assert_eq!(overlaps(&[(5, 2, ("a", 9), "b"), (6, 2, ("a", 9), "c")]), [(6, 5)]);
+}
+
+#[test]
+fn tables_of_level_0_and_of_different_levels_may_overlap() {
+    assert_eq!(overlaps(&[(5, 0, ("a", 9), "m"), (6, 0, ("a", 9), "m"), (7, 0, ("m", 1), "z")]), []);
+    assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 2, ("a", 9), "m"), (7, 3, ("m", 1), "z")]), []);
+    assert_eq!(
+        overlaps(&[
+            (5, 0, ("a", 9), "z"),
+            (6, 1, ("a", 9), "m"),
+            (7, 1, ("m", 1), "z"),
+            (8, 2, ("m", 1), "z")
+        ]),
+        [(7, 6)]
+    );
+}
+
 #[test]
 fn what_a_writer_left_unfinished_is_no_finding() {
     let copy = levels();
@@ -230,4 +327,32 @@ fn what_a_writer_left_unfinished_is_no_finding() {
     fs::remove_file(copy.path().join("CURRENT")).unwrap();
     fs::remove_file(copy.path().join("MANIFEST-000008")).unwrap();
     assert_eq!(findings(&verify(copy.path(), 1), "000099.ldb")[0].0, "not-a-table");
+}
+
+/// Its last keys were not seen, so that nothing is known of them.
+#[test]
+fn the_range_of_a_damaged_table_is_not_judged() {
+    let copy = levels();
+    let path = copy.path().join("000007.ldb");
+    let mut contents = fs::read(&path).unwrap();
+    let last = {
+        let table = filterblock::table::Table::open_path(&path, &Default::default()).unwrap();
+        table.data_blocks().last().unwrap().unwrap().offset as usize
+    };
+    contents[last + 5] ^= 1;
+    fs::write(&path, contents).unwrap();
+    let codes: Vec<_> =
+        findings(&verify(&path, 1), "000007.ldb").into_iter().map(|(code, ..)| code).collect();
+    assert_eq!(codes, ["checksum"]);
+}
+
+/// Only a path that ends its line with LF may end in CR LF instead.
+#[cfg(unix)]
+#[test]
+fn a_path_may_end_in_cr_where_zeros_end_the_paths() {
+    let folder = folder();
+    let path = file(&folder, "table\r", fs::read(table("words-256-bloom10.ldb")).unwrap());
+    let list = format!("{}\0", path.display());
+    let found = run_with_input(&["verify", "--json", "--files-from", "-", "-0"], list.as_bytes()).expect(0);
+    assert_eq!(found.one()["path"], path.to_str().unwrap());
 }

@@ -1,0 +1,675 @@
+//! The objects of `--json`, whole: every field, against what is known from how the file was put
+//! together.
+//!
+//! A field that is new, gone or renamed is a difference, too.
+
+use std::fs;
+use std::path::Path;
+
+use filterblock::{BloomFilterPolicy, FilterPolicy as _, KeyBuf};
+use serde_json::{Value, json};
+
+use super::tables::{Crafted, Place, entry_block, listing, testdata, unhex};
+use super::*;
+
+const POLICY: &str = "leveldb.BuiltinBloomFilter2";
+const FILTER: &[u8] = b"filter.leveldb.BuiltinBloomFilter2";
+
+/// Fails unless both are the same, field by field. Rates may differ in their last digits.
+#[track_caller]
+fn same(found: &Value, expected: &Value) {
+    if let Some(difference) = difference("", found, expected) {
+        panic!("{difference}\nfound {found:#}\nexpected {expected:#}");
+    }
+}
+
+fn difference(at: &str, found: &Value, expected: &Value) -> Option<String> {
+    match (found, expected) {
+        (Value::Object(a), Value::Object(b)) => {
+            let names = |object: &serde_json::Map<String, Value>| object.keys().cloned().collect::<Vec<_>>();
+            if names(a) != names(b) {
+                return Some(format!("{at}: fields {:?}, expected {:?}", names(a), names(b)));
+            }
+            a.iter().find_map(|(name, value)| difference(&format!("{at}.{name}"), value, &b[name]))
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            (0..a.len()).find_map(|i| difference(&format!("{at}[{i}]"), &a[i], &b[i]))
+        }
+        (Value::Number(a), Value::Number(b)) if a.is_f64() && b.is_f64() => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            ((a - b).abs() > 1e-12).then(|| format!("{at}: {a}, expected {b}"))
+        }
+        _ => (found != expected).then(|| format!("{at}: {found}, expected {expected}")),
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn len(path: &Path) -> u64 {
+    fs::metadata(path).unwrap().len()
+}
+
+/// What `run` says of one file, which is one line.
+#[track_caller]
+fn one(status: i32, arguments: &[std::ffi::OsString]) -> Value {
+    run(arguments).expect(status).one()
+}
+
+/// A filter of ten bits a key: eight bytes of bits, and six probes.
+fn filter(keys: &[&[u8]]) -> Vec<u8> {
+    let mut all = KeyBuf::new();
+    keys.iter().for_each(|key| all.push(key));
+    let mut filter = Vec::new();
+    BloomFilterPolicy::new(10).create_filter(all.as_keys(), &mut filter).unwrap();
+    assert_eq!((filter.len(), filter[8]), (9, 6));
+    filter
+}
+
+fn bits_set(filter: &[u8]) -> u32 {
+    filter[..8].iter().map(|byte| byte.count_ones()).sum()
+}
+
+/// The share of absent keys that pass six probes.
+fn rate(filter: &[u8]) -> f64 {
+    (f64::from(bits_set(filter)) / 64.0).powi(6)
+}
+
+/// A table of two data blocks, in the ranges of the first and the fourth of its filters, whose
+/// second and third are empty.
+struct Known {
+    contents: Vec<u8>,
+    first: Place,
+    second: Place,
+    filter_block: Place,
+    filters: [Vec<u8>; 2],
+}
+
+impl Known {
+    /// `suffix` stands behind each of the user keys "apple", "melon" and "peach".
+    fn new(suffix: &[u8]) -> Self {
+        let filters = [filter(&[b"apple", b"melon"]), filter(&[b"peach"])];
+        Self::with_filters(suffix, filters)
+    }
+
+    fn with_filters(suffix: &[u8], filters: [Vec<u8>; 2]) -> Self {
+        let key = |user_key: &[u8]| [user_key, suffix].concat();
+        let mut crafted = Crafted::default();
+        let first = crafted.entries(&[(key(b"apple"), vec![b'v'; 6500]), (key(b"melon"), b"2".to_vec())]);
+        let second = entry_block(&[(key(b"peach"), [b'3'; 100])]);
+        let second = crafted.block_of_type(&snap::raw::Encoder::new().compress_vec(&second).unwrap(), 1);
+        assert_eq!(second.0 >> 11, 3);
+        let mut block = filters.concat();
+        [0, 9, 9, 9, 18u32].iter().for_each(|offset| block.extend(offset.to_le_bytes()));
+        block.push(11);
+        let filter_block = crafted.block(&block);
+        let index = [(key(b"melon"), first), (key(b"peach"), second)];
+        let index: Vec<_> = index.iter().map(|(key, place)| (key.as_slice(), *place)).collect();
+        let contents = crafted.finish(&index, &[(FILTER, filter_block), (b"other", (0, 0))]).to_vec();
+        Self { contents, first, second, filter_block, filters }
+    }
+
+    fn rates(&self) -> [f64; 2] {
+        [rate(&self.filters[0]), rate(&self.filters[1])]
+    }
+
+    /// What `inspect` says of the filters.
+    fn filter_report(&self) -> Value {
+        let [first, second] = self.rates();
+        json!({
+            "policy": POLICY, "policy_assumed": false,
+            "offset": self.filter_block.0, "size": 2 * 9 + 4 * 4 + 5, "base_lg": 11,
+            "filters": 4, "empty_filters": 2, "offset_array_bytes": 16, "empty_filter_bytes": 8,
+            // One filter for all takes 4 bytes and 1, these take 16 and 2.
+            "larger_ranges": {"base_lg": 13, "saves": 13},
+            "bits": 128, "bits_set": bits_set(&self.filters[0]) + bits_set(&self.filters[1]), "probes": 6,
+            "estimated_fpr": (first + second) / 2.0, "malformed": null, "unsound": null,
+        })
+    }
+
+    /// What `inspect` says of the table at `path`, outside of a database.
+    fn report(&self, path: &Path) -> Value {
+        json!({
+            "path": text(path), "status": "ok", "error": null, "file_size": len(path), "data_blocks": 2,
+            "compression": ["none", "snappy"],
+            "metaindex": ["filter.leveldb.BuiltinBloomFilter2", "other"],
+            "key_format": "user", "origin": null, "dialect": null,
+            "comparator": null, "level": null, "live": null, "recorded_size": null,
+            "filter_error": null, "filter": self.filter_report(), "filter_cost": null,
+        })
+    }
+}
+
+/// What `inspect` says where nothing could be found out.
+fn unknown(path: &Path, error: &str) -> Value {
+    json!({
+        "path": text(path), "status": "error", "error": error, "file_size": null, "data_blocks": null,
+        "compression": [], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
+        "comparator": null, "level": null, "live": null, "recorded_size": null,
+        "filter_error": null, "filter": null, "filter_cost": null,
+    })
+}
+
+#[cfg(unix)]
+const NOT_FOUND: &str = "No such file or directory (os error 2)";
+#[cfg(windows)]
+const NOT_FOUND: &str = "The system cannot find the file specified. (os error 2)";
+
+fn tag(sequence: u64) -> [u8; 8] {
+    (sequence << 8 | 1).to_le_bytes()
+}
+
+/// A database of a live table whose recorded size is not the file's, a missing one, and an obsolete
+/// one.
+struct Folder {
+    folder: tempfile::TempDir,
+    known: Known,
+}
+
+const RECORDED: u64 = 4711;
+const MISSING: u64 = 815;
+
+impl Folder {
+    fn new() -> Self {
+        let known = Known::new(&tag(7));
+        let folder = folder();
+        file(&folder, "000005.ldb", &known.contents);
+        file(&folder, "000009.ldb", &known.contents);
+        let key = |user_key: &[u8]| [user_key, &tag(7)].concat();
+        let edit = manifest::Edit::default().add(3, 5, RECORDED, &key(b"apple"), &key(b"peach")).add(
+            2,
+            7,
+            MISSING,
+            &key(b"apple"),
+            &key(b"peach"),
+        );
+        write_manifest(folder.path(), &[edit]);
+        Self { folder, known }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+#[test]
+fn inspect_of_a_table() {
+    let folder = folder();
+    let known = Known::new(b"");
+    let path = file(&folder, "known.ldb", &known.contents);
+    same(&one(0, &args!["inspect", "--json", path]), &known.report(&path));
+
+    let [first, second] = known.rates();
+    let empty = |index: u64| {
+        json!({
+            "index": index, "first_offset": 2048 * index, "last_offset": 2048 * index + 2047, "data_blocks": [],
+            "bytes": 0, "bits": 0, "bits_set": 0, "probes": null, "estimated_fpr": 0.0, "state": "empty",
+        })
+    };
+    let mut expected = known.report(&path);
+    expected["filter"]["list"] = json!([
+        {"index": 0, "first_offset": 0, "last_offset": 2047, "data_blocks": [known.first.0], "bytes": 9,
+         "bits": 64, "bits_set": bits_set(&known.filters[0]), "probes": 6, "estimated_fpr": first, "state": "ok"},
+        empty(1),
+        empty(2),
+        {"index": 3, "first_offset": 6144, "last_offset": 8191, "data_blocks": [known.second.0], "bytes": 9,
+         "bits": 64, "bits_set": bits_set(&known.filters[1]), "probes": 6, "estimated_fpr": second, "state": "ok"},
+    ]);
+    same(&one(0, &args!["inspect", "--json", "--filters", path]), &expected);
+}
+
+#[test]
+fn inspect_of_a_database() {
+    let database = Folder::new();
+    let run = run(&args!["inspect", "--json", database.folder.path()]).expect(1);
+    let missing = format!(
+        "{}: expected a table of {MISSING} bytes on level 2, found no file",
+        text(&database.path("000007.ldb"))
+    );
+    assert_eq!(run.err, format!("filterblock: {missing}\n"));
+    let reports = run.json();
+    assert_eq!(reports.len(), 2);
+    for (report, (name, level, live, recorded)) in reports.iter().zip([
+        ("000005.ldb", json!(3), true, json!(RECORDED)),
+        ("000009.ldb", Value::Null, false, Value::Null),
+    ]) {
+        let path = database.path(name);
+        assert_ne!(len(&path), RECORDED);
+        let mut expected = database.known.report(&path);
+        expected["key_format"] = json!("internal");
+        expected["comparator"] = json!("leveldb.BytewiseComparator");
+        expected["level"] = level;
+        expected["live"] = json!(live);
+        expected["recorded_size"] = recorded;
+        same(report, &expected);
+        // The same for the table alone.
+        let alone = super::run(&args!["inspect", "--json", path]).expect(i32::from(live)).one();
+        same(&alone, &expected);
+    }
+}
+
+/// LevelDB's own MANIFEST, and a table that was changed behind its back.
+#[test]
+fn inspect_of_a_table_that_has_grown() {
+    let copy = folder();
+    for entry in fs::read_dir(database("levels")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let name = "000007.ldb";
+    let recorded = len(&database("levels").join(name));
+    let path = copy.path().join(name);
+    let mut grown = fs::read(&path).unwrap();
+    let footer = grown.split_off(grown.len() - 48);
+    grown.extend([0; 100]);
+    grown.extend(footer);
+    fs::write(&path, grown).unwrap();
+    let report = one(1, &args!["inspect", "--json", path]);
+    let place = ["recorded_size", "file_size", "level", "live"].map(|field| report[field].clone());
+    assert_eq!(place, [json!(recorded), json!(recorded + 100), json!(1), json!(true)]);
+}
+
+#[test]
+fn inspect_of_a_table_without_filters() {
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[("apple", ""), ("melon", ""), ("peach", "")]);
+    let folder = folder();
+    let path = file(&folder, "unfiltered.ldb", crafted.finish(&[(b"peach", data)], &[]));
+    let expected = json!({
+        "path": text(&path), "status": "ok", "error": null, "file_size": len(&path), "data_blocks": 1,
+        "compression": ["none"], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
+        "comparator": null, "level": null, "live": null, "recorded_size": null,
+        "filter_error": null, "filter": null,
+        // 64 bits at least, k, one offset, where the offsets begin, and base_lg.
+        "filter_cost": {"bits_per_key": 10, "keys": 3, "keys_exact": true, "size": 8 + 1 + 4 + 4 + 1},
+    });
+    same(&one(0, &args!["inspect", "--json", path]), &expected);
+}
+
+/// Of eight filters, ranges twice as large save 20 of the 35 bytes that one would, those four times
+/// as large 30.
+#[test]
+fn inspect_names_the_least_range_that_saves_nine_tenths() {
+    let mut crafted = Crafted::default();
+    let keys: Vec<_> = (0..8).map(|block| format!("key {block}")).collect();
+    let places: Vec<_> = keys
+        .iter()
+        .map(|key| {
+            let place = crafted.entries(&[(key, [b'v'; 2026])]);
+            assert_eq!(place.1 + 5, 2048);
+            place
+        })
+        .collect();
+    let mut block: Vec<u8> = keys.iter().flat_map(|key| filter(&[key.as_bytes()])).collect();
+    (0..=8u32).for_each(|at| block.extend((9 * at).to_le_bytes()));
+    block.push(11);
+    let filter_block = crafted.block(&block);
+    let index: Vec<_> = keys.iter().zip(places).map(|(key, place)| (key.as_bytes(), place)).collect();
+    let folder = folder();
+    let path = file(&folder, "eight.ldb", crafted.finish(&index, &[(FILTER, filter_block)]));
+    let filter = &one(0, &args!["inspect", "--json", path])["filter"];
+    assert_eq!(filter["larger_ranges"], json!({"base_lg": 14, "saves": 35}), "{filter}");
+}
+
+#[test]
+fn inspect_of_a_bare_filter_block() {
+    let known = Known::new(b"");
+    let (offset, size) = known.filter_block;
+    let folder = folder();
+    let path = file(&folder, "filter", &known.contents[offset as usize..][..size as usize]);
+    let mut expected = unknown(&path, "");
+    (expected["status"], expected["error"], expected["file_size"]) = (json!("ok"), Value::Null, json!(39));
+    expected["filter"] = known.filter_report();
+    expected["filter"]["offset"] = json!(0);
+    // Without the data blocks, nothing is known of what other ranges would come to.
+    expected["filter"]["larger_ranges"] = Value::Null;
+    for (policy, is_assumed) in [(&[][..], true), (&["--policy", POLICY][..], false)] {
+        let mut arguments = args!["inspect", "--json", "--block", path].to_vec();
+        arguments.extend(policy.iter().map(Into::into));
+        expected["filter"]["policy_assumed"] = json!(is_assumed);
+        same(&one(0, &arguments), &expected);
+    }
+    expected["filter"]["policy"] = json!("leveldb.BuiltinBloomFilter");
+    let arguments = args!["inspect", "--json", "--block", path, "--policy", "leveldb.BuiltinBloomFilter"];
+    same(&one(0, &arguments), &expected);
+}
+
+#[test]
+fn inspect_of_a_malformed_filter_block() {
+    let folder = folder();
+    let path = file(&folder, "filter", b"abc");
+    let mut expected = unknown(&path, "");
+    (expected["status"], expected["error"], expected["file_size"]) = (json!("ok"), Value::Null, json!(3));
+    expected["filter"] = json!({
+        "policy": POLICY, "policy_assumed": true, "offset": 0, "size": 3, "base_lg": 0,
+        "filters": 0, "empty_filters": 0, "offset_array_bytes": 0, "empty_filter_bytes": 0, "larger_ranges": null,
+        "bits": 0, "bits_set": 0, "probes": null, "estimated_fpr": null,
+        "malformed": "filter block at offset 0: expected at least 5 bytes, found 3", "unsound": null,
+    });
+    same(&one(1, &args!["inspect", "--json", "--block", path]), &expected);
+}
+
+#[test]
+fn inspect_of_what_cannot_be_looked_at() {
+    let folder = folder();
+    let missing = folder.path().join("missing.ldb");
+    let run_missing = run(&args!["inspect", "--json", missing]).expect(2);
+    assert_eq!(run_missing.err, format!("filterblock: {}: {NOT_FOUND}\n", text(&missing)));
+    same(&run_missing.one(), &unknown(&missing, NOT_FOUND));
+
+    let damaged = file(&folder, "damaged.ldb", "hello");
+    let mut expected =
+        unknown(&damaged, "table at offset 0: expected a table of at least 48 bytes, found 5 bytes");
+    expected["file_size"] = json!(5);
+    same(&one(1, &args!["inspect", "--json", damaged]), &expected);
+}
+
+#[test]
+fn inspect_of_damage_within_a_table() {
+    let folder = folder();
+    let known = Known::new(b"");
+    // In the first data block, which is read to learn what the others are like.
+    let mut contents = known.contents.clone();
+    contents[5] ^= 1;
+    let path = file(&folder, "data.ldb", contents);
+    let mut found = one(1, &args!["inspect", "--json", path]);
+    let mut expected = known.report(&path);
+    let error = found["error"].take();
+    let offset = known.first.0 + known.first.1 + 1;
+    let start = format!("block checksum at offset {offset}: expected ");
+    assert!(error.as_str().unwrap().starts_with(&start), "{error}");
+    expected["status"] = json!("error");
+    same(&found, &expected);
+
+    // In the filter block, which is not used then.
+    let mut contents = known.contents.clone();
+    contents[known.filter_block.0 as usize] ^= 1;
+    let path = file(&folder, "filter.ldb", contents);
+    let mut found = one(1, &args!["inspect", "--json", path]);
+    let error = found["filter_error"].take();
+    let offset = known.filter_block.0 + known.filter_block.1 + 1;
+    let start = format!("block checksum at offset {offset}: expected ");
+    assert!(error.as_str().unwrap().starts_with(&start), "{error}");
+    let mut expected = known.report(&path);
+    (expected["filter"], expected["key_format"]) = (Value::Null, Value::Null);
+    same(&found, &expected);
+
+    // A filter without a bit denies the key that is there.
+    let none = Known::with_filters(b"", [filter(&[b"apple", b"melon"]), [[0; 8].as_slice(), &[6]].concat()]);
+    let path = file(&folder, "unsound.ldb", &none.contents);
+    let mut expected = none.report(&path);
+    expected["filter"]["unsound"] =
+        json!("expected filters that let stored keys pass, found that they deny 1 of 3 tried");
+    expected["key_format"] = Value::Null;
+    same(&one(1, &args!["inspect", "--json", path]), &expected);
+}
+
+/// What `testdata/README.md` says of it.
+#[test]
+fn inspect_of_a_table_of_riaks() {
+    let path = testdata().join("basho/versions-bloom.ldb");
+    let mut found = one(0, &args!["inspect", "--json", path]);
+    let filter = found["filter"].take();
+    let blocks = found["data_blocks"].take();
+    // 1 KiB each, of entries of more than 20,000 bytes.
+    assert!(blocks.as_u64().unwrap() > 10, "{blocks}");
+    let expected = json!({
+        "path": text(&path), "status": "ok", "error": null, "file_size": len(&path), "data_blocks": null,
+        "compression": ["lz4"], "metaindex": ["filter.leveldb.BuiltinBloomFilter", "stats.sst1"],
+        "key_format": "internal", "origin": "basho", "dialect": "either",
+        "comparator": null, "level": null, "live": null, "recorded_size": null,
+        "filter_error": null, "filter": null, "filter_cost": null,
+    });
+    same(&found, &expected);
+    // 729 entries, and one filter for all of them: bits for each entry, whatever its user key.
+    let fields = ["policy", "base_lg", "filters", "bits", "probes"].map(|field| filter[field].clone());
+    let bits = 729 * 16;
+    assert_eq!(fields, [json!("leveldb.BuiltinBloomFilter"), json!(14), json!(1), json!(bits), json!(11)]);
+    assert_eq!(filter["size"], bits / 8 + 1 + 4 + 5);
+}
+
+#[test]
+fn query_of_a_table() {
+    let folder = folder();
+    let known = Known::new(b"");
+    let path = file(&folder, "known.ldb", &known.contents);
+    let [first, second] = known.rates();
+    let all = 1.0 - (1.0 - first) * (1.0 - second);
+    let may = |key: &str, blocks: &[u64]| {
+        json!({
+            "path": text(&path), "key": key, "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(),
+            "may_match": !blocks.is_empty(), "blocks": blocks, "error": null,
+            "by_index": false, "lookup_blocks": null, "estimated_fpr": all,
+        })
+    };
+    let answers = run(&args!["query", "--json", path, "melon", "peach", "none"]).expect(0).quiet().json();
+    let expected = [may("melon", &[known.first.0]), may("peach", &[known.second.0]), may("none", &[])];
+    same(&json!(answers), &json!(expected));
+    // By the index, the filter of one data block is asked, or of none.
+    let by_index = args!["query", "--json", "--comparator", "bytewise", path, "melon", "peach", "none", "z"];
+    let answers = run(&by_index).expect(0).quiet().json();
+    let expected = [
+        ("melon", vec![known.first.0], first, 1),
+        ("peach", vec![known.second.0], second, 1),
+        ("none", vec![], second, 0),
+        ("z", vec![], 0.0, 0),
+    ]
+    .map(|(key, blocks, rate, lookup)| {
+        let mut answer = may(key, &blocks);
+        answer["estimated_fpr"] = json!(rate);
+        (answer["by_index"], answer["lookup_blocks"]) = (json!(true), json!(lookup));
+        answer
+    });
+    same(&json!(answers), &json!(expected));
+}
+
+#[test]
+fn query_of_a_database() {
+    let database = Folder::new();
+    let (known, [first, _]) = (&database.known, database.known.rates());
+    let path = database.folder.path();
+    let answers = run(&args!["query", "--json", path, "melon", "z"]).expect(0).json();
+    let answer = |name: &str, key: &str| {
+        json!({
+            "path": text(&database.path(name)), "key": key,
+            "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(), "may_match": false, "blocks": [],
+            "error": null, "by_index": true, "lookup_blocks": 0, "estimated_fpr": 0.0,
+        })
+    };
+    let mut all = Vec::new();
+    for key in ["melon", "z"] {
+        let mut missing = answer("000007.ldb", key);
+        (missing["may_match"], missing["by_index"]) = (json!(true), json!(false));
+        (missing["lookup_blocks"], missing["estimated_fpr"]) = (Value::Null, json!(1.0));
+        missing["error"] = json!("expected a table, as the MANIFEST has it, found no file");
+        all.push(missing);
+    }
+    for (name, lookup) in [("000005.ldb", 1), ("000009.ldb", 0)] {
+        let mut there = answer(name, "melon");
+        (there["may_match"], there["blocks"]) = (json!(true), json!([known.first.0]));
+        (there["lookup_blocks"], there["estimated_fpr"]) = (json!(lookup), json!(first));
+        all.extend([there, answer(name, "z")]);
+    }
+    same(&json!(answers), &json!(all));
+}
+
+#[test]
+fn query_of_a_table_of_riaks() {
+    let path = testdata().join("basho/versions-bloom.ldb");
+    let table = filterblock::table::Table::open_path(&path, &Default::default()).unwrap();
+    let first_block = table.data_blocks().next().unwrap().unwrap().offset;
+    let filter = one(0, &args!["inspect", "--json", path])["filter"].clone();
+    let rate = (filter["bits_set"].as_f64().unwrap() / f64::from(729 * 16)).powi(11);
+    // The first of the keys in `versions.keys`, without its tag.
+    let key = unhex(&listing("tables/versions.keys")[0][0]);
+    let key = String::from_utf8(key[..key.len() - 8].to_vec()).unwrap();
+    let found = one(0, &args!["query", "--json", "--comparator", "bytewise", path, key]);
+    let expected = json!({
+        "path": text(&path), "key": key, "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(),
+        "may_match": true, "blocks": [first_block], "error": null,
+        "by_index": true, "lookup_blocks": 1, "estimated_fpr": rate,
+    });
+    same(&found, &expected);
+}
+
+#[test]
+fn query_of_what_cannot_be_read() {
+    let folder = folder();
+    let answer = |path: &Path, error: &str| {
+        json!({
+            "path": text(path), "key": null, "key_hex": "ff", "may_match": true, "blocks": [], "error": error,
+            "by_index": false, "lookup_blocks": null, "estimated_fpr": 1.0,
+        })
+    };
+    let missing = folder.path().join("missing.ldb");
+    same(&one(2, &args!["query", "--json", "--hex", missing, "ff"]), &answer(&missing, NOT_FOUND));
+    let damaged = file(&folder, "damaged.ldb", "hello");
+    let error = "table at offset 0: expected a table of at least 48 bytes, found 5 bytes";
+    same(&one(2, &args!["query", "--json", "--hex", damaged, "ff"]), &answer(&damaged, error));
+}
+
+/// The answer comes from what can be read, but nothing is promised of it.
+#[test]
+fn query_of_damage_within_a_table() {
+    let folder = folder();
+    let known = Known::new(b"");
+    let mut contents = known.contents.clone();
+    contents[5] ^= 1;
+    let path = file(&folder, "data.ldb", contents);
+    let mut found = one(2, &args!["query", "--json", "--comparator", "bytewise", path, "melon"]);
+    let error = found["error"].take();
+    let offset = known.first.0 + known.first.1 + 1;
+    let start = format!("block checksum at offset {offset}: expected ");
+    assert!(error.as_str().unwrap().starts_with(&start), "{error}");
+    let expected = json!({
+        "path": text(&path), "key": "melon", "key_hex": "6d656c6f6e", "may_match": true,
+        "blocks": [known.first.0], "error": null,
+        "by_index": true, "lookup_blocks": 1, "estimated_fpr": 1.0,
+    });
+    same(&found, &expected);
+}
+
+/// What `verify` says; each finding as code, offset, expected and found.
+fn verdict(
+    path: &Path,
+    status: &str,
+    [keys, denied]: [u64; 2],
+    [measured, estimated]: [Option<f64>; 2],
+    findings: &[(&str, Option<u64>, &str, &str)],
+) -> Value {
+    let findings = findings.iter().map(|(code, offset, expected, found)| {
+        json!({"code": code, "offset": offset, "expected": expected, "found": found})
+    });
+    json!({
+        "path": text(path), "status": status, "keys": keys, "denied": denied,
+        "measured_fpr": measured, "estimated_fpr": estimated, "findings": findings.collect::<Vec<_>>(),
+    })
+}
+
+#[test]
+fn verify_of_a_sound_table() {
+    let folder = folder();
+    let known = Known::new(b"");
+    let path = file(&folder, "known.ldb", &known.contents);
+    let found = one(0, &args!["verify", "--json", path]);
+    // What was measured is a matter of chance. With all bits or none it is not.
+    let measured = found["measured_fpr"].as_f64().unwrap();
+    let estimated = known.rates().iter().sum::<f64>() / 2.0;
+    assert!((measured - estimated).abs() < 0.05, "{measured} {estimated}");
+    same(&found, &verdict(&path, "sound", [3, 0], [Some(measured), Some(estimated)], &[]));
+
+    let all = [[0xff; 8].as_slice(), &[6]].concat();
+    let path = file(&folder, "all.ldb", Known::with_filters(b"", [all.clone(), all]).contents);
+    let found = one(0, &args!["verify", "--json", path]);
+    same(&found, &verdict(&path, "sound", [3, 0], [Some(1.0), Some(1.0)], &[]));
+
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[("apple", "")]);
+    let path = file(&folder, "unfiltered.ldb", crafted.finish(&[(b"apple", data)], &[]));
+    same(&one(0, &args!["verify", "--json", path]), &verdict(&path, "sound", [1, 0], [None, None], &[]));
+}
+
+#[test]
+fn verify_with_findings() {
+    let folder = folder();
+    let none = [[0; 8].as_slice(), &[6]].concat();
+    let known = Known::with_filters(b"", [none.clone(), none]);
+    let path = file(&folder, "denied.ldb", &known.contents);
+    let findings = [
+        (
+            "filter-denies-key",
+            Some(known.first.0),
+            "filter 0 to let the stored key \"apple\" pass",
+            "it denied, one of 2 among the 2 keys of this data block",
+        ),
+        (
+            "filter-denies-key",
+            Some(known.second.0),
+            "filter 3 to let the stored key \"peach\" pass",
+            "it denied, one of 1 among the 1 keys of this data block",
+        ),
+    ];
+    let expected = verdict(&path, "findings", [3, 3], [Some(0.0), Some(0.0)], &findings);
+    same(&one(1, &args!["verify", "--json", path]), &expected);
+
+    let path = file(&folder, "damaged.ldb", "hello");
+    let findings = [("not-a-table", Some(0), "a table of at least 48 bytes", "5 bytes")];
+    let expected = verdict(&path, "findings", [0, 0], [None, None], &findings);
+    same(&one(1, &args!["verify", "--json", path]), &expected);
+}
+
+#[test]
+fn verify_of_a_database() {
+    let database = Folder::new();
+    let path = |name| database.path(name);
+    let run = run(&args!["verify", "--json", database.folder.path()]).expect(1);
+    let reports = run.json();
+    let size = len(&path("000005.ldb"));
+    let estimated = database.known.rates().iter().sum::<f64>() / 2.0;
+    let measured: Vec<_> = reports.iter().map(|report| report["measured_fpr"].as_f64()).collect();
+    assert!(measured[1..].iter().all(|rate| (rate.unwrap() - estimated).abs() < 0.05), "{measured:?}");
+    let expected = [
+        verdict(
+            &path("000007.ldb"),
+            "findings",
+            [0, 0],
+            [None, None],
+            &[("table-missing", None, &format!("a table of {MISSING} bytes on level 2"), "no such file")],
+        ),
+        verdict(
+            &path("000005.ldb"),
+            "findings",
+            [3, 0],
+            [measured[1], Some(estimated)],
+            &[(
+                "table-size",
+                None,
+                &format!("{RECORDED} bytes, as the MANIFEST has it"),
+                &format!("{size} bytes"),
+            )],
+        ),
+        verdict(&path("000009.ldb"), "sound", [3, 0], [measured[2], Some(estimated)], &[]),
+    ];
+    same(&json!(reports), &json!(expected));
+}
+
+#[test]
+fn verify_of_what_cannot_be_looked_at() {
+    let folder = folder();
+    let missing = folder.path().join("missing.ldb");
+    let findings = [("unreadable", None, "a table or a database folder", NOT_FOUND)];
+    let expected = verdict(&missing, "unreadable", [0, 0], [None, None], &findings);
+    same(&one(2, &args!["verify", "--json", missing]), &expected);
+
+    // A compression type that nobody has.
+    let mut crafted = Crafted::default();
+    let data = crafted.block_of_type(b"whatever", 9);
+    let path = file(&folder, "type.ldb", crafted.finish(&[(b"z", data)], &[]));
+    let found = one(2, &args!["verify", "--json", path]);
+    let finding = found["findings"][0].clone();
+    assert!(finding["found"].as_str().unwrap().contains('9'), "{finding}");
+    let [expected, text] = ["expected", "found"].map(|field| finding[field].as_str().unwrap());
+    let findings = [("unsupported", Some(data.0 + data.1), expected, text)];
+    same(&found, &verdict(&path, "unreadable", [0, 0], [None, None], &findings));
+}
