@@ -154,9 +154,7 @@ fn to_path(bytes: Vec<u8>) -> Result<PathBuf, String> {
 #[cfg(not(unix))]
 fn to_path(bytes: Vec<u8>) -> Result<PathBuf, String> {
     let path = String::from_utf8(bytes).map(PathBuf::from);
-    path.map_err(|error| {
-        format!("expected paths in UTF-8, found \"{}\"", filterblock::escape(error.as_bytes()))
-    })
+    path.map_err(|error| format!("expected paths in UTF-8, found {}", filterblock::quote(error.as_bytes())))
 }
 
 /// A path, and the folders below it.

@@ -31,7 +31,7 @@ const MAX_NAME: usize = 256;
 /// A name from a file: its start and its length if it is longer than any that a program is known to write.
 pub(crate) fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
     match name.split_at_checked(MAX_NAME) {
-        Some((start, [_, ..])) => format!("{}... ({} bytes)", escape(start), name.len()).into_bytes().into(),
+        Some((start, [_, ..])) => [start, format!("... ({} bytes)", name.len()).as_bytes()].concat().into(),
         _ => name.into(),
     }
 }

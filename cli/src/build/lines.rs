@@ -56,10 +56,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         let (key, value) = if self.hex {
             let bytes = |digits: &[u8]| {
                 unhex(digits).ok_or_else(|| {
-                    self.complaint(
-                        "pairs of hexadecimal digits",
-                        &format!("\"{}\"", filterblock::escape(digits)),
-                    )
+                    self.complaint("pairs of hexadecimal digits", &filterblock::quote(digits).to_string())
                 })
             };
             (bytes(key)?, bytes(value)?)

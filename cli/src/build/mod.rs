@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use filterblock::table::{Compression, TableBuilder, TableSummary, WriteOptions};
-use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, SharedPolicy, escape};
+use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, SharedPolicy, escape, quote};
 
 use crate::TROUBLE;
 use crate::console::Console;
@@ -231,16 +231,16 @@ impl<W: Write> Target<'_, W> {
             return in_file(error, &self.arguments.output);
         }
         let input = path_text(&self.arguments.input);
-        let key = escape(&entry.key);
+        let key = quote(&entry.key);
         if self.arguments.sorted {
             let last = self.last_line;
             let line = entry.line;
             format!(
-                "{input}: line {line}: expected a key after that of line {last}, found \"{key}\"; without --sorted, lines come in any order"
+                "{input}: line {line}: expected a key after that of line {last}, found {key}; without --sorted, lines come in any order"
             )
         } else {
             let (first, second) = (self.last_line.min(entry.line), self.last_line.max(entry.line));
-            format!("{input}: line {second}: expected every key once, found \"{key}\" of line {first} again")
+            format!("{input}: line {second}: expected every key once, found {key} of line {first} again")
         }
     }
 }
