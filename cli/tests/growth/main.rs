@@ -1,0 +1,140 @@
+//! Files made to cost as much as they can, each in sizes that double: what the program allocates, holds and prints for one of
+//! twice the size is at most twice as much.
+//!
+//! Environment variables go further than `cargo test` has time for: `GROWTH_DOUBLINGS` is how often the size doubles (2 if not
+//! given, from 64 KiB on), `GROWTH_ONLY` leaves out all files whose name does not contain it, and with `GROWTH_TABLE` every run is shown
+//! and nothing is refused before the end.
+
+mod folders;
+mod meter;
+mod tables;
+
+#[path = "../../../tests/encode/mod.rs"]
+mod encode;
+#[path = "../../../tests/tables/mod.rs"]
+mod support;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use meter::Taken;
+
+/// The smallest size.
+const START: usize = 64 << 10;
+/// Twice the size may take so much more, in hundredths.
+const FACTOR: usize = 220;
+/// What may come to it whatever the size is: buffers of fixed length.
+const BASE: usize = 64 << 10;
+
+/// Runs are counted by one allocator.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// What the program does to a table or a folder.
+const OF_TABLES: [&[&str]; 6] = [
+    &["inspect", "FILE"],
+    &["inspect", "--filters", "FILE"],
+    &["inspect", "--filters", "--json", "FILE"],
+    &["query", "FILE", "key"],
+    &["verify", "--jobs", "1", "FILE"],
+    &["extract", "FILE"],
+];
+const OF_FOLDERS: [&[&str]; 8] = [
+    &["inspect", "FILE"],
+    &["inspect", "--json", "FILE"],
+    &["query", "FILE", "key"],
+    &["verify", "--jobs", "1", "FILE"],
+    &["verify", "--json", "--jobs", "1", "FILE"],
+    &["inspect", "--files-from", "LIST"],
+    &["verify", "--jobs", "1", "--files-from", "LIST"],
+    &["query", "--files-from", "LIST", "key"],
+];
+
+/// A file or folder that can be made in any size.
+struct Hostile {
+    name: String,
+    /// Makes it of about so many bytes, at this path.
+    make: Box<dyn Fn(usize, &Path)>,
+}
+
+fn number(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |value| value.parse().expect(variable))
+}
+
+/// The arguments of a run on what is in `folder`: `FILE` is the table or folder, `LIST` a list of all tables.
+fn arguments(command: &[&str], folder: &Path) -> Vec<OsString> {
+    let argument = |&argument: &&str| match argument {
+        "FILE" => folder.join("000005.ldb").into(),
+        "LIST" => folder.join("list").into(),
+        argument => argument.into(),
+    };
+    command.iter().map(argument).collect()
+}
+
+/// What grew by more than it may, between a run and one of twice the size.
+fn excess(before: Taken, after: Taken) -> Option<String> {
+    let parts = [
+        ("allocated", before.allocated, after.allocated),
+        ("held", before.peak, after.peak),
+        ("printed", before.printed, after.printed),
+    ];
+    let bad = parts.into_iter().filter(|&(_, before, after)| after > before / 100 * FACTOR + BASE);
+    let bad: Vec<_> = bad.map(|(what, before, after)| format!("{what} {before}, then {after}")).collect();
+    (!bad.is_empty()).then(|| bad.join("; "))
+}
+
+/// Runs these commands on each file in sizes that double.
+fn check(files: impl IntoIterator<Item = Hostile>, commands: &[&[&str]]) {
+    let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let doublings = number("GROWTH_DOUBLINGS", 2);
+    let only = std::env::var("GROWTH_ONLY").unwrap_or_default();
+    let shown = std::env::var_os("GROWTH_TABLE").is_some();
+    let mut bad = Vec::new();
+    for hostile in files.into_iter().filter(|hostile| hostile.name.contains(&only)) {
+        let mut before: Vec<Option<Taken>> = vec![None; commands.len()];
+        for doubling in 0..=doublings {
+            let folder = tempfile::tempdir().unwrap();
+            let size = START << doubling;
+            (hostile.make)(size, folder.path());
+            for (command, before) in commands.iter().zip(&mut before) {
+                let after = meter::run(arguments(command, folder.path()));
+                let what = format!("{} | {} | {size}", hostile.name, command.join(" "));
+                if shown {
+                    let Taken { allocated, peak, printed, nanoseconds, status } = after;
+                    let milliseconds = nanoseconds / 1_000_000;
+                    println!("{what} | {allocated} | {peak} | {printed} | {milliseconds} | {status}");
+                }
+                if let Some(excess) = before.replace(after).and_then(|before| excess(before, after)) {
+                    bad.push(format!("{what}: {excess}"));
+                }
+            }
+        }
+    }
+    drop(alone);
+    assert!(bad.is_empty(), "{} runs took too much:\n{}", bad.len(), bad.join("\n"));
+}
+
+#[test]
+fn blocks_named_many_times() {
+    check(tables::named(), &OF_TABLES);
+}
+
+#[test]
+fn handles_that_overlap() {
+    check(tables::overlapping(), &OF_TABLES);
+}
+
+#[test]
+fn many_entries_names_restarts_and_filters() {
+    check(tables::many(), &OF_TABLES);
+}
+
+#[test]
+fn long_shared_keys() {
+    check(tables::shared_keys(), &OF_TABLES);
+}
+
+#[test]
+fn folders_with_many_tables_edits_and_fragments() {
+    check(folders::all(), &OF_FOLDERS);
+}
