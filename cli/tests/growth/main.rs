@@ -2,8 +2,7 @@
 //! twice the size is at most twice as much.
 //!
 //! Environment variables go further than `cargo test` has time for: `GROWTH_DOUBLINGS` is how often the size doubles (2 if not
-//! given, from 64 KiB on), `GROWTH_ONLY` leaves out all files whose name does not contain it, and with `GROWTH_TABLE` every run is shown
-//! and nothing is refused before the end.
+//! given, from 32 KiB on), `GROWTH_ONLY` leaves out all files whose name does not contain it, and with `GROWTH_TABLE` every run is shown.
 
 mod folders;
 mod meter;
@@ -16,19 +15,15 @@ mod support;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use meter::Taken;
 
 /// The smallest size.
-const START: usize = 64 << 10;
+const START: usize = 32 << 10;
 /// Twice the size may take so much more, in hundredths.
 const FACTOR: usize = 220;
 /// What may come to it whatever the size is: buffers of fixed length.
 const BASE: usize = 64 << 10;
-
-/// Runs are counted by one allocator.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// What the program does to a table or a folder.
 const OF_TABLES: [&[&str]; 6] = [
@@ -83,58 +78,40 @@ fn excess(before: Taken, after: Taken) -> Option<String> {
     (!bad.is_empty()).then(|| bad.join("; "))
 }
 
-/// Runs these commands on each file in sizes that double.
-fn check(files: impl IntoIterator<Item = Hostile>, commands: &[&[&str]]) {
-    let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let doublings = number("GROWTH_DOUBLINGS", 2);
-    let only = std::env::var("GROWTH_ONLY").unwrap_or_default();
+/// Runs these commands on a file in sizes that double, and says what took too much.
+fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
     let shown = std::env::var_os("GROWTH_TABLE").is_some();
-    let mut bad = Vec::new();
-    for hostile in files.into_iter().filter(|hostile| hostile.name.contains(&only)) {
-        let mut before: Vec<Option<Taken>> = vec![None; commands.len()];
-        for doubling in 0..=doublings {
-            let folder = tempfile::tempdir().unwrap();
-            let size = START << doubling;
-            (hostile.make)(size, folder.path());
-            for (command, before) in commands.iter().zip(&mut before) {
-                let after = meter::run(arguments(command, folder.path()));
-                let what = format!("{} | {} | {size}", hostile.name, command.join(" "));
-                if shown {
-                    let Taken { allocated, peak, printed, nanoseconds, status } = after;
-                    let milliseconds = nanoseconds / 1_000_000;
-                    println!("{what} | {allocated} | {peak} | {printed} | {milliseconds} | {status}");
-                }
-                if let Some(excess) = before.replace(after).and_then(|before| excess(before, after)) {
-                    bad.push(format!("{what}: {excess}"));
-                }
+    let mut before: Vec<Option<Taken>> = vec![None; commands.len()];
+    for doubling in 0..=number("GROWTH_DOUBLINGS", 2) {
+        let folder = tempfile::tempdir().unwrap();
+        let size = START << doubling;
+        (hostile.make)(size, folder.path());
+        for (command, before) in commands.iter().zip(&mut before) {
+            let after = meter::run(arguments(command, folder.path()));
+            let what = format!("{} | {} | {size}", hostile.name, command.join(" "));
+            if shown {
+                let Taken { allocated, peak, printed, nanoseconds, status } = after;
+                println!(
+                    "{what} | {allocated} | {peak} | {printed} | {} | {status}",
+                    nanoseconds / 1_000_000
+                );
+            }
+            if let Some(excess) = before.replace(after).and_then(|before| excess(before, after)) {
+                bad.push(format!("{what}: {excess}"));
             }
         }
     }
-    drop(alone);
+}
+
+/// One test, as one allocator counts for all threads.
+#[test]
+fn a_file_of_twice_the_size_takes_at_most_twice_as_much() {
+    let only = std::env::var("GROWTH_ONLY").unwrap_or_default();
+    let mut bad = Vec::new();
+    for (files, commands) in [(tables::all(), &OF_TABLES[..]), (folders::all(), &OF_FOLDERS)] {
+        for hostile in files.iter().filter(|hostile| hostile.name.contains(&only)) {
+            check(hostile, commands, &mut bad);
+        }
+    }
     assert!(bad.is_empty(), "{} runs took too much:\n{}", bad.len(), bad.join("\n"));
-}
-
-#[test]
-fn blocks_named_many_times() {
-    check(tables::named(), &OF_TABLES);
-}
-
-#[test]
-fn handles_that_overlap() {
-    check(tables::overlapping(), &OF_TABLES);
-}
-
-#[test]
-fn many_entries_names_restarts_and_filters() {
-    check(tables::many(), &OF_TABLES);
-}
-
-#[test]
-fn long_shared_keys() {
-    check(tables::shared_keys(), &OF_TABLES);
-}
-
-#[test]
-fn folders_with_many_tables_edits_and_fragments() {
-    check(folders::all(), &OF_FOLDERS);
 }

@@ -84,8 +84,13 @@ fn damaged(crafted: &mut Crafted, size: usize, damage: Damage, codec: Codec, kin
     place
 }
 
+/// All of them.
+pub(crate) fn all() -> Vec<Hostile> {
+    [named(), overlapping(), many(), shared_keys()].into_iter().flatten().collect()
+}
+
 /// An index that names blocks with one kind of damage again and again: half of the file is the index.
-pub(crate) fn named() -> Vec<Hostile> {
+fn named() -> Vec<Hostile> {
     let codecs = [
         (Codec::None, 0, &[Nothing, Checksum, Kind, Entries, Restarts][..]),
         (Codec::Snappy, 1, &[Nothing, Checksum, Payload, Entries, Restarts]),
@@ -133,7 +138,7 @@ fn indexed(data: usize, filter: Option<&[u8]>, handles: impl Iterator<Item = Pla
 }
 
 /// Handles that share bytes.
-pub(crate) fn overlapping() -> Vec<Hostile> {
+fn overlapping() -> Vec<Hostile> {
     let count = |size: usize| (size / 2).min(MOST_OF_INDEX) / INDEX_ENTRY;
     let sliding = move |size: usize| (0..count(size) as u64).map(move |at| (at, size as u64 / 4));
     let nested = move |size: usize| (0..count(size) as u64).map(move |at| (0, size as u64 / 2 - at));
@@ -169,7 +174,7 @@ fn filter_block(filters: &[u8], offsets: impl Iterator<Item = u32>, base_lg: u8)
 }
 
 /// Much of one thing.
-pub(crate) fn many() -> Vec<Hostile> {
+fn many() -> Vec<Hostile> {
     let named = |name: &str, metaindex: fn(usize, Place) -> Vec<(Vec<u8>, Vec<u8>)>| {
         table(name, move |size| {
             let mut crafted = Crafted::default();
@@ -338,7 +343,7 @@ fn sharing(key_len: usize, entries: usize, value: &[u8]) -> Vec<u8> {
 }
 
 /// Blocks in which many entries share a key of half the block.
-pub(crate) fn shared_keys() -> Vec<Hostile> {
+fn shared_keys() -> Vec<Hostile> {
     vec![
         table("a long key shared in data blocks", |size| {
             let mut crafted = Crafted::default();
