@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -35,12 +37,44 @@ impl Write for Output {
 pub(crate) fn run(arguments: &[&str], file: &[u8], most_a_byte: usize) -> Run {
     let mut table = tempfile::NamedTempFile::new().expect("a place for temporary files");
     table.write_all(file).expect("room for a small file");
+    let (status, mut lines) = run_on(arguments, table.path(), &[], file.len(), most_a_byte);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    Run { status, report: lines.remove(0) }
+}
+
+/// Asks a file of these bytes for a key. There is one line for it, or none where nothing can be asked.
+pub(crate) fn query(file: &[u8], most_a_byte: usize) {
+    let mut table = tempfile::NamedTempFile::new().expect("a place for temporary files");
+    table.write_all(file).expect("room for a small file");
+    let (_, lines) = run_on(&["query"], table.path(), &["k00001"], file.len(), most_a_byte);
+    assert!(lines.len() <= 1, "{lines:?}");
+}
+
+/// Runs it with the folder of a database, whose MANIFEST this is and which has no tables. Returns the exit status and the lines.
+pub(crate) fn run_on_manifest(arguments: &[&str], manifest: &[u8], most_a_byte: usize) -> (u8, Vec<Value>) {
+    let folder = tempfile::tempdir().expect("a place for temporary files");
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("room for it");
+    write("CURRENT", b"MANIFEST-000002\n");
+    write("MANIFEST-000002", manifest);
+    run_on(arguments, folder.path(), &[], manifest.len(), most_a_byte)
+}
+
+/// Runs it on the path, with more arguments behind it. Returns the exit status and the lines of JSON.
+pub(crate) fn run_on(
+    arguments: &[&str],
+    path: &Path,
+    behind: &[&str],
+    file_len: usize,
+    most_a_byte: usize,
+) -> (u8, Vec<Value>) {
     let (out, err) = (Output::default(), Output::default());
     let arguments = ["filterblock"].iter().chain(arguments).chain(&["--json"]).map(OsString::from);
-    let status = filterblock_cli::run(arguments.chain([table.path().into()]), out.clone(), err.clone());
+    let arguments = arguments.chain([path.into()]).chain(behind.iter().map(OsString::from));
+    let status = filterblock_cli::run(arguments, out.clone(), err.clone());
     assert!(status <= 2, "{status}");
     let (out, err) = (out.0.borrow(), err.0.borrow());
-    assert!(out.len() + err.len() <= (32 << 10) + most_a_byte * file.len(), "{} + {}", out.len(), err.len());
-    assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), 1, "{out:?} {err:?}");
-    Run { status, report: serde_json::from_slice(&out).expect("a line of JSON") }
+    let printed = out.len() + err.len();
+    assert!(printed <= (32 << 10) + most_a_byte * file_len, "{printed} bytes for {file_len}");
+    let lines = out.split_inclusive(|&byte| byte == b'\n');
+    (status, lines.map(|line| serde_json::from_slice(line).expect("a line of JSON")).collect())
 }

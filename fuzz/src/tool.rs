@@ -9,6 +9,7 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy};
 use serde_json::Value;
 
+use crate::hostile::{self, Hostile};
 use crate::program::{self, Run};
 use crate::table;
 
@@ -20,10 +21,11 @@ const SAMPLED: usize = 16;
 /// So much may be said of each byte: a filter, which has four at least, takes a line.
 const MOST_A_BYTE: usize = 128;
 
-/// A kind of input: a filter block, a file, or a table made as for the target `table`.
+/// A kind of input: a filter block, a file, a table made as for the target `table`, or something that makes much of little.
 pub fn run(data: &[u8]) {
     let Some((kind, data)) = data.split_first() else { return };
     match kind % 4 {
+        _ if *kind == 0xff => hostile(&hostile::make(data)),
         0 => {
             let Run { report, .. } = program::run(&["inspect", "--block", "--filters"], data, MOST_A_BYTE);
             check(&report["filter"], &FilterBlockReader::new(BloomFilterPolicy::new(10), data));
@@ -33,6 +35,19 @@ pub fn run(data: &[u8]) {
             if let Some(made) = table::make(data) {
                 inspect(made.file, made.sound);
             }
+        }
+    }
+}
+
+/// What has to end well, whatever it is: in whole, and asked for a key.
+fn hostile(made: &Hostile) {
+    match made {
+        Hostile::Table(file) => {
+            inspect(file.clone(), false);
+            program::query(file, MOST_A_BYTE);
+        }
+        Hostile::Manifest(manifest) => {
+            program::run_on_manifest(&["inspect"], manifest, MOST_A_BYTE);
         }
     }
 }
