@@ -10,7 +10,7 @@ use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy};
 use serde_json::Value;
 
 use crate::hostile::{self, Hostile};
-use crate::program::{self, Run};
+use crate::program::{self, Most, Run};
 use crate::table;
 
 /// Opening takes four reads at most, or two more where reading several things together fails.
@@ -18,8 +18,15 @@ const OPENING: usize = 6;
 /// How many data blocks are looked into.
 const SAMPLED: usize = 16;
 
-/// So much may be said of each byte: a filter, which has four at least, takes a line.
-const MOST_A_BYTE: usize = 128;
+/// So much may be said of each byte: a filter, which has four at least, takes a line. What is opened is read twice at most, and
+/// so many data blocks besides, which may lie in one another.
+const MOST: Most = Most {
+    printed_a_byte: 128,
+    read_a_byte: 4 + SAMPLED as u64,
+    decoded: (4 + SAMPLED as u64) * program::BLOCK,
+};
+/// Keys are looked for without a data block.
+const MOST_OF_QUERY: Most = Most { read_a_byte: 4, decoded: 4 * program::BLOCK, ..MOST };
 
 /// A kind of input: a filter block, a file, a table made as for the target `table`, or something that makes much of little.
 pub fn run(data: &[u8]) {
@@ -27,7 +34,7 @@ pub fn run(data: &[u8]) {
     match kind % 4 {
         _ if *kind == 0xff => hostile(&hostile::make(data)),
         0 => {
-            let Run { report, .. } = program::run(&["inspect", "--block", "--filters"], data, MOST_A_BYTE);
+            let Run { report, .. } = program::run(&["inspect", "--block", "--filters"], data, &MOST);
             check(&report["filter"], &FilterBlockReader::new(BloomFilterPolicy::new(10), data));
         }
         1 => inspect(Bytes::copy_from_slice(data), false),
@@ -44,10 +51,10 @@ fn hostile(made: &Hostile) {
     match made {
         Hostile::Table(file) => {
             inspect(file.clone(), false);
-            program::query(file, MOST_A_BYTE);
+            program::query(file, &MOST_OF_QUERY);
         }
         Hostile::Manifest(manifest) => {
-            program::run_on_manifest(&["inspect"], manifest, MOST_A_BYTE);
+            program::run_on_manifest(&["inspect"], manifest, &MOST);
         }
     }
 }
@@ -69,7 +76,7 @@ impl ReadAt for Counting {
 }
 
 fn inspect(file: Bytes, sound: bool) {
-    let Run { status, report } = program::run(&["inspect", "--filters"], &file, MOST_A_BYTE);
+    let Run { status, report } = program::run(&["inspect", "--filters"], &file, &MOST);
     let filter = &report["filter"];
     let damage = [&report["error"], &report["filter_error"], &filter["malformed"], &filter["unsound"]];
     assert!(status != 0 || damage[0].is_null(), "{report}");

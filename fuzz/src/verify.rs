@@ -5,11 +5,19 @@ use filterblock::policy::known;
 use filterblock::table::{ReadOptions, Table};
 
 use crate::hostile::{self, Hostile};
-use crate::program::{self, Run};
+use crate::program::{self, Most, Run};
 use crate::table::{self, Made};
 
-/// What a name in a MANIFEST or a finding may take of the output, for each byte of it: control characters are escaped.
-const MOST_A_BYTE: usize = 128;
+/// What `verify` promises of one file: of the blocks in it, each byte is read twice at most, the others besides; decoded are no more bytes than `limit`
+/// and the blocks that opening takes.
+fn most(limit: u64) -> Most {
+    Most { printed_a_byte: 0, read_a_byte: 4, decoded: limit + 4 * program::BLOCK }
+}
+
+/// What the tool decodes of a file of this length, if nothing else is said.
+fn usual_limit(file_len: usize) -> u64 {
+    (100 * file_len as u64).max(64 << 20)
+}
 
 /// Options, then a table made as for the target `table`; behind 255 something that makes much of little.
 pub fn run(data: &[u8]) {
@@ -29,7 +37,8 @@ pub fn run(data: &[u8]) {
     if is_limited {
         arguments.extend(["--max-output", "2000"]);
     }
-    let Run { status, report } = program::run(&arguments, &made.file, 0);
+    let limit = if is_limited { 2000 } else { usual_limit(made.file.len()) };
+    let Run { status, report } = program::run(&arguments, &made.file, &most(limit));
     let findings = report["findings"].as_array().expect("a list");
     let expected = match status {
         0 => "sound",
@@ -58,10 +67,13 @@ fn hostile(made: &Hostile) {
     let arguments = ["verify", "--jobs", "1"];
     let (status, lines) = match made {
         Hostile::Table(file) => {
-            let Run { status, report } = program::run(&arguments, file, 0);
+            let Run { status, report } = program::run(&arguments, file, &most(usual_limit(file.len())));
             (status, vec![report])
         }
-        Hostile::Manifest(manifest) => program::run_on_manifest(&arguments, manifest, MOST_A_BYTE),
+        Hostile::Manifest(manifest) => {
+            // Each edit may be a line, for a table that is not there.
+            program::run_on_manifest(&arguments, manifest, &Most { printed_a_byte: 128, ..most(0) })
+        }
     };
     let worst = lines.iter().map(|line| match line["status"].as_str().expect("a status") {
         "sound" => 0,

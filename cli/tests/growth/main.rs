@@ -1,8 +1,9 @@
-//! Files made to cost as much as they can, each in sizes that double: what the program allocates, holds and prints for one of
+//! Files made to cost as much as they can, each in sizes that double: what the program reads, decodes, allocates, holds and prints for one of
 //! twice the size is at most twice as much.
 //!
 //! Environment variables go further than `cargo test` has time for: `GROWTH_DOUBLINGS` is how often the size doubles (2 if not
-//! given, from 32 KiB on), `GROWTH_ONLY` leaves out all files whose name does not contain it, and with `GROWTH_TABLE` every run is shown.
+//! given, from 32 KiB on), `GROWTH_ONLY` leaves out all files whose name does not contain it, and with `GROWTH_TABLE` every run is
+//! shown: file, command, size, reads, bytes read, decoded, allocated, held at the peak and printed, milliseconds, exit status.
 
 mod folders;
 mod meter;
@@ -69,6 +70,10 @@ fn arguments(command: &[&str], folder: &Path) -> Vec<OsString> {
 /// What grew by more than it may, between a run and one of twice the size.
 fn excess(before: Taken, after: Taken) -> Option<String> {
     let parts = [
+        // A read costs some bytes at least.
+        ("reads, times 16", 16 * before.reads, 16 * after.reads),
+        ("read", before.read, after.read),
+        ("decoded", before.decoded, after.decoded),
         ("allocated", before.allocated, after.allocated),
         ("held", before.peak, after.peak),
         ("printed", before.printed, after.printed),
@@ -90,10 +95,10 @@ fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
             let after = meter::run(arguments(command, folder.path()));
             let what = format!("{} | {} | {size}", hostile.name, command.join(" "));
             if shown {
-                let Taken { allocated, peak, printed, nanoseconds, status } = after;
+                let Taken { reads, read, decoded, allocated, peak, printed, nanoseconds, status } = after;
+                let milliseconds = nanoseconds / 1_000_000;
                 println!(
-                    "{what} | {allocated} | {peak} | {printed} | {} | {status}",
-                    nanoseconds / 1_000_000
+                    "{what} | {reads} | {read} | {decoded} | {allocated} | {peak} | {printed} | {milliseconds} | {status}"
                 );
             }
             if let Some(excess) = before.replace(after).and_then(|before| excess(before, after)) {

@@ -1,12 +1,15 @@
-//! What a run of the program takes: bytes allocated, bytes held at the peak, and bytes printed, of all threads together.
+//! What a run of the program takes: bytes read and decoded, bytes allocated, held at the peak and printed, of all threads together.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
+
+use filterblock::table::Meter;
 
 struct Counting;
 
@@ -47,7 +50,11 @@ static ALLOCATOR: Counting = Counting;
 /// What one run took, in bytes and in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
-    /// All that was allocated, whether given back or not. Each block that is read takes a buffer.
+    /// How often tables were read.
+    pub(crate) reads: usize,
+    pub(crate) read: usize,
+    pub(crate) decoded: usize,
+    /// All that was allocated, whether given back or not.
     pub(crate) allocated: usize,
     pub(crate) peak: usize,
     pub(crate) printed: usize,
@@ -76,8 +83,12 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Taken {
     let (allocated, held, start) = (ALLOCATED.load(Relaxed), HELD.load(Relaxed), Instant::now());
     PEAK.store(held, Relaxed);
     let arguments = std::iter::once("filterblock".into()).chain(arguments);
-    let status = filterblock_cli::run(arguments, sink.clone(), sink.clone());
+    let meter = Arc::new(Meter::default());
+    let status = filterblock_cli::run_metered(arguments, sink.clone(), sink.clone(), Arc::clone(&meter));
     Taken {
+        reads: meter.reads() as usize,
+        read: meter.bytes_read() as usize,
+        decoded: meter.bytes_decoded() as usize,
         allocated: ALLOCATED.load(Relaxed) - allocated,
         peak: PEAK.load(Relaxed) - held,
         printed: sink.0.get(),
