@@ -160,7 +160,7 @@ fn damaged(file: &mut File, contents: &[u8], codec: u8, damage: u8, option: u8) 
     let mut block = plain_block(entries);
     let len = block.len();
     match damage % 8 {
-        1 => block[len - 9] = option,
+        1 => block.iter_mut().rev().skip(8).take(1).for_each(|byte| *byte = option),
         2 => block[len - 8..len - 4].fill(option),
         3 => block = contents.to_vec(),
         _ => {}
