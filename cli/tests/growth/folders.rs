@@ -77,23 +77,26 @@ fn add(level: u8, number: usize, smallest: &[u8], largest: &[u8]) -> Vec<u8> {
     edit
 }
 
-/// A database folder with this MANIFEST and so many small tables, and a list of all of them.
-fn write(folder: &Path, manifest: &[u8], tables: usize) {
-    let database = folder.join("000005.ldb");
-    fs::create_dir(&database).unwrap();
+/// Makes a database with this MANIFEST and so many small tables, and returns their paths, each with a line break.
+fn database(database: &Path, manifest: &[u8], tables: usize) -> Vec<String> {
+    fs::create_dir(database).unwrap();
     fs::write(database.join("CURRENT"), "MANIFEST-000002\n").unwrap();
     fs::write(database.join("MANIFEST-000002"), manifest).unwrap();
     let mut crafted = Crafted::default();
     let place = crafted.entries(&[(internal(b"k"), b"")]);
     let table = crafted.finish(&[(&internal(b"l"), place)], &[]);
-    let mut list = String::new();
-    for number in 10..10 + tables {
+    let write = |number| {
         let path = database.join(format!("{number:06}.ldb"));
         fs::write(&path, &table).unwrap();
-        list.push_str(path.to_str().unwrap());
-        list.push('\n');
-    }
-    fs::write(folder.join("list"), list).unwrap();
+        format!("{}\n", path.to_str().unwrap())
+    };
+    (10..10 + tables).map(write).collect()
+}
+
+/// A database folder with this MANIFEST and so many small tables, and a list of all of them.
+fn write(folder: &Path, manifest: &[u8], tables: usize) {
+    let list = database(&folder.join("000005.ldb"), manifest, tables);
+    fs::write(folder.join("list"), list.concat()).unwrap();
 }
 
 /// A folder whose MANIFEST is made so, with as many tables as `tables` says.
@@ -233,6 +236,16 @@ pub(crate) fn all() -> Vec<Hostile> {
         log("a log of fragments that begin anew", |size| fragments((0..size / 8).map(|_| (FIRST, vec![0])))),
         log("a log of fragments of unknown type", |size| fragments((0..size / 7).map(|_| (9, vec![])))),
         log("a log of empty records", |size| fragments((0..size / 7).map(|_| (FULL, vec![])))),
+        Hostile {
+            name: "tables of two databases in turn".to_owned(),
+            make: Box::new(move |size, path| {
+                let manifest = records((0..size / 2048).map(table));
+                let [one, other] =
+                    ["000005.ldb", "another"].map(|name| database(&path.join(name), &manifest, size / 2048));
+                let list: Vec<_> = one.iter().zip(&other).flat_map(|(one, other)| [&**one, other]).collect();
+                fs::write(path.join("list"), list.concat()).unwrap();
+            }),
+        },
         Hostile {
             name: "many logs".to_owned(),
             make: Box::new(|size, path| {
