@@ -107,9 +107,9 @@ fn named() -> Vec<Hostile> {
                 move |size| {
                     let mut crafted = Crafted::default();
                     let index_len = (size / 2).min(MOST_OF_INDEX);
-                    let blocks = (size - index_len).div_ceil(MOST_OF_BLOCK);
+                    let blocks = (size / 2).div_ceil(MOST_OF_BLOCK);
                     let places: Vec<Place> = (0..blocks)
-                        .map(|_| damaged(&mut crafted, (size - index_len) / blocks, damage, codec, kind))
+                        .map(|_| damaged(&mut crafted, size / 2 / blocks, damage, codec, kind))
                         .collect();
                     let index = index_of((0..index_len / INDEX_ENTRY).map(|at| places[at % blocks]));
                     finish(crafted, &index, &plain_block([]))
