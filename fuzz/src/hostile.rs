@@ -186,7 +186,7 @@ fn damaged(file: &mut File, contents: &[u8], codec: u8, damage: u8, option: u8) 
 
 /// A table that has this block as a data block, as its index or as its metaindex.
 fn placed(mut file: File, block: &[u8], option: u8) -> Hostile {
-    let data = file.block(if option % 3 == 0 { block } else { &[0, 0, 0, 0, 1, 0, 0, 0] }, 0, 0);
+    let data = file.block(if option.is_multiple_of(3) { block } else { &[0, 0, 0, 0, 1, 0, 0, 0] }, 0, 0);
     let index = plain_block([(key(0), encoded(data))]);
     match option % 3 {
         0 => finish(file, &index, &plain_block([])),

@@ -46,11 +46,13 @@ const OF_FOLDERS: [&[&str]; 8] = [
     &["query", "--files-from", "LIST", "key"],
 ];
 
+/// Makes something of about so many bytes, in this folder.
+type Make = Box<dyn Fn(usize, &Path)>;
+
 /// A file or folder that can be made in any size.
 struct Hostile {
     name: String,
-    /// Makes it of about so many bytes, at this path.
-    make: Box<dyn Fn(usize, &Path)>,
+    make: Make,
 }
 
 fn number(variable: &str, default: usize) -> usize {

@@ -6,7 +6,7 @@ use filterblock::table::Codec;
 
 use crate::Hostile;
 use crate::encode::encode;
-use crate::support::{Crafted, Place, entry_block, handle, varint};
+use crate::support::{Crafted, Entry, Place, entry_block, handle, varint};
 
 /// The program refuses blocks of more than 8 MiB.
 const MOST_OF_INDEX: usize = 7 << 20;
@@ -20,7 +20,7 @@ fn table(name: impl Into<String>, make: impl Fn(usize) -> Vec<u8> + 'static) -> 
 }
 
 /// A block that is a run of entries without prefixes, one restart, and its end.
-fn plain_block(entries: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Vec<u8> {
+fn plain_block(entries: impl IntoIterator<Item = Entry>) -> Vec<u8> {
     let mut block = Vec::new();
     for (key, value) in entries {
         block.push(0);
@@ -175,7 +175,7 @@ fn filter_block(filters: &[u8], offsets: impl Iterator<Item = u32>, base_lg: u8)
 
 /// Much of one thing.
 fn many() -> Vec<Hostile> {
-    let named = |name: &str, metaindex: fn(usize, Place) -> Vec<(Vec<u8>, Vec<u8>)>| {
+    let named = |name: &str, metaindex: fn(usize, Place) -> Vec<Entry>| {
         table(name, move |size| {
             let mut crafted = Crafted::default();
             let data = crafted.block(&data_block(1000));
