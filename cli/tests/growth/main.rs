@@ -25,6 +25,8 @@ const START: usize = 32 << 10;
 const FACTOR: usize = 240;
 /// What may come to it whatever the size is: buffers of fixed length.
 const BASE: usize = 64 << 10;
+/// So many times the size may be taken in any case: there are budgets in proportion to it, which one size may use up and half of it not.
+const ALWAYS: usize = 4;
 
 /// What the program does to a table or a folder.
 const OF_TABLES: [&[&str]; 6] = [
@@ -69,8 +71,8 @@ fn arguments(command: &[&str], folder: &Path) -> Vec<OsString> {
     command.iter().map(argument).collect()
 }
 
-/// What grew by more than it may, between a run and one of twice the size.
-fn excess(before: Taken, after: Taken) -> Option<String> {
+/// What grew by more than it may, between a run and one of twice the size, which is `size`.
+fn excess(before: Taken, after: Taken, size: usize) -> Option<String> {
     let parts = [
         // A read costs some bytes at least.
         ("reads, times 16", 16 * before.reads, 16 * after.reads),
@@ -80,7 +82,9 @@ fn excess(before: Taken, after: Taken) -> Option<String> {
         ("held", before.peak, after.peak),
         ("printed", before.printed, after.printed),
     ];
-    let bad = parts.into_iter().filter(|&(_, before, after)| after > before / 100 * FACTOR + BASE);
+    let bad = parts
+        .into_iter()
+        .filter(|&(_, before, after)| after > before / 100 * FACTOR + BASE && after > ALWAYS * size);
     let bad: Vec<_> = bad.map(|(what, before, after)| format!("{what} {before}, then {after}")).collect();
     (!bad.is_empty()).then(|| bad.join("; "))
 }
@@ -103,7 +107,7 @@ fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
                     "{what} | {reads} | {read} | {decoded} | {allocated} | {peak} | {printed} | {milliseconds} | {status}"
                 );
             }
-            if let Some(excess) = before.replace(after).and_then(|before| excess(before, after)) {
+            if let Some(excess) = before.replace(after).and_then(|before| excess(before, after, size)) {
                 bad.push(format!("{what}: {excess}"));
             }
         }
