@@ -3,21 +3,21 @@
 #
 #   tests/other-architectures.sh [chroot [i686|s390x]...]
 #
-# Needs root, a network and 4 GB; the chroot is kept for the next time. Where one of these cannot be had it says so and ends well.
+# Needs root, a network and 4 GB; the chroot is kept for the next time. Where one of these cannot be had it says so and fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 chroot=${1:-${TMPDIR:-/tmp}/filterblock-debian-sid}
 mirror=http://deb.debian.org/debian
 
-skip() { echo "skipped: $*"; exit 0; }
+fail() { echo "cannot be run here: $*" >&2; exit 1; }
 
-[ "$(id -u)" -eq 0 ] || skip 'a chroot needs root'
-[ "$(uname -m)" = x86_64 ] || skip 'this is for x86-64'
+[ "$(id -u)" -eq 0 ] || fail 'a chroot needs root'
+[ "$(uname -m)" = x86_64 ] || fail 'this is for x86-64'
 if [ ! -e "$chroot/ready" ]; then
     command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap >/dev/null 2>&1 ||
-        skip 'no debootstrap'
+        fail 'no debootstrap'
     rm -rf "$chroot"
-    debootstrap --variant=minbase sid "$chroot" "$mirror" >"$chroot.log" 2>&1 || skip "no Debian sid: $(tail -1 "$chroot.log")"
+    debootstrap --variant=minbase sid "$chroot" "$mirror" >"$chroot.log" 2>&1 || fail "no Debian sid: $(tail -1 "$chroot.log")"
     # Mirrors may lag behind; signatures are checked all the same.
     echo 'Acquire::Check-Valid-Until "false";' >"$chroot/etc/apt/apt.conf.d/90mirror"
     chroot "$chroot" bash -c '
@@ -27,7 +27,7 @@ if [ ! -e "$chroot/ready" ]; then
             gcc-i686-linux-gnu libc6-dev-i386-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross &&
         cd /tmp && apt-get download libstd-rust-dev:i386 libstd-rust-dev:s390x &&
         for package in *.deb; do dpkg-deb -x "$package" /; done && rm *.deb' >"$chroot.log" 2>&1 ||
-        skip "no Rust for other architectures: $(tail -1 "$chroot.log")"
+        fail "no Rust for other architectures: $(tail -1 "$chroot.log")"
     touch "$chroot/ready"
 fi
 

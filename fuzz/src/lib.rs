@@ -3,7 +3,10 @@
 pub mod bloom;
 pub mod builder;
 mod cut;
+#[path = "../../tests/encode/mod.rs"]
+mod encode;
 pub mod filter_block;
+pub mod hostile;
 pub mod manifest;
 pub mod model;
 pub mod mutate;

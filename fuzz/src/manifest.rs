@@ -52,11 +52,7 @@ fn log_of(records: &[Vec<u8>]) -> Vec<u8> {
                 (false, false) => 3,
                 (false, true) => 4,
             };
-            let crc = crc32c::crc32c_append(crc32c::crc32c(&[kind]), data);
-            file.extend(crc.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes());
-            file.extend((data.len() as u16).to_le_bytes());
-            file.push(kind);
-            file.extend(data);
+            append_fragment(&mut file, kind, data);
             (rest, first) = (after, false);
             if last {
                 break;
@@ -64,6 +60,19 @@ fn log_of(records: &[Vec<u8>]) -> Vec<u8> {
         }
     }
     file
+}
+
+/// Appends a fragment, behind as many zeros as it takes for its header to lie in one block.
+pub(crate) fn append_fragment(file: &mut Vec<u8>, kind: u8, data: &[u8]) {
+    let left = BLOCK_LEN - file.len() % BLOCK_LEN;
+    if left < HEADER_LEN {
+        file.resize(file.len() + left, 0);
+    }
+    let crc = crc32c::crc32c_append(crc32c::crc32c(&[kind]), data);
+    file.extend(crc.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes());
+    file.extend((data.len() as u16).to_le_bytes());
+    file.push(kind);
+    file.extend(data);
 }
 
 /// All records, and whether anything was damaged.

@@ -26,6 +26,9 @@ impl Random {
     }
 }
 
+/// No input is made longer.
+pub const MAX_LEN: usize = 64 << 10;
+
 /// The committed corpus of a target.
 pub fn corpus(target: &str) -> Vec<Vec<u8>> {
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target))
@@ -51,6 +54,23 @@ pub fn next_input(inputs: &[Vec<u8>], random: &mut Random, input: &mut Vec<u8>) 
     for _ in 0..=random.below(8) {
         change(input, inputs, random);
     }
+    if random.below(6) == 0 {
+        lengthen(input, random);
+    }
+}
+
+/// Makes `input` up to [`MAX_LEN`] long, half of the times at least a quarter of that: by what it ends in, again and again, or by anything.
+fn lengthen(input: &mut Vec<u8>, random: &mut Random) {
+    let least = if random.below(2) == 0 { MAX_LEN / 4 } else { 512 };
+    let len = least + random.below(MAX_LEN - least);
+    if random.below(2) == 0 {
+        input.extend(random.bytes(len.saturating_sub(input.len())));
+        return;
+    }
+    let part = input.split_off(input.len() - random.below(input.len().min(64)));
+    let part = if part.is_empty() { vec![random.bits() as u8] } else { part };
+    let missing = len.saturating_sub(input.len());
+    input.extend(part.iter().cycle().take(missing));
 }
 
 fn change(input: &mut Vec<u8>, inputs: &[Vec<u8>], random: &mut Random) {

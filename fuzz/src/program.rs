@@ -2,9 +2,13 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use filterblock::table::Meter;
 use serde_json::Value;
 
 /// What a run came to.
@@ -29,18 +33,77 @@ impl Write for Output {
     }
 }
 
+/// What a run may take at most, besides fixed amounts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Most {
+    /// Bytes printed for each byte of the file.
+    pub(crate) printed_a_byte: usize,
+    /// Bytes read for each byte of the file.
+    pub(crate) read_a_byte: u64,
+    /// Bytes decoded.
+    pub(crate) decoded: u64,
+}
+
+/// The limit on a block.
+pub(crate) const BLOCK: u64 = 8 << 20;
+/// What no block is smaller than in a file: its trailer.
+const TRAILER: u64 = 5;
+
+impl Most {
+    fn hold(&self, meter: &Meter, file_len: u64) {
+        let (reads, read, decoded) = (meter.reads(), meter.bytes_read(), meter.bytes_decoded());
+        assert!(read <= (64 << 10) + self.read_a_byte * file_len, "{read} bytes read of {file_len}");
+        assert!(reads <= 16 + read / TRAILER, "{reads} reads of {read} bytes");
+        assert!(decoded <= self.decoded, "{decoded} bytes decoded of {file_len}");
+    }
+}
+
 /// Runs `filterblock` with these arguments, `--json` and the path of a file of these bytes.
 ///
-/// Whatever they are, there is one line for the file, and no more is written than a few kilobytes and `most_a_byte` for each byte of it.
-pub(crate) fn run(arguments: &[&str], file: &[u8], most_a_byte: usize) -> Run {
+/// Whatever they are, there is one line for the file, and no more is written than a few kilobytes and `most` allows for each byte of it.
+pub(crate) fn run(arguments: &[&str], file: &[u8], most: &Most) -> Run {
     let mut table = tempfile::NamedTempFile::new().expect("a place for temporary files");
     table.write_all(file).expect("room for a small file");
+    let (status, mut lines) = run_on(arguments, table.path(), &[], file.len(), most);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    Run { status, report: lines.remove(0) }
+}
+
+/// Asks a file of these bytes for a key. There is one line for it, or none where nothing can be asked.
+pub(crate) fn query(file: &[u8], most: &Most) {
+    let mut table = tempfile::NamedTempFile::new().expect("a place for temporary files");
+    table.write_all(file).expect("room for a small file");
+    let (_, lines) = run_on(&["query"], table.path(), &["k00001"], file.len(), most);
+    assert!(lines.len() <= 1, "{lines:?}");
+}
+
+/// Runs it with the folder of a database, whose MANIFEST this is and which has no tables. Returns the exit status and the lines.
+pub(crate) fn run_on_manifest(arguments: &[&str], manifest: &[u8], most: &Most) -> (u8, Vec<Value>) {
+    let folder = tempfile::tempdir().expect("a place for temporary files");
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("room for it");
+    write("CURRENT", b"MANIFEST-000002\n");
+    write("MANIFEST-000002", manifest);
+    run_on(arguments, folder.path(), &[], manifest.len(), most)
+}
+
+/// Runs it on the path, with more arguments behind it. Returns the exit status and the lines of JSON.
+pub(crate) fn run_on(
+    arguments: &[&str],
+    path: &Path,
+    behind: &[&str],
+    file_len: usize,
+    most: &Most,
+) -> (u8, Vec<Value>) {
     let (out, err) = (Output::default(), Output::default());
     let arguments = ["filterblock"].iter().chain(arguments).chain(&["--json"]).map(OsString::from);
-    let status = filterblock_cli::run(arguments.chain([table.path().into()]), out.clone(), err.clone());
+    let arguments = arguments.chain([path.into()]).chain(behind.iter().map(OsString::from));
+    let meter = Arc::new(Meter::default());
+    let status = filterblock_cli::run_metered(arguments, out.clone(), err.clone(), Arc::clone(&meter));
     assert!(status <= 2, "{status}");
+    most.hold(&meter, file_len as u64);
     let (out, err) = (out.0.borrow(), err.0.borrow());
-    assert!(out.len() + err.len() <= (32 << 10) + most_a_byte * file.len(), "{} + {}", out.len(), err.len());
-    assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), 1, "{out:?} {err:?}");
-    Run { status, report: serde_json::from_slice(&out).expect("a line of JSON") }
+    let printed = out.len() + err.len();
+    assert!(printed <= (32 << 10) + most.printed_a_byte * file_len, "{printed} bytes for {file_len}");
+    let lines = out.split_inclusive(|&byte| byte == b'\n');
+    (status, lines.map(|line| serde_json::from_slice(line).expect("a line of JSON")).collect())
 }

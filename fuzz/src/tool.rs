@@ -9,7 +9,8 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy};
 use serde_json::Value;
 
-use crate::program::{self, Run};
+use crate::hostile::{self, Hostile};
+use crate::program::{self, Most, Run};
 use crate::table;
 
 /// Opening takes four reads at most, or two more where reading several things together fails.
@@ -17,15 +18,20 @@ const OPENING: usize = 6;
 /// How many data blocks are looked into.
 const SAMPLED: usize = 16;
 
-/// So much may be said of each byte: a filter, which has four at least, takes a line.
-const MOST_A_BYTE: usize = 128;
+/// So much may be said of each byte: a filter, which has four at least, takes a line. What is opened is read twice at most, each
+/// block's trailer once, and the data blocks looked into are together no larger than the file.
+const MOST: Most =
+    Most { printed_a_byte: 128, read_a_byte: 6, decoded: (4 + SAMPLED as u64) * program::BLOCK };
+/// Keys are looked for without a data block.
+const MOST_OF_QUERY: Most = Most { read_a_byte: 4, decoded: 4 * program::BLOCK, ..MOST };
 
-/// A kind of input: a filter block, a file, or a table made as for the target `table`.
+/// A kind of input: a filter block, a file, a table made as for the target `table`, or something that makes much of little.
 pub fn run(data: &[u8]) {
     let Some((kind, data)) = data.split_first() else { return };
     match kind % 4 {
+        _ if *kind == 0xff => hostile(&hostile::make(data)),
         0 => {
-            let Run { report, .. } = program::run(&["inspect", "--block", "--filters"], data, MOST_A_BYTE);
+            let Run { report, .. } = program::run(&["inspect", "--block", "--filters"], data, &MOST);
             check(&report["filter"], &FilterBlockReader::new(BloomFilterPolicy::new(10), data));
         }
         1 => inspect(Bytes::copy_from_slice(data), false),
@@ -33,6 +39,19 @@ pub fn run(data: &[u8]) {
             if let Some(made) = table::make(data) {
                 inspect(made.file, made.sound);
             }
+        }
+    }
+}
+
+/// What has to end well, whatever it is: in whole, and asked for a key.
+fn hostile(made: &Hostile) {
+    match made {
+        Hostile::Table(file) => {
+            inspect(file.clone(), false);
+            program::query(file, &MOST_OF_QUERY);
+        }
+        Hostile::Manifest(manifest) => {
+            program::run_on_manifest(&["inspect"], manifest, &MOST);
         }
     }
 }
@@ -54,7 +73,7 @@ impl ReadAt for Counting {
 }
 
 fn inspect(file: Bytes, sound: bool) {
-    let Run { status, report } = program::run(&["inspect", "--filters"], &file, MOST_A_BYTE);
+    let Run { status, report } = program::run(&["inspect", "--filters"], &file, &MOST);
     let filter = &report["filter"];
     let damage = [&report["error"], &report["filter_error"], &filter["malformed"], &filter["unsound"]];
     assert!(status != 0 || damage[0].is_null(), "{report}");

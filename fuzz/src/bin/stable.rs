@@ -17,6 +17,9 @@ use filterblock_fuzz::{TARGETS, Target};
 
 const USAGE: &str = "usage: stable [--seconds N | --inputs N] [--seed N] [--corpus FOLDER] [target]...";
 
+/// Where one class of lengths ends and the next begins.
+const LENGTHS: [usize; 3] = [512, 4 << 10, 16 << 10];
+
 /// What is run of each target.
 struct Options {
     seconds: Option<u64>,
@@ -71,6 +74,7 @@ fn run(&(name, target): &Target, options: &Options) -> bool {
     let start = Instant::now();
     let end = options.seconds.map(|seconds| start + Duration::from_secs(seconds));
     let (mut count, mut input) = (0_u64, Vec::new());
+    let mut of_len = [0_u64; LENGTHS.len() + 1];
     loop {
         match known.get(count as usize) {
             Some(known) => input.clone_from(known),
@@ -80,6 +84,7 @@ fn run(&(name, target): &Target, options: &Options) -> bool {
             None => next_input(&known, &mut random, &mut input),
         }
         count += 1;
+        of_len[LENGTHS.iter().filter(|&&len| input.len() >= len).count()] += 1;
         if panic::catch_unwind(AssertUnwindSafe(|| target(&input))).is_err() {
             let hex: String = input.iter().map(|byte| format!("{byte:02x}")).collect();
             eprintln!("{name}: input {count} with seed {}: {hex}", options.seed);
@@ -87,7 +92,7 @@ fn run(&(name, target): &Target, options: &Options) -> bool {
         }
     }
     println!(
-        "{name}: {count} inputs in {:.1} s, {} of them from the corpus",
+        "{name}: {count} inputs in {:.1} s, {} of them from the corpus; of less than 512 bytes, 4 KiB, 16 KiB, and longer: {of_len:?}",
         start.elapsed().as_secs_f64(),
         known.len()
     );

@@ -209,13 +209,14 @@ impl Damage<'_> {
 
 /// A file being put together.
 #[derive(Default)]
-struct File {
-    bytes: Vec<u8>,
+pub(crate) struct File {
+    pub(crate) bytes: Vec<u8>,
     blocks: Vec<BlockHandle>,
 }
 
 impl File {
-    fn block(&mut self, stored: &[u8], kind: u8, checksum_xor: u32) -> BlockHandle {
+    /// Appends a block and its trailer.
+    pub(crate) fn block(&mut self, stored: &[u8], kind: u8, checksum_xor: u32) -> BlockHandle {
         let handle = BlockHandle { offset: self.bytes.len() as u64, size: stored.len() as u64 };
         self.bytes.extend(stored);
         self.bytes.push(kind);
@@ -227,7 +228,8 @@ impl File {
     }
 }
 
-fn encoded(handle: BlockHandle) -> Vec<u8> {
+/// A handle as it is in an index.
+pub(crate) fn encoded(handle: BlockHandle) -> Vec<u8> {
     let mut bytes = Vec::new();
     handle.encode(&mut bytes);
     bytes

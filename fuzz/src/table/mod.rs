@@ -10,6 +10,7 @@ use filterblock::Error;
 use filterblock::table::{Lookup, ReadOptions, Table};
 
 use damage::{Damage, Intact, assemble};
+pub(crate) use damage::{File, encoded};
 use parts::{Entry, Parts, samples};
 
 /// More than a walk through any sound sample decodes.

@@ -1,0 +1,133 @@
+//! Files made to cost as much as they can, each in sizes that double: what the program reads, decodes, allocates, holds and prints for one of
+//! twice the size is at most twice as much.
+//!
+//! Environment variables go further than `cargo test` has time for: `GROWTH_DOUBLINGS` is how often the size doubles (2 if not
+//! given, from 32 KiB on), `GROWTH_ONLY` leaves out all files whose name does not contain it, and with `GROWTH_TABLE` every run is
+//! shown: file, command, size, reads, bytes read, decoded, allocated, held at the peak and printed, milliseconds, exit status.
+
+mod folders;
+mod meter;
+mod tables;
+
+#[path = "../../../tests/encode/mod.rs"]
+mod encode;
+#[path = "../../../tests/tables/mod.rs"]
+mod support;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use meter::Taken;
+
+/// The smallest size.
+const START: usize = 32 << 10;
+/// Twice the size may take so much more, in hundredths.
+const FACTOR: usize = 240;
+/// What may come to it whatever the size is: buffers of fixed length.
+const BASE: usize = 64 << 10;
+/// So many times the size may be taken in any case: there are budgets in proportion to it, which one size may use up and half of it not.
+const ALWAYS: usize = 4;
+
+/// What the program does to a table or a folder.
+const OF_TABLES: [&[&str]; 6] = [
+    &["inspect", "FILE"],
+    &["inspect", "--filters", "FILE"],
+    &["inspect", "--filters", "--json", "FILE"],
+    &["query", "FILE", "key"],
+    &["verify", "--jobs", "1", "FILE"],
+    &["extract", "FILE"],
+];
+const OF_FOLDERS: [&[&str]; 8] = [
+    &["inspect", "FILE"],
+    &["inspect", "--json", "FILE"],
+    &["query", "FILE", "key"],
+    &["verify", "--jobs", "1", "FILE"],
+    &["verify", "--json", "--jobs", "1", "FILE"],
+    &["inspect", "--files-from", "LIST"],
+    &["verify", "--jobs", "1", "--files-from", "LIST"],
+    &["query", "--files-from", "LIST", "key"],
+];
+
+/// Makes something of about so many bytes, in this folder.
+type Make = Box<dyn Fn(usize, &Path)>;
+
+/// A file or folder that can be made in any size.
+struct Hostile {
+    name: String,
+    make: Make,
+}
+
+fn number(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |value| value.parse().expect(variable))
+}
+
+/// The arguments of a run on what is in `folder`: `FILE` is the table or folder, `LIST` a list of all tables.
+fn arguments(command: &[&str], folder: &Path) -> Vec<OsString> {
+    let argument = |&argument: &&str| match argument {
+        "FILE" => folder.join("000005.ldb").into(),
+        "LIST" => folder.join("list").into(),
+        argument => argument.into(),
+    };
+    command.iter().map(argument).collect()
+}
+
+/// What grew by more than it may, between a run and one of twice the size, which is `size`.
+fn excess(before: Taken, after: Taken, size: usize) -> Option<String> {
+    let parts = [
+        // A read costs some bytes at least.
+        ("reads, times 16", 16 * before.reads, 16 * after.reads),
+        ("read", before.read, after.read),
+        ("decoded", before.decoded, after.decoded),
+        ("allocated", before.allocated, after.allocated),
+        ("held", before.peak, after.peak),
+        ("printed", before.printed, after.printed),
+    ];
+    let bad = parts
+        .into_iter()
+        .filter(|&(_, before, after)| after > before / 100 * FACTOR + BASE && after > ALWAYS * size);
+    let bad: Vec<_> = bad.map(|(what, before, after)| format!("{what} {before}, then {after}")).collect();
+    (!bad.is_empty()).then(|| bad.join("; "))
+}
+
+/// Runs these commands on a file in sizes that double, and says what took too much.
+fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
+    let shown = std::env::var_os("GROWTH_TABLE").is_some();
+    let mut before: Vec<Option<Taken>> = vec![None; commands.len()];
+    for doubling in 0..=number("GROWTH_DOUBLINGS", 2) {
+        let folder = tempfile::tempdir().unwrap();
+        let size = START << doubling;
+        (hostile.make)(size, folder.path());
+        for (command, before) in commands.iter().zip(&mut before) {
+            let after = meter::run(arguments(command, folder.path()));
+            let what = format!("{} | {} | {size}", hostile.name, command.join(" "));
+            if shown {
+                let Taken { reads, read, decoded, allocated, peak, printed, nanoseconds, status } = after;
+                let milliseconds = nanoseconds / 1_000_000;
+                println!(
+                    "{what} | {reads} | {read} | {decoded} | {allocated} | {peak} | {printed} | {milliseconds} | {status}"
+                );
+            }
+            if let Some(excess) = before.replace(after).and_then(|before| excess(before, after, size)) {
+                bad.push(format!("{what}: {excess}"));
+            }
+        }
+    }
+}
+
+/// One test, as one allocator counts for all threads.
+#[test]
+fn a_file_of_twice_the_size_takes_at_most_twice_as_much() {
+    let only = std::env::var("GROWTH_ONLY").unwrap_or_default();
+    let mut bad = Vec::new();
+    for (kind, files, commands) in
+        [("table: ", tables::all(), &OF_TABLES[..]), ("folder: ", folders::all(), &OF_FOLDERS)]
+    {
+        for Hostile { name, make } in files {
+            let hostile = Hostile { name: format!("{kind}{name}"), make };
+            if hostile.name.contains(&only) {
+                check(&hostile, commands, &mut bad);
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{} runs took too much:\n{}", bad.len(), bad.join("\n"));
+}
