@@ -123,11 +123,11 @@ pub use escape::{Escaped, Quoted, escape, escape_path, quote};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use hash::hash;
 pub use keys::{KeyBuf, Keys};
+pub use policy::{AtomicBloomFilter, expected_false_positive_rate};
 pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
 pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash, SharedPolicy};
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
 pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy};
-pub use policy::{SharedBloomFilter, expected_false_positive_rate};
 
 /// The examples of README.md.
 #[cfg(all(doctest, feature = "table"))]

@@ -5,9 +5,9 @@ mod counting;
 use std::sync::Arc;
 
 use counting::{allocations, with_at_most};
+use filterblock::{AtomicBloomFilter, LegacyBloomPolicy, Murmur3BloomPolicy, SharedPolicy};
 use filterblock::{BashoBloom2Policy, BloomFilterPolicy, CassandraBloomPolicy, Error, FilterBlockBuilder};
 use filterblock::{FilterBlockReader, FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash};
-use filterblock::{LegacyBloomPolicy, Murmur3BloomPolicy, SharedBloomFilter, SharedPolicy};
 
 fn keys() -> Vec<Vec<u8>> {
     (0..4000u32).map(|i| i.to_be_bytes().repeat(2 + i as usize % 20)).collect()
@@ -96,16 +96,16 @@ fn a_filter_without_memory_is_an_error_and_changes_nothing() {
 }
 
 #[test]
-fn a_shared_filter_without_memory_is_an_error() {
+fn a_atomic_filter_without_memory_is_an_error() {
     for bits in [1 << 20, 1 << 34] {
-        assert_eq!(refused(with_at_most(200, || SharedBloomFilter::new(bits, 6))), ("filter", bits / 8));
+        assert_eq!(refused(with_at_most(200, || AtomicBloomFilter::new(bits, 6))), ("filter", bits / 8));
     }
-    let filter = SharedBloomFilter::new(1 << 13, 6).unwrap();
+    let filter = AtomicBloomFilter::new(1 << 13, 6).unwrap();
     let mut dst = b"before".to_vec();
     let (what, bytes) = refused(with_at_most(200, || filter.write_filter(&mut dst)));
     assert_eq!((what, bytes, &dst[..]), ("filter", 1025, &b"before"[..]));
     filter.write_filter(&mut dst).unwrap();
-    assert_eq!(refused(with_at_most(200, || SharedBloomFilter::from_filter(&dst[6..]))), ("filter", 1024));
+    assert_eq!(refused(with_at_most(200, || AtomicBloomFilter::from_filter(&dst[6..]))), ("filter", 1024));
 }
 
 #[test]

@@ -14,7 +14,7 @@ cd "$copy"
 export CARGO_TARGET_DIR=$copy-target MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2
 
 # The other files' tests read tables of some hundred entries, count allocations or need many keys.
-files=(bloom compression database dialect_tables dialects errors filter_block kernels keys own_policies policies shared_filter
+files=(bloom compression database dialect_tables dialects errors filter_block kernels keys own_policies policies atomic_filter
     table_corruption table_writer threads)
 
 interpret() {

@@ -18,7 +18,7 @@ export CARGO_TARGET_DIR=$copy/target
 
 echo '-- ThreadSanitizer, the standard library instrumented too'
 (cd "$copy/threads" && RUSTFLAGS='-Z sanitizer=thread' \
-    cargo +nightly test --quiet -Z build-std --target "$host" --test threads --test shared_filter)
+    cargo +nightly test --quiet -Z build-std --target "$host" --test threads --test atomic_filter)
 
 echo '-- cargo careful: all tests, on a standard library that checks what unsafe code promises it'
 (cd "$copy/careful" && cargo +nightly careful test --quiet --all-features --lib --tests)

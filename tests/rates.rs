@@ -3,8 +3,8 @@
 mod support;
 
 use filterblock::{
-    BashoBloom2Policy, BloomFilterPolicy, CassandraBloomPolicy, Error, FilterPolicy, KeyBuf,
-    LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, SharedBloomFilter, expected_false_positive_rate,
+    AtomicBloomFilter, BashoBloom2Policy, BloomFilterPolicy, CassandraBloomPolicy, Error, FilterPolicy,
+    KeyBuf, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, expected_false_positive_rate,
 };
 use support::{filter, random_key};
 
@@ -64,8 +64,8 @@ fn measured_rates_with_rounding_up_are_predicted_from_the_bits_there() {
 }
 
 #[test]
-fn a_shared_filter_estimates_its_rate_and_count() {
-    let shared = SharedBloomFilter::with_capacity(13_000, 10).unwrap();
+fn a_atomic_filter_estimates_its_rate_and_count() {
+    let shared = AtomicBloomFilter::with_capacity(13_000, 10).unwrap();
     assert_eq!((shared.estimated_count(), shared.estimated_false_positive_rate()), (0.0, 0.0));
     for count in [1, 100, 13_000, 40_000] {
         shared.add_all((0..count).map(random_key));
@@ -75,7 +75,7 @@ fn a_shared_filter_estimates_its_rate_and_count() {
     let ratio = measured(|key| shared.may_contain(key)) / shared.estimated_false_positive_rate();
     assert!((0.95..=1.05).contains(&ratio), "{ratio}");
 
-    let full = SharedBloomFilter::new(64, 1).unwrap();
+    let full = AtomicBloomFilter::new(64, 1).unwrap();
     full.add_all((0..10_000).map(random_key));
     assert_eq!((full.estimated_count(), full.estimated_false_positive_rate()), (f64::INFINITY, 1.0));
 }

@@ -1,4 +1,4 @@
-//! Threads that fill one filter: `SharedBloomFilter`, and a plain filter of the same bits behind a `Mutex`.
+//! Threads that fill one filter: `AtomicBloomFilter`, and a plain filter of the same bits behind a `Mutex`.
 //!
 //! The threads of a round wait for each other before they start. A round in which one of them had to wait for a processor says
 //! nothing of either filter, and is left out where the system tells (Linux).
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use filterblock::SharedBloomFilter;
+use filterblock::AtomicBloomFilter;
 
 use crate::{common, median};
 
@@ -21,11 +21,11 @@ struct Plain {
 }
 
 impl Plain {
-    fn like(shared: &SharedBloomFilter) -> Self {
+    fn like(shared: &AtomicBloomFilter) -> Self {
         Self { words: vec![0; (shared.bits() / 64) as usize], probes: shared.probes() }
     }
 
-    /// Adds a key of 16 bytes: the same bits as in `SharedBloomFilter`.
+    /// Adds a key of 16 bytes: the same bits as in `AtomicBloomFilter`.
     fn add(&mut self, key: &[u8]) {
         let mut longer = [1; 17];
         longer[..16].copy_from_slice(key);
@@ -60,8 +60,8 @@ pub(crate) fn run(rounds: usize) {
     println!();
 }
 
-fn filter(keys: &[Vec<u8>]) -> SharedBloomFilter {
-    SharedBloomFilter::with_capacity(keys.len() as u64, BITS_PER_KEY).expect("memory")
+fn filter(keys: &[Vec<u8>]) -> AtomicBloomFilter {
+    AtomicBloomFilter::with_capacity(keys.len() as u64, BITS_PER_KEY).expect("memory")
 }
 
 /// What is compared does the same.

@@ -1,5 +1,6 @@
 //! What a filter is made of and how it is asked: [`FilterPolicy`] and the policies that come with the library.
 
+mod atomic;
 mod basho;
 mod basho_internal;
 mod bit_array;
@@ -30,7 +31,6 @@ mod modulus;
 mod murmur;
 mod murmur3;
 mod rate;
-mod shared;
 
 use std::sync::Arc;
 
@@ -40,6 +40,7 @@ use crate::{Error, Keys, Result};
 pub(crate) use bloom::MAX_PROBES;
 pub(crate) use bloom_probe::BATCH;
 
+pub use atomic::AtomicBloomFilter;
 pub use basho::BashoBloom2Policy;
 pub use basho_internal::BashoInternalFilterPolicy;
 pub use bloom::BloomFilterPolicy;
@@ -49,7 +50,6 @@ pub use known::{OpaquePolicy, known};
 pub use legacy::{LegacyBloomPolicy, LegacyHash};
 pub use murmur3::Murmur3BloomPolicy;
 pub use rate::expected_false_positive_rate;
-pub use shared::SharedBloomFilter;
 
 /// A policy that can be shared between tables and threads.
 pub type SharedPolicy = Arc<dyn FilterPolicy + Send + Sync>;

@@ -33,7 +33,7 @@ const MAX_PROBES: u8 = 64;
 /// probes lose nothing to the hash. Making one takes a pass over each key and k bits to set, asking it a pass and up
 /// to k bits to read. Four words of hash are more than a [`KeyHash`](super::KeyHash) holds: these filters need the keys.
 ///
-/// [`SharedBloomFilter`](super::SharedBloomFilter) is the same filter in memory.
+/// [`AtomicBloomFilter`](super::AtomicBloomFilter) is the same filter in memory.
 ///
 /// ```
 /// use filterblock::{FilterPolicy, KeyBuf, Murmur3BloomPolicy};

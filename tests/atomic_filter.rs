@@ -1,4 +1,4 @@
-//! `SharedBloomFilter`: alone, under threads, and as a filter of a block.
+//! `AtomicBloomFilter`: alone, under threads, and as a filter of a block.
 
 mod interpreted;
 mod support;
@@ -7,11 +7,11 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use filterblock::{Error, FilterPolicy, KeyBuf, Murmur3BloomPolicy, SharedBloomFilter, Structure};
+use filterblock::{AtomicBloomFilter, Error, FilterPolicy, KeyBuf, Murmur3BloomPolicy, Structure};
 use interpreted::fewer;
 use support::{filter, numbered_key, numbered_keys, random_key};
 
-fn written(shared: &SharedBloomFilter) -> Vec<u8> {
+fn written(shared: &AtomicBloomFilter) -> Vec<u8> {
     let mut dst = b"before".to_vec();
     shared.write_filter(&mut dst).unwrap();
     dst.split_off(b"before".len())
@@ -20,7 +20,7 @@ fn written(shared: &SharedBloomFilter) -> Vec<u8> {
 #[test]
 fn it_is_shared_between_threads() {
     fn check<T: Send + Sync + Unpin + 'static>() {}
-    check::<SharedBloomFilter>();
+    check::<AtomicBloomFilter>();
 }
 
 #[cfg_attr(miri, ignore = "takes minutes")]
@@ -29,12 +29,12 @@ fn it_becomes_the_policys_filter() {
     for (keys, bits_per_key) in [(0, 10), (1, 10), (1000, 10), (1000, 33)] {
         let policy = Murmur3BloomPolicy::new(bits_per_key);
         let keys = numbered_keys(keys);
-        let shared = SharedBloomFilter::with_capacity(keys.len() as u64, bits_per_key).unwrap();
+        let shared = AtomicBloomFilter::with_capacity(keys.len() as u64, bits_per_key).unwrap();
         shared.add_all(keys.as_keys().iter());
         assert_eq!(written(&shared), filter(&policy, &keys));
         assert_eq!(shared.bits(), (written(&shared).len() as u64 - 1) * 8);
         assert_eq!(shared.probes(), policy.probes());
-        let shown = format!("SharedBloomFilter {{ bits: {}, probes: {} }}", shared.bits(), policy.probes());
+        let shown = format!("AtomicBloomFilter {{ bits: {}, probes: {} }}", shared.bits(), policy.probes());
         assert_eq!(format!("{shared:?}"), shown);
     }
 }
@@ -43,7 +43,7 @@ fn it_becomes_the_policys_filter() {
 #[test]
 fn it_comes_back_from_the_policys_filter() {
     let keys = numbered_keys(500);
-    let shared = SharedBloomFilter::from_filter(&filter(&Murmur3BloomPolicy::new(12), &keys)).unwrap();
+    let shared = AtomicBloomFilter::from_filter(&filter(&Murmur3BloomPolicy::new(12), &keys)).unwrap();
     assert!(keys.as_keys().iter().all(|key| shared.may_contain(key)));
     let absent = (1_000_000..1_001_000).filter(|&i| shared.may_contain(&numbered_key(i))).count();
     assert!(absent < 20, "{absent}");
@@ -61,7 +61,7 @@ fn what_is_no_filter_is_an_error() {
         (&[65; 9], "8 bytes and 65 probes"),
         (&[1; 25], "24 bytes and 1 probes"),
     ] {
-        let error = SharedBloomFilter::from_filter(filter).unwrap_err();
+        let error = AtomicBloomFilter::from_filter(filter).unwrap_err();
         let Error::Corrupt { what: Structure::Filter, found: said, .. } = error else { panic!("{error}") };
         assert_eq!(said, found);
     }
@@ -69,8 +69,8 @@ fn what_is_no_filter_is_an_error() {
 
 #[test]
 fn keys_of_every_kind() {
-    let one_by_one = SharedBloomFilter::new(4096, 5).unwrap();
-    let batch = SharedBloomFilter::new(4096, 5).unwrap();
+    let one_by_one = AtomicBloomFilter::new(4096, 5).unwrap();
+    let batch = AtomicBloomFilter::new(4096, 5).unwrap();
     one_by_one.add(b"bytes");
     one_by_one.add(b"");
     one_by_one.add_str("grün");
@@ -96,31 +96,31 @@ fn keys_of_every_kind() {
 
 #[test]
 fn sizes_and_limits() {
-    let bits = |bits| SharedBloomFilter::new(bits, 1).map(|filter| filter.bits());
+    let bits = |bits| AtomicBloomFilter::new(bits, 1).map(|filter| filter.bits());
     assert_eq!([0, 1, 64, 65, 1000].map(|wished| bits(wished).unwrap()), [64, 64, 64, 128, 1024]);
     for wished in [(1 << 34) + 1, u64::MAX] {
         assert!(matches!(bits(wished), Err(Error::FilterSize { limit: 0x4_0000_0000, .. })));
     }
-    let error = SharedBloomFilter::with_capacity(u64::MAX, u32::MAX).unwrap_err();
+    let error = AtomicBloomFilter::with_capacity(u64::MAX, u32::MAX).unwrap_err();
     assert!(matches!(error, Error::FilterSize { keys: u64::MAX, .. }), "{error}");
     for probes in [0, 65, 255] {
-        let error = SharedBloomFilter::new(64, probes).unwrap_err();
+        let error = AtomicBloomFilter::new(64, probes).unwrap_err();
         assert!(matches!(error, Error::InvalidOption { option: "probes", .. }), "{error}");
     }
     for p in [f64::NAN, 0.0, 1.0, 1e-30] {
-        let error = SharedBloomFilter::with_false_positive_rate(10, p).unwrap_err();
+        let error = AtomicBloomFilter::with_false_positive_rate(10, p).unwrap_err();
         assert!(matches!(error, Error::InvalidOption { .. }), "{error}");
     }
-    let filter = SharedBloomFilter::with_false_positive_rate(1000, 0.01).unwrap();
+    let filter = AtomicBloomFilter::with_false_positive_rate(1000, 0.01).unwrap();
     assert_eq!((filter.bits(), filter.probes()), (16_384, 7));
 }
 
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn merging_adds_the_other_filters_keys() {
-    let both = SharedBloomFilter::new(1 << 14, 7).unwrap();
+    let both = AtomicBloomFilter::new(1 << 14, 7).unwrap();
     let [left, right] = [0..500, 500..1000].map(|range| {
-        let filter = SharedBloomFilter::new(1 << 14, 7).unwrap();
+        let filter = AtomicBloomFilter::new(1 << 14, 7).unwrap();
         filter.add_all(range.clone().map(random_key));
         both.add_all(range.map(random_key));
         filter
@@ -135,11 +135,11 @@ fn merging_adds_the_other_filters_keys() {
 
 #[test]
 fn filters_of_other_shapes_do_not_merge() {
-    let filter = SharedBloomFilter::new(1024, 7).unwrap();
+    let filter = AtomicBloomFilter::new(1024, 7).unwrap();
     filter.add(b"key");
     let before = written(&filter);
     for (bits, probes, shape) in [(2048, 7, "2048 bits and 7 probes"), (1024, 6, "1024 bits and 6 probes")] {
-        let other = SharedBloomFilter::new(bits, probes).unwrap();
+        let other = AtomicBloomFilter::new(bits, probes).unwrap();
         other.add(b"other");
         let Err(Error::InvalidOption { expected, found, .. }) = filter.merge(&other) else {
             panic!("merged")
@@ -151,7 +151,7 @@ fn filters_of_other_shapes_do_not_merge() {
 
 #[test]
 fn clearing_forgets_all_keys() {
-    let mut filter = SharedBloomFilter::with_capacity(100, 10).unwrap();
+    let mut filter = AtomicBloomFilter::with_capacity(100, 10).unwrap();
     let empty = written(&filter);
     filter.add_all((0..100).map(random_key));
     assert_ne!(written(&filter), empty);
@@ -168,7 +168,7 @@ fn no_bit_is_lost_between_threads() {
     const ROUNDS: u64 = 200 / fewer(100) as u64;
     const KEYS: u64 = 64 / fewer(4) as u64;
     for round in 0..ROUNDS {
-        let filter = SharedBloomFilter::new(1 << 10, 3).unwrap();
+        let filter = AtomicBloomFilter::new(1 << 10, 3).unwrap();
         let start = Barrier::new(THREADS as usize);
         let key = |thread, i| random_key((round * THREADS + thread) * KEYS + i);
         thread::scope(|scope| {
@@ -183,7 +183,7 @@ fn no_bit_is_lost_between_threads() {
                 });
             }
         });
-        let alone = SharedBloomFilter::new(1 << 10, 3).unwrap();
+        let alone = AtomicBloomFilter::new(1 << 10, 3).unwrap();
         for thread in 0..THREADS {
             alone.add_all((0..KEYS).map(|i| key(thread, i)));
         }
@@ -195,7 +195,7 @@ fn no_bit_is_lost_between_threads() {
 #[test]
 fn published_keys_are_found_while_others_are_added() {
     const KEYS: u64 = 20_000 / fewer(500) as u64;
-    let filter = SharedBloomFilter::with_capacity(2 * KEYS, 10).unwrap();
+    let filter = AtomicBloomFilter::with_capacity(2 * KEYS, 10).unwrap();
     let published = AtomicU64::new(0);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -225,13 +225,13 @@ fn published_keys_are_found_while_others_are_added() {
 fn merging_under_threads_loses_nothing() {
     const PARTS: u64 = 50 / fewer(25) as u64;
     const BITS: u64 = (1 << 16) / fewer(64) as u64;
-    let total = SharedBloomFilter::new(BITS, 5).unwrap();
+    let total = AtomicBloomFilter::new(BITS, 5).unwrap();
     thread::scope(|scope| {
         for thread in 0..4 {
             let total = &total;
             scope.spawn(move || {
                 for part in 0..PARTS {
-                    let own = SharedBloomFilter::new(BITS, 5).unwrap();
+                    let own = AtomicBloomFilter::new(BITS, 5).unwrap();
                     own.add_all((0..20).map(|i| random_key((thread * PARTS + part) * 20 + i)));
                     total.merge(&own).unwrap();
                 }
@@ -246,7 +246,7 @@ fn merging_under_threads_loses_nothing() {
 #[test]
 fn batches_of_any_size_add_their_keys() {
     for (bits, keys) in [(1 << 10, 0), (1 << 10, 1), (1 << 16, 145), (1 << 16, 147), (1 << 16, 5000)] {
-        let [one_by_one, told, untold] = [(); 3].map(|()| SharedBloomFilter::new(bits, 7).unwrap());
+        let [one_by_one, told, untold] = [(); 3].map(|()| AtomicBloomFilter::new(bits, 7).unwrap());
         for filter in [&one_by_one, &told, &untold] {
             filter.add(b"before");
         }
@@ -261,8 +261,8 @@ fn batches_of_any_size_add_their_keys() {
 #[test]
 fn batches_under_threads_lose_nothing() {
     const PARTS: u64 = 50 / fewer(25) as u64;
-    let filter = SharedBloomFilter::new(1 << 12, 5).unwrap();
-    let alone = SharedBloomFilter::new(1 << 12, 5).unwrap();
+    let filter = AtomicBloomFilter::new(1 << 12, 5).unwrap();
+    let alone = AtomicBloomFilter::new(1 << 12, 5).unwrap();
     let key = |thread: u64, part: u64, i: u64| random_key((thread * PARTS + part) * 20 + i);
     thread::scope(|scope| {
         for thread in 0..4 {

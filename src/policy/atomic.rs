@@ -26,8 +26,8 @@ use crate::{Error, Result, Structure};
 /// itself and gives no access to other memory; and whatever happened before a read, the read sees.
 ///
 /// ```
-/// use filterblock::SharedBloomFilter;
-/// let filter = SharedBloomFilter::with_capacity(1000, 10)?;
+/// use filterblock::AtomicBloomFilter;
+/// let filter = AtomicBloomFilter::with_capacity(1000, 10)?;
 /// std::thread::scope(|scope| {
 ///     scope.spawn(|| filter.add_all(["apple", "pear"]));
 ///     scope.spawn(|| filter.add_u64(42));
@@ -37,13 +37,13 @@ use crate::{Error, Result, Structure};
 /// assert!(!filter.may_contain(b"plum"));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
-pub struct SharedBloomFilter {
+pub struct AtomicBloomFilter {
     /// A power of two of words. Bit p is bit p % 64 of word p / 64, which in little-endian bytes is the encoding's place.
     words: Box<[AtomicU64]>,
     probes: u8,
 }
 
-impl SharedBloomFilter {
+impl AtomicBloomFilter {
     /// A filter of `bits` bits, rounded up to a power of two of at least 64, of which each key sets `probes`.
     ///
     /// # Errors
@@ -276,8 +276,8 @@ impl SharedBloomFilter {
     }
 }
 
-impl fmt::Debug for SharedBloomFilter {
+impl fmt::Debug for AtomicBloomFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedBloomFilter").field("bits", &self.bits()).field("probes", &self.probes).finish()
+        f.debug_struct("AtomicBloomFilter").field("bits", &self.bits()).field("probes", &self.probes).finish()
     }
 }
