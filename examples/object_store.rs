@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::{fs, io};
 
 use bytes::Bytes;
-use filterblock::table::{ReadOptions, Table, Tail};
+use filterblock::table::{FetchedRanges, ReadOptions, Table};
 use filterblock::{Error, Result};
 
 /// Stands for a store that gives out ranges of an object, at the price of a round trip each.
@@ -30,19 +30,21 @@ impl ObjectStore {
 }
 
 /// Opens the table: one round trip for most, three for the largest.
-async fn open(store: &mut ObjectStore, options: &ReadOptions) -> Result<Table<Tail>> {
-    let mut tail = Tail::new(store.size(), 0, Bytes::new());
+async fn open(store: &mut ObjectStore, options: &ReadOptions) -> Result<Table<FetchedRanges>> {
+    let mut fetched = FetchedRanges::new(store.size(), 0, Bytes::new());
     loop {
-        // Cloning a tail copies no bytes.
-        match Table::open(tail.clone(), options) {
-            Err(Error::NeedRange { offset, len }) => tail.insert(offset, store.get_range(offset, len).await),
+        // Cloning the ranges copies no bytes.
+        match Table::open(fetched.clone(), options) {
+            Err(Error::NeedRange { offset, len }) => {
+                fetched.insert(offset, store.get_range(offset, len).await)
+            }
             result => return result,
         }
     }
 }
 
 /// Looks a key up: one round trip for what is not known yet of its data block, none if the filter denies the key.
-async fn get(store: &mut ObjectStore, table: &mut Table<Tail>, key: &[u8]) -> Result<Option<Bytes>> {
+async fn get(store: &mut ObjectStore, table: &mut Table<FetchedRanges>, key: &[u8]) -> Result<Option<Bytes>> {
     loop {
         match table.get(key) {
             Err(Error::NeedRange { offset, len }) => {
@@ -66,7 +68,7 @@ async fn run(mut store: ObjectStore) -> Result<()> {
     }
 
     // Forget the data blocks; the table holds its index and filters itself.
-    *table.source_mut() = Tail::new(store.size(), 0, Bytes::new());
+    *table.source_mut() = FetchedRanges::new(store.size(), 0, Bytes::new());
     Ok(())
 }
 

@@ -99,7 +99,7 @@ fn goleveldbs_tables_are_filtered_by_default() {
 
 #[cfg(feature = "lz4")]
 mod basho {
-    use filterblock::policy::known;
+    use filterblock::policy::default_read_policies;
     use filterblock::table::Lookup;
     use filterblock::{BashoBloom2Policy, BashoInternalFilterPolicy};
 
@@ -219,7 +219,9 @@ mod basho {
         for name in ["basho/versions-bloom.ldb", "basho/versions-bloom2.ldb"] {
             let table = open(
                 name,
-                &options().filter_policies([known(), vec![Arc::new(BashoBloom2Policy::default())]].concat()),
+                &options().filter_policies(
+                    [default_read_policies(), vec![Arc::new(BashoBloom2Policy::default())]].concat(),
+                ),
             );
             let mut kinds = [0; 4];
             for entry in table.iter() {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use bytes::Bytes;
-use filterblock::table::{ReadAt, ReadOptions, Table, TableBuilder, Tail, WriteOptions};
+use filterblock::table::{FetchedRanges, ReadAt, ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, FilterBlockBuilder};
 use tables::{Answering, Crafted, Sample, handle, sample, testdata};
 
@@ -266,7 +266,7 @@ fn what_has_to_be_fetched_is_asked_for_even_if_it_is_for_the_filters_only() {
     let len = sample.file.len();
     // All but the filter block is there.
     let end = filter.end().unwrap();
-    let mut tail = Tail::new(len as u64, end, sample.file.slice(end as usize..));
+    let mut tail = FetchedRanges::new(len as u64, end, sample.file.slice(end as usize..));
     tail.insert(0, sample.file.slice(..filter.offset as usize));
     let options = ReadOptions::default().tail_size(48);
     let error = Table::open(&tail, &options).unwrap_err();
@@ -288,7 +288,7 @@ fn index_and_metaindex_side_by_side_are_asked_for_together() {
     let index = crafted.entries(&[("apple", handle(data))]);
     let file = crafted.footer(metaindex, index);
     let footer = file.len() - 48;
-    let tail = Tail::new(file.len() as u64, footer as u64, file.slice(footer..));
+    let tail = FetchedRanges::new(file.len() as u64, footer as u64, file.slice(footer..));
     let error = Table::open(&tail, &ReadOptions::default().tail_size(48)).unwrap_err();
     let Error::NeedRange { offset, len } = error else { panic!("{error}") };
     assert_eq!((offset, len), (metaindex.0, footer - metaindex.0 as usize));
@@ -302,7 +302,7 @@ fn a_metaindex_that_lies_apart_is_asked_for() {
     let data = crafted.entries(&[("apple", "value")]);
     let index = crafted.entries(&[("apple", handle(data))]);
     let file = crafted.footer(metaindex, index);
-    let mut tail = Tail::new(file.len() as u64, 10_000, file.slice(10_000..));
+    let mut tail = FetchedRanges::new(file.len() as u64, 10_000, file.slice(10_000..));
     let options = ReadOptions::default().tail_size(48);
     let error = Table::open(&tail, &options).unwrap_err();
     assert!(matches!(error, Error::NeedRange { offset: 0, len } if len as u64 == metaindex.1 + 5), "{error}");
@@ -387,7 +387,7 @@ fn errors_name_the_file() {
     let key = &sample.entries[0].0;
     for error in [
         table.get(key).unwrap_err(),
-        table.seek(key).unwrap_err(),
+        table.get_entry(key).unwrap_err(),
         table.cursor().next().unwrap_err(),
         table.cursor().seek(key).unwrap_err(),
         table.iter().next().unwrap().unwrap_err(),

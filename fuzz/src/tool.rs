@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use filterblock::policy::known;
+use filterblock::policy::default_read_policies;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy};
 use serde_json::Value;
@@ -92,7 +92,7 @@ fn inspect(file: Bytes, sound: bool) {
     }
     let reads = source.reads.into_inner();
     let table =
-        Table::open(source.file, &ReadOptions::default().filter_policies(known())).expect("as before");
+        Table::open(source.file, &ReadOptions::default().filter_policies(default_read_policies())).expect("as before");
     let (entries, blocks) = (table.data_blocks().count(), number(&report["data_blocks"]));
     // Each block's trailer once, however often and wherever the index names it, and of a few blocks both again.
     assert!(blocks <= entries && (!sound || blocks == entries));

@@ -19,7 +19,7 @@ use crate::{Error, Keys, Result};
 /// | `rocksdb.BuiltinBloomFilter` | RocksDB, Pebble | [`OpaquePolicy`]: every key may match |
 ///
 /// [`BashoBloom2Policy`](super::BashoBloom2Policy) is not among them: it has to be asked for.
-pub fn known() -> Vec<SharedPolicy> {
+pub fn default_read_policies() -> Vec<SharedPolicy> {
     // How many bits a key takes matters only in writing.
     vec![
         Arc::new(BloomFilterPolicy::new(10)),

@@ -46,7 +46,7 @@ pub use basho_internal::BashoInternalFilterPolicy;
 pub use bloom::BloomFilterPolicy;
 pub use cassandra::CassandraBloomPolicy;
 pub use internal::InternalFilterPolicy;
-pub use known::{OpaquePolicy, known};
+pub use known::{OpaquePolicy, default_read_policies};
 pub use legacy::{LegacyBloomPolicy, LegacyHash};
 pub use murmur3::Murmur3BloomPolicy;
 pub use rate::expected_false_positive_rate;

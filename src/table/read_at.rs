@@ -12,7 +12,7 @@ use bytes::Bytes;
 /// The contents must not change while a table is open on them. Where they do, [`Table`](super::Table)
 /// gives errors; with checksums on, never a wrong answer.
 ///
-/// It is implemented for files, for bytes in memory, for [`Tail`](super::Tail), and for
+/// It is implemented for files, for bytes in memory, for [`FetchedRanges`](super::FetchedRanges), and for
 /// references and smart pointers to any source, also `dyn`. A memory map becomes a source without
 /// copies by way of [`Bytes::from_owner`].
 ///

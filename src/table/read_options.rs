@@ -8,7 +8,7 @@ use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use super::internal_key::InternalKeyComparator;
 use super::meter::Meter;
 use super::origin::Origin;
-use crate::policy::known;
+use crate::policy::default_read_policies;
 use crate::{BashoInternalFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};
 
 /// How to read a table (LevelDB's `Options` and `ReadOptions`, `include/leveldb/options.h`).
@@ -34,7 +34,7 @@ pub struct ReadOptions {
 }
 
 impl Default for ReadOptions {
-    /// Checksums verified, blocks of up to 8 MiB, whole keys in bytewise order, all [known](crate::policy::known) filter policies.
+    /// Checksums verified, blocks of up to 8 MiB, whole keys in bytewise order, all [known](crate::policy::default_read_policies) filter policies.
     fn default() -> Self {
         Self {
             verify_checksums: true,
@@ -43,7 +43,7 @@ impl Default for ReadOptions {
             tail_size: 64 << 10,
             internal_keys: false,
             comparator: Arc::new(BytewiseComparator),
-            filter_policies: known(),
+            filter_policies: default_read_policies(),
             meter: None,
         }
     }
@@ -90,7 +90,7 @@ impl ReadOptions {
         Self { comparator: Arc::new(comparator), ..self }
     }
 
-    /// The only filter policy to look for. Default: all that are [known](crate::policy::known).
+    /// The only filter policy to look for. Default: all that are [known](crate::policy::default_read_policies).
     ///
     /// Filters are read whatever their bits a key; the policy's own are for writing.
     pub fn filter_policy(self, policy: impl FilterPolicy + Send + Sync + 'static) -> Self {
@@ -99,7 +99,7 @@ impl ReadOptions {
 
     /// The filter policies to look for: the first of them whose name is in the table's metaindex is
     /// used, wherever it stands there. (goleveldb takes the first entry of the metaindex whose policy it has.) None at
-    /// all means to read without filters. Default: all that are [known](crate::policy::known).
+    /// all means to read without filters. Default: all that are [known](crate::policy::default_read_policies).
     ///
     /// In a table with [Basho's mark](Origin::Basho), filters under `leveldb.BuiltinBloomFilter2` are used only by a policy that
     /// [reads Basho's](FilterPolicy::reads_basho), such as [`BashoBloom2Policy`](crate::BashoBloom2Policy). Given no such policy, every

@@ -116,7 +116,7 @@ impl<R: ReadAt> Table<R> {
         self
     }
 
-    /// The first entry whose key is `key` or after it, as [`get`](Self::get) would come by it: key and value.
+    /// Looks `key` up as [`get`](Self::get) does, and returns the first entry at or after it in that one block: key and value.
     ///
     /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range: only the one data block that may hold
     /// `key` is looked at, and none if its filter denies `key`. `None` therefore does not mean that no later keys
@@ -125,7 +125,7 @@ impl<R: ReadAt> Table<R> {
     /// # Errors
     ///
     /// If the index or the data block is damaged.
-    pub fn seek(&self, key: &[u8]) -> Result<Option<(Bytes, Bytes)>> {
+    pub fn get_entry(&self, key: &[u8]) -> Result<Option<(Bytes, Bytes)>> {
         let found = self.find(key)?;
         Ok(found.map(|(block, at)| (at.key_bytes(&block), at.value_bytes(&block))))
     }

@@ -27,7 +27,7 @@ fn read_all_ways(bytes: &[u8]) {
         let options = options.max_output(1 << 20);
         let Ok(table) = Table::open(Bytes::copy_from_slice(bytes), &options) else { continue };
         for key in [&b""[..], b"key", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff"] {
-            let _ = (table.get(key), table.seek(key), table.may_contain(key), table.get_at(key, 1));
+            let _ = (table.get(key), table.get_entry(key), table.may_contain(key), table.get_at(key, 1));
             let _ = table.cursor().seek(key);
         }
         let _ = (table.iter().count(), table.metaindex().map(|mut metaindex| metaindex.next()));

@@ -59,7 +59,7 @@ fn check_middle(file: Bytes, expected: &str) {
         assert!(error.contains(expected), "{error}");
     };
     found(table.get(b"c").unwrap_err());
-    found(table.seek(b"d").unwrap_err());
+    found(table.get_entry(b"d").unwrap_err());
 
     let mut cursor = table.cursor();
     assert!(cursor.next().unwrap() && cursor.next().unwrap());
@@ -160,7 +160,7 @@ fn empty_data_blocks_are_passed_over() {
         let mut cursor = table.cursor();
         assert!(cursor.seek(b"c").unwrap());
         assert_eq!(cursor.key(), b"e");
-        assert_eq!(table.seek(b"c").unwrap(), None, "a lookup looks into one block");
+        assert_eq!(table.get_entry(b"c").unwrap(), None, "a lookup looks into one block");
     }
 }
 

@@ -31,7 +31,7 @@ fn filter_block(keys: &[&[u8]]) -> Vec<u8> {
 /// Everything that can be asked of a table, with an eye on how long it takes.
 fn exercise(table: &Table<Bytes>, keys: &[&[u8]]) {
     for key in keys {
-        let _ = (table.get(key), table.seek(key), table.may_contain(key), table.get_at(key, 9));
+        let _ = (table.get(key), table.get_entry(key), table.may_contain(key), table.get_at(key, 9));
         let mut cursor = table.cursor();
         for _ in 0..3 {
             let _ = cursor.seek(key);

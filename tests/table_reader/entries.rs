@@ -17,7 +17,7 @@ fn every_stored_key_is_found() {
         for (key, value) in &sample.entries {
             assert!(table.may_contain(key).unwrap(), "{name} {key:x?}");
             assert_eq!(table.get(key).unwrap().as_deref(), Some(&value[..]), "{name} {key:x?}");
-            let (found, its_value) = table.seek(key).unwrap().expect("a stored key");
+            let (found, its_value) = table.get_entry(key).unwrap().expect("a stored key");
             assert_eq!((&found[..], &its_value[..]), (&key[..], &value[..]), "{name}");
         }
     }
@@ -93,7 +93,7 @@ fn absent_keys_are_not_found_and_mostly_denied() {
             passed += usize::from(may_contain);
             // A lookup that the filter denies finds nothing, not even a later key.
             if !may_contain {
-                assert_eq!(table.seek(key).unwrap(), None, "{}", sample.name);
+                assert_eq!(table.get_entry(key).unwrap(), None, "{}", sample.name);
             }
         }
         if absent.len() >= 100 && (sample.name.contains("bloom10") || sample.name.contains("bloom20")) {

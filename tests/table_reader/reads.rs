@@ -1,7 +1,9 @@
 //! How many reads opening and asking take, and of what.
 
 use bytes::Bytes;
-use filterblock::table::{BlockHandle, Compression, ReadOptions, Table, TableBuilder, Tail, WriteOptions};
+use filterblock::table::{
+    BlockHandle, Compression, FetchedRanges, ReadOptions, Table, TableBuilder, WriteOptions,
+};
 use filterblock::{BloomFilterPolicy, Error, Result};
 
 use crate::absent;
@@ -148,7 +150,7 @@ fn an_index_longer_than_the_tail() {
 }
 
 /// Opens and reads a whole table from bytes that are fetched as they are asked for. Returns what was fetched.
-fn fetch_all(file: &Bytes, mut tail: Tail, sample: &Sample) -> Vec<(u64, usize)> {
+fn fetch_all(file: &Bytes, mut tail: FetchedRanges, sample: &Sample) -> Vec<(u64, usize)> {
     let mut fetched = Vec::new();
     let fetch = |fetched: &mut Vec<(u64, usize)>, error: Error| {
         let Error::NeedRange { offset, len } = error else { panic!("{error}") };
@@ -186,7 +188,7 @@ fn a_tail_asks_for_what_it_lacks_and_for_nothing_twice() {
         let len = file.len();
         for known in [0, 20, 48, 200, 3000, len] {
             let known = known.min(len);
-            let tail = Tail::new(len as u64, (len - known) as u64, file.slice(len - known..));
+            let tail = FetchedRanges::new(len as u64, (len - known) as u64, file.slice(len - known..));
             let fetched = fetch_all(file, tail, &sample);
             let mut bytes = vec![false; len];
             bytes[len - known..].fill(true);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use filterblock::table::{
-    BlockHandle, Cursor, DataBlocks, Iter, Lookup, ReadAt, ReadOptions, Table, TableBuilder, Tail,
+    BlockHandle, Cursor, DataBlocks, FetchedRanges, Iter, Lookup, ReadAt, ReadOptions, Table, TableBuilder,
     WriteOptions,
 };
 use filterblock::{Error, FilterPolicy, Keys, Result};
@@ -189,7 +189,7 @@ fn views_can_be_shared_between_threads() {
     shared::<Iter<'_, Bytes>>();
     shared::<DataBlocks<'_>>();
     shared::<ReadOptions>();
-    shared::<Tail>();
+    shared::<FetchedRanges>();
     shared::<Lookup>();
 
     let sample = sample("dense-256-bloom10.ldb");

@@ -239,7 +239,7 @@ fn an_order_that_changes_its_mind_ends_in_a_table_or_an_error() {
         let table = Table::open(&file[..], &options).unwrap();
         for (key, _) in entries(60) {
             let key = key.as_bytes();
-            let _ = (table.get(key), table.seek(key), table.may_contain(key), table.get_at(key, 1));
+            let _ = (table.get(key), table.get_entry(key), table.may_contain(key), table.get_at(key, 1));
             let mut cursor = table.cursor();
             let _ = (cursor.seek(key), cursor.next());
         }

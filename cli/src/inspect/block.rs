@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::policy::known;
+use filterblock::policy::default_read_policies;
 use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
 /// A filter block is not larger than this: its offsets have 32 bits.
@@ -14,7 +14,7 @@ const MAX_LEN: u64 = u32::MAX as u64;
 
 /// The policy that is known under this name.
 pub(super) fn policy(name: &str) -> Result<SharedPolicy, String> {
-    let known = known();
+    let known = default_read_policies();
     let names: Vec<_> = known.iter().map(|policy| policy.name()).collect();
     let unknown = || format!("expected one of {}", names.join(", "));
     known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(unknown)

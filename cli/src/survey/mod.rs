@@ -12,7 +12,7 @@ mod sample;
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use filterblock::policy::known;
+use filterblock::policy::default_read_policies;
 use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
 use filterblock::{Error, SharedPolicy};
 
@@ -30,7 +30,7 @@ pub(crate) type TableCensus<'a> = Census<'a, SharedPolicy, Bytes>;
 
 /// How all tables are read: the policies that are known, and the library's limits.
 pub(crate) fn read_options() -> ReadOptions {
-    ReadOptions::default().filter_policies(known())
+    ReadOptions::default().filter_policies(default_read_policies())
 }
 
 /// What was found out about a table.

@@ -132,7 +132,7 @@ fn checked<T>(result: Result<T, Error>) -> Option<T> {
 fn ask(table: &Table<Bytes>, (key, value): &Entry, number: usize, intact: Intact, internal: bool) {
     let may_contain = checked(table.may_contain(key));
     let value_found = checked(table.get(key));
-    let sought = checked(table.seek(key));
+    let sought = checked(table.get_entry(key));
     let mut cursor = table.cursor();
     let cursor_found = checked(cursor.seek(key)).map(|found| found.then(|| cursor.key().to_vec()));
     let lookup = internal.then(|| {

@@ -155,7 +155,7 @@ fn read_both(case: &TableCase, file: &[u8], random: &mut Random, report: &mut Re
         let (asked, denied) = theirs.filter_counts();
         let (asked, denied) = (asked > asked_before, denied > denied_before);
 
-        let found = ours.seek(&key)?;
+        let found = ours.get_entry(&key)?;
         let same = found.as_ref().map(|(key, value)| (&key[..], &value[..])) == expected.as_ref().map(pair);
         ensure!(same, "{key:x?}: LevelDB's InternalGet finds {expected:x?}, we {found:x?}");
         // Where there is a filter and it is not asked, the key is beyond the index.

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use filterblock::database::{DatabaseFiles, FileKind, Manifest};
-use filterblock::policy::known;
+use filterblock::policy::default_read_policies;
 use filterblock::table::{self, ReadOptions};
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash};
 use serde_json::Value;
@@ -383,7 +383,10 @@ impl Stored {
     }
 
     fn damaged(&self, damage: Damage, random: &mut Random) -> Result<Option<Damaged>> {
-        let table = table::Table::open(&self.file[..], &ReadOptions::default().filter_policies(known()))?;
+        let table = table::Table::open(
+            &self.file[..],
+            &ReadOptions::default().filter_policies(default_read_policies()),
+        )?;
         let (Some(filter), Some(handle)) = (table.filter(), table.filter_handle()) else { return Ok(None) };
         let Some(block) = damage.apply(random, filter.contents()) else { return Ok(None) };
         let mut file = self.file.clone();

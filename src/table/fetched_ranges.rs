@@ -8,42 +8,42 @@ use bytes::Bytes;
 use super::read_at::{ReadAt, beyond_end};
 use crate::Error;
 
-/// The end of a file, and whatever other parts of it have been fetched.
+/// Parts of a file that have been fetched: its end, and whatever else.
 ///
 /// Reading never blocks: what is there is given out without a copy, and what is not is
-/// [`Error::NeedRange`]. An asynchronous caller fetches that range, [inserts](Tail::insert) it and tries
-/// again; only the bytes really missing are asked for. To forget what was fetched, put a new `Tail` in place of the old one
+/// [`Error::NeedRange`]. An asynchronous caller fetches that range, [inserts](FetchedRanges::insert) it and tries
+/// again; only the bytes really missing are asked for. To forget what was fetched, put a new `FetchedRanges` in place of the old one
 /// ([`Table::source_mut`](super::Table::source_mut)): an open table holds its index and its filters itself.
 ///
 /// ```
 /// use bytes::Bytes;
 /// use filterblock::Error;
-/// use filterblock::table::{ReadAt, Tail};
+/// use filterblock::table::{FetchedRanges, ReadAt};
 ///
-/// let mut tail = Tail::new(10, 6, Bytes::from("6789"));
-/// assert_eq!(tail.read_at(7, 2)?, "78");
-/// let error = tail.read_at(4, 4).unwrap_err().downcast::<Error>()?;
+/// let mut fetched = FetchedRanges::new(10, 6, Bytes::from("6789"));
+/// assert_eq!(fetched.read_at(7, 2)?, "78");
+/// let error = fetched.read_at(4, 4).unwrap_err().downcast::<Error>()?;
 /// assert!(matches!(error, Error::NeedRange { offset: 4, len: 2 }));
-/// tail.insert(4, Bytes::from("45"));
-/// assert_eq!(tail.read_at(4, 4)?, "4567");
+/// fetched.insert(4, Bytes::from("45"));
+/// assert_eq!(fetched.read_at(4, 4)?, "4567");
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Tail {
+pub struct FetchedRanges {
     file_len: u64,
     /// By offset. No part is empty, none overlaps another, none ends beyond 2^64 - 1.
     parts: BTreeMap<u64, Bytes>,
 }
 
-impl Tail {
+impl FetchedRanges {
     /// `bytes`, which start at `offset` of a file of `file_len` bytes.
     ///
     /// Empty bytes are fine: whatever is read first then says what to fetch. [`Table::open`](super::Table::open) asks
     /// for the last 64 KiB, which are all it needs of most tables.
     pub fn new(file_len: u64, offset: u64, bytes: Bytes) -> Self {
-        let mut tail = Self { file_len, parts: BTreeMap::new() };
-        tail.insert(offset, bytes);
-        tail
+        let mut fetched = Self { file_len, parts: BTreeMap::new() };
+        fetched.insert(offset, bytes);
+        fetched
     }
 
     /// Adds `bytes`, which start at `offset` of the file. Where they overlap what is
@@ -82,7 +82,7 @@ fn to_usize(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
 
-impl ReadAt for Tail {
+impl ReadAt for FetchedRanges {
     fn len(&self) -> io::Result<u64> {
         Ok(self.file_len)
     }
@@ -118,10 +118,10 @@ impl ReadAt for Tail {
     }
 }
 
-impl fmt::Debug for Tail {
+impl fmt::Debug for FetchedRanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fetched: usize = self.parts.values().map(Bytes::len).sum();
-        f.debug_struct("Tail")
+        f.debug_struct("FetchedRanges")
             .field("file_len", &self.file_len)
             .field("parts", &self.parts.len())
             .field("fetched", &fetched)
@@ -140,8 +140,8 @@ mod tests {
     }
 
     /// What `read_at` asks to be fetched.
-    fn missing(tail: &Tail, offset: u64, len: usize) -> (u64, usize) {
-        match tail.read_at(offset, len).unwrap_err().downcast::<Error>() {
+    fn missing(fetched: &FetchedRanges, offset: u64, len: usize) -> (u64, usize) {
+        match fetched.read_at(offset, len).unwrap_err().downcast::<Error>() {
             Ok(Error::NeedRange { offset, len }) => (offset, len),
             other => panic!("{other:?}"),
         }
@@ -149,13 +149,13 @@ mod tests {
 
     #[test]
     fn asks_for_the_first_gap_only() {
-        let mut tail = Tail::new(20, 16, part(16..20));
-        tail.insert(8, part(8..10));
-        assert_eq!(missing(&tail, 0, 20), (0, 8));
-        assert_eq!(missing(&tail, 9, 3), (10, 2));
-        assert_eq!(missing(&tail, 9, 11), (10, 6));
-        assert_eq!(missing(&tail, 11, 2), (11, 2));
-        assert_eq!(tail.read_at(16, 4).unwrap(), "qrst");
+        let mut fetched = FetchedRanges::new(20, 16, part(16..20));
+        fetched.insert(8, part(8..10));
+        assert_eq!(missing(&fetched, 0, 20), (0, 8));
+        assert_eq!(missing(&fetched, 9, 3), (10, 2));
+        assert_eq!(missing(&fetched, 9, 11), (10, 6));
+        assert_eq!(missing(&fetched, 11, 2), (11, 2));
+        assert_eq!(fetched.read_at(16, 4).unwrap(), "qrst");
     }
 
     #[cfg_attr(miri, ignore = "takes minutes")]
@@ -163,13 +163,13 @@ mod tests {
     fn any_order_of_overlapping_parts_gives_the_file() {
         let parts = [3..7, 0..4, 6..13, 5..9, 12..20, 1..2, 4..4];
         for rotation in 0..parts.len() {
-            let mut tail = Tail::new(20, 0, Bytes::new());
+            let mut fetched = FetchedRanges::new(20, 0, Bytes::new());
             for range in parts.iter().cycle().skip(rotation).take(parts.len()) {
-                tail.insert(range.start as u64, part(range.clone()));
+                fetched.insert(range.start as u64, part(range.clone()));
             }
             for start in 0..20 {
                 for end in start..=20 {
-                    assert_eq!(tail.read_at(start as u64, end - start).unwrap(), FILE[start..end]);
+                    assert_eq!(fetched.read_at(start as u64, end - start).unwrap(), FILE[start..end]);
                 }
             }
         }
@@ -177,15 +177,15 @@ mod tests {
 
     #[test]
     fn fetching_what_is_missing_comes_to_an_end() {
-        let mut tail = Tail::new(20, 18, part(18..20));
-        tail.insert(5, part(5..7));
+        let mut fetched = FetchedRanges::new(20, 18, part(18..20));
+        fetched.insert(5, part(5..7));
         let mut rounds = 0;
         let bytes = loop {
-            match tail.read_at(2, 18) {
+            match fetched.read_at(2, 18) {
                 Ok(bytes) => break bytes,
                 Err(error) => {
                     let Ok(Error::NeedRange { offset, len }) = error.downcast() else { panic!() };
-                    tail.insert(offset, part(offset as usize..offset as usize + len));
+                    fetched.insert(offset, part(offset as usize..offset as usize + len));
                     rounds += 1;
                 }
             }
@@ -195,13 +195,13 @@ mod tests {
 
     #[test]
     fn ranges_outside_the_file_are_errors_and_ask_for_nothing() {
-        let mut tail = Tail::new(20, 16, part(16..20));
+        let mut fetched = FetchedRanges::new(20, 16, part(16..20));
         for (offset, len) in [(18, 3), (21, 0), (u64::MAX, 1), (1, usize::MAX)] {
-            let error = tail.read_at(offset, len).unwrap_err();
+            let error = fetched.read_at(offset, len).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{offset} {len}");
         }
-        tail.insert(19, Bytes::from_static(b"txyz"));
-        tail.insert(u64::MAX - 1, Bytes::from_static(b"abc"));
-        assert_eq!(format!("{tail:?}"), "Tail { file_len: 20, parts: 1, fetched: 4 }");
+        fetched.insert(19, Bytes::from_static(b"txyz"));
+        fetched.insert(u64::MAX - 1, Bytes::from_static(b"abc"));
+        assert_eq!(format!("{fetched:?}"), "FetchedRanges { file_len: 20, parts: 1, fetched: 4 }");
     }
 }
