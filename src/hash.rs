@@ -12,10 +12,10 @@ const M: u32 = 0xc6a4_a793;
 /// before it. Not for keys chosen by an adversary: collisions are easily made.
 ///
 /// ```
-/// assert_eq!(filterblock::hash::hash(&[0xe2, 0x99, 0xa5], 0xbc9f1d34), 0x323c078f);
+/// assert_eq!(filterblock::hash::leveldb(&[0xe2, 0x99, 0xa5], 0xbc9f1d34), 0x323c078f);
 /// ```
 #[inline]
-pub fn hash(bytes: &[u8], seed: u32) -> u32 {
+pub fn leveldb(bytes: &[u8], seed: u32) -> u32 {
     let (words, _) = bytes.as_chunks::<4>();
     let mut h = start(bytes.len(), seed);
     for word in words {
@@ -54,7 +54,7 @@ pub(crate) fn hash_even(keys: EvenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) 
     for four in fours {
         *four = hash4([next(), next(), next(), next()], start);
     }
-    rest.fill_with(|| hash(next(), seed));
+    rest.fill_with(|| leveldb(next(), seed));
 }
 
 #[inline]
@@ -116,18 +116,18 @@ fn finish(h: u32, bytes: &[u8]) -> u32 {
 pub const BLOOM_SEED: u32 = 0xbc9f_1d34;
 
 /// The hash of LevelDB up to 1.17 on x86, where the one to three bytes behind the last whole word of four are
-/// signed. Equal to [`hash`] where these are below 0x80, and as cheap.
+/// signed. Equal to [`leveldb`] where these are below 0x80, and as cheap.
 ///
 /// ```
-/// use filterblock::hash::{BLOOM_SEED, hash, hash_signed_tail};
-/// assert_eq!(hash_signed_tail(b"\xc3\x97 and", BLOOM_SEED), hash(b"\xc3\x97 and", BLOOM_SEED));
-/// assert_ne!(hash_signed_tail(b"and \xc3\x97", BLOOM_SEED), hash(b"and \xc3\x97", BLOOM_SEED));
+/// use filterblock::hash::{BLOOM_SEED, hash_signed_tail, leveldb};
+/// assert_eq!(hash_signed_tail(b"\xc3\x97 and", BLOOM_SEED), leveldb(b"\xc3\x97 and", BLOOM_SEED));
+/// assert_ne!(hash_signed_tail(b"and \xc3\x97", BLOOM_SEED), leveldb(b"and \xc3\x97", BLOOM_SEED));
 /// ```
 pub fn hash_signed_tail(bytes: &[u8], seed: u32) -> u32 {
-    to_signed_tail(hash(bytes, seed), bytes)
+    to_signed_tail(leveldb(bytes, seed), bytes)
 }
 
-/// Turns the [`hash`] of `bytes` into their [`hash_signed_tail`], without hashing them again.
+/// Turns the [`leveldb`] of `bytes` into their [`hash_signed_tail`], without hashing them again.
 ///
 /// A signed byte from 0x80 on counts 0x100 less. So the hash's last step is undone, the difference
 /// taken off, and the step done again.

@@ -121,7 +121,6 @@ pub mod table;
 pub use error::{Error, Result, Structure};
 pub use escape::{Escaped, Quoted, escape, escape_path, quote};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
-pub use hash::hash;
 pub use keys::{KeyBuf, Keys};
 pub use policy::{AtomicBloomFilter, expected_false_positive_rate};
 pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};

@@ -30,7 +30,7 @@ fn hashes() {
     for line in &lines {
         let [key, seed, expected] = fields(line)[..] else { panic!("{line:?}") };
         let number = |hex| u32::from_str_radix(hex, 16).unwrap();
-        assert_eq!(hash(&bytes(key), number(seed)), number(expected), "{line:?}");
+        assert_eq!(hash::leveldb(&bytes(key), number(seed)), number(expected), "{line:?}");
     }
 }
 

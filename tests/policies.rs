@@ -3,7 +3,6 @@
 mod interpreted;
 mod support;
 
-use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 use filterblock::{
@@ -46,8 +45,6 @@ fn wrapped() -> Vec<Box<dyn FilterPolicy>> {
         Box::new(&*PLAIN as &dyn FilterPolicy),
         Box::new(Box::new(plain)),
         Box::new(Box::new(plain) as Box<dyn FilterPolicy>),
-        Box::new(Rc::new(plain)),
-        Box::new(Rc::new(plain) as Rc<dyn FilterPolicy>),
         Box::new(Arc::new(plain)),
         Box::new(Arc::clone(&shared)),
         Box::new(InternalFilterPolicy::new(plain)),

@@ -1,7 +1,7 @@
 //! Calls of the filter block's builder in any order, with a policy that fails at times: what was added matches, misuse is the
 //! right error and changes nothing, and the block is the model's.
 
-use std::cell::Cell;
+use std::sync::Mutex;
 
 use arbitrary::{Arbitrary, Unstructured};
 use filterblock::{
@@ -56,12 +56,12 @@ enum Mood {
 
 struct Moody {
     policy: BloomFilterPolicy,
-    mood: Cell<Mood>,
+    mood: Mutex<Mood>,
 }
 
 impl Moody {
     fn make(&self, dst: &mut Vec<u8>, make: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
-        match self.mood.get() {
+        match self.mood() {
             Mood::Good => make(dst),
             Mood::Refuse => Err(Error::policy("not now")),
             Mood::Clear => {
@@ -69,6 +69,14 @@ impl Moody {
                 Ok(())
             }
         }
+    }
+
+    fn mood(&self) -> Mood {
+        *self.mood.lock().expect("nobody panics")
+    }
+
+    fn set_mood(&self, mood: Mood) {
+        *self.mood.lock().expect("nobody panics") = mood;
     }
 }
 
@@ -183,7 +191,7 @@ pub fn run(data: &[u8]) {
 
 fn follow(plan: &Plan<'_>) {
     let bits_per_key = u32::from(plan.bits_per_key);
-    let policy = Moody { policy: BloomFilterPolicy::new(bits_per_key), mood: Cell::new(Mood::Good) };
+    let policy = Moody { policy: BloomFilterPolicy::new(bits_per_key), mood: Mutex::new(Mood::Good) };
     let builder = FilterBlockBuilder::with_base_lg(&policy, plan.base_lg);
     let mut builder = match builder {
         Ok(builder) => builder.with_max_size(plan.max_size.bytes()),
@@ -197,9 +205,9 @@ fn follow(plan: &Plan<'_>) {
     let mut told = Told { base_lg: plan.base_lg, bits_per_key, max_size, keys: Vec::new(), last: 0 };
     let mut takes_hashes = false;
     for call in &plan.calls {
-        let mood = policy.mood.get();
+        let mood = policy.mood();
         match *call {
-            Call::Mood(mood) => policy.mood.set(mood),
+            Call::Mood(mood) => policy.set_mood(mood),
             Call::Key(key) => {
                 builder.add_key(key);
                 told.keys.push((told.last, key));
@@ -245,7 +253,7 @@ fn follow(plan: &Plan<'_>) {
             }
         }
     }
-    policy.mood.set(Mood::Good);
+    policy.set_mood(Mood::Good);
     let finished = builder.finish();
     assert_eq!(outcome(&finished), told.finish(Mood::Good));
     if let Ok(block) = finished {

@@ -91,8 +91,8 @@ fn inspect(file: Bytes, sound: bool) {
         return;
     }
     let reads = source.reads.into_inner();
-    let table =
-        Table::open(source.file, &ReadOptions::default().filter_policies(default_read_policies())).expect("as before");
+    let table = Table::open(source.file, &ReadOptions::default().filter_policies(default_read_policies()))
+        .expect("as before");
     let (entries, blocks) = (table.data_blocks().count(), number(&report["data_blocks"]));
     // Each block's trailer once, however often and wherever the index names it, and of a few blocks both again.
     assert!(blocks <= entries && (!sound || blocks == entries));

@@ -90,7 +90,8 @@ fn number(value: &serde_json::Value) -> u64 {
 /// Compares with what the library reads.
 fn check(made: &Made, status: u8, keys: u64, denied: u64) {
     let open = |internal_keys| {
-        let options = ReadOptions::default().filter_policies(default_read_policies()).internal_keys(internal_keys);
+        let options =
+            ReadOptions::default().filter_policies(default_read_policies()).internal_keys(internal_keys);
         Table::open(made.file.clone(), &options).ok()
     };
     let Some(table) = open(made.internal) else {

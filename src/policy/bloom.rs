@@ -10,7 +10,7 @@
 use super::bloom_array::{BATCH, BloomArray};
 use super::bloom_probe::{matches, matches_many};
 use super::{FilterPolicy, KeyHash};
-use crate::hash::{BLOOM_SEED, hash, hash_even, hash8};
+use crate::hash::{self, BLOOM_SEED, hash_even, hash8};
 use crate::{Error, Keys, Result};
 
 /// Positions are 32-bit hashes modulo the number of bits, so more bits than this stay unused.
@@ -119,7 +119,7 @@ fn hash_uneven(keys: Keys<'_>, from: usize, hashes: &mut [u32]) {
             (Some(keys), Some(hashes)) => hash8(keys, BLOOM_SEED, hashes),
             _ => {
                 for (index, slot) in hashes.iter_mut().enumerate() {
-                    *slot = hash(keys.at(first + index), BLOOM_SEED);
+                    *slot = hash::leveldb(keys.at(first + index), BLOOM_SEED);
                 }
             }
         }
@@ -146,7 +146,7 @@ impl FilterPolicy for BloomFilterPolicy {
 
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        matches(hash(key, BLOOM_SEED), filter)
+        matches(hash::leveldb(key, BLOOM_SEED), filter)
     }
 
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
@@ -155,7 +155,7 @@ impl FilterPolicy for BloomFilterPolicy {
 
     #[inline]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
-        Some(KeyHash::new(u64::from(hash(key, BLOOM_SEED))))
+        Some(KeyHash::new(u64::from(hash::leveldb(key, BLOOM_SEED))))
     }
 
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::bloom::MAX_PROBES;
 use super::modulus::Modulus;
-use crate::hash::{BLOOM_SEED, hash, hash8};
+use crate::hash::{self, BLOOM_SEED, hash8};
 use crate::keys::Alike;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use crate::simd::Avx2;
@@ -175,7 +175,7 @@ fn hash_group(probes: &[(&[u8], &[u8])], hashes: &mut [u32; GROUP]) {
         let eight = probes.first_chunk::<8>().and_then(|probes| Alike::new(probes.map(|(key, _)| key)));
         match eight {
             Some(keys) => hash8(keys, BLOOM_SEED, hashes),
-            None => probes.iter().zip(hashes).for_each(|((key, _), h)| *h = hash(key, BLOOM_SEED)),
+            None => probes.iter().zip(hashes).for_each(|((key, _), h)| *h = hash::leveldb(key, BLOOM_SEED)),
         }
     }
 }

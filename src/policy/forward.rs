@@ -1,6 +1,5 @@
 //! `FilterPolicy` for references and smart pointers: every method goes to what they point at.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{FilterPolicy, KeyHash};
@@ -45,4 +44,4 @@ macro_rules! forward {
     )*};
 }
 
-forward!(&P, Box<P>, Rc<P>, Arc<P>);
+forward!(&P, Box<P>, Arc<P>);

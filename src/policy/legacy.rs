@@ -7,7 +7,7 @@
 use super::bloom::MAX_PROBES;
 use super::bloom_probe::matches;
 use super::{BloomFilterPolicy, FilterPolicy, KeyHash, bit_array};
-use crate::hash::{BLOOM_SEED, hash, to_signed_tail};
+use crate::hash::{self, BLOOM_SEED, to_signed_tail};
 use crate::{Error, Keys, Result};
 
 /// goleveldb counts bits in 32 bits, and rounds them up to whole bytes there.
@@ -106,7 +106,7 @@ impl LegacyBloomPolicy {
 
 /// Both hashes of a key: unsigned and signed.
 fn hash_key(key: &[u8]) -> KeyHash {
-    let unsigned = hash(key, BLOOM_SEED);
+    let unsigned = hash::leveldb(key, BLOOM_SEED);
     KeyHash::of_two(unsigned, to_signed_tail(unsigned, key))
 }
 

@@ -52,7 +52,7 @@ pub use murmur3::Murmur3BloomPolicy;
 pub use rate::expected_false_positive_rate;
 
 /// A policy that can be shared between tables and threads.
-pub type SharedPolicy = Arc<dyn FilterPolicy + Send + Sync>;
+pub type SharedPolicy = Arc<dyn FilterPolicy>;
 
 /// Makes filters for sets of keys and asks them (LevelDB's `include/leveldb/filter_policy.h`).
 ///
@@ -138,7 +138,7 @@ pub type SharedPolicy = Arc<dyn FilterPolicy + Send + Sync>;
 /// assert!(!policy.key_may_match(b"group:", &filter));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
-pub trait FilterPolicy {
+pub trait FilterPolicy: Send + Sync {
     /// The name under which tables store this policy's filters, without `filter.` before it.
     fn name(&self) -> &str;
 

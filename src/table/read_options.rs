@@ -93,7 +93,7 @@ impl ReadOptions {
     /// The only filter policy to look for. Default: all that are [known](crate::policy::default_read_policies).
     ///
     /// Filters are read whatever their bits a key; the policy's own are for writing.
-    pub fn filter_policy(self, policy: impl FilterPolicy + Send + Sync + 'static) -> Self {
+    pub fn filter_policy(self, policy: impl FilterPolicy + 'static) -> Self {
         self.filter_policies(vec![Arc::new(policy)])
     }
 

@@ -78,7 +78,7 @@ impl WriteOptions {
     }
 
     /// The policy that makes the table's filters. Default: no filters.
-    pub fn filter_policy(self, policy: impl FilterPolicy + Send + Sync + 'static) -> Self {
+    pub fn filter_policy(self, policy: impl FilterPolicy + 'static) -> Self {
         self.filter_policies(vec![Arc::new(policy)])
     }
 

@@ -233,8 +233,8 @@ impl SplitMix {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
     use std::collections::BTreeSet;
+    use std::sync::Mutex;
 
     use filterblock::{FilterBlockBuilder, Keys, Result};
 
@@ -242,7 +242,7 @@ mod tests {
 
     /// Keeps what it is asked for, and lets pass what begins with an even byte.
     #[derive(Default)]
-    struct Witness(RefCell<Vec<Vec<u8>>>);
+    struct Witness(Mutex<Vec<Vec<u8>>>);
 
     impl FilterPolicy for Witness {
         fn name(&self) -> &str {
@@ -253,7 +253,7 @@ mod tests {
             Ok(())
         }
         fn key_may_match(&self, key: &[u8], _: &[u8]) -> bool {
-            self.0.borrow_mut().push(key.to_vec());
+            self.0.lock().unwrap().push(key.to_vec());
             key.first().is_some_and(|byte| byte % 2 == 0)
         }
     }
@@ -280,7 +280,7 @@ mod tests {
             absent.end_block();
         }
         let rate = absent.finish();
-        (rate, reader.policy().0.take())
+        (rate, std::mem::take(&mut reader.policy().0.lock().unwrap()))
     }
 
     #[test]

@@ -19,7 +19,7 @@ impl<P: filterblock::FilterPolicy> Policy<P> {
     }
 }
 
-impl<P: filterblock::FilterPolicy + Send + Sync> sstable::filter::FilterPolicy for Policy<P> {
+impl<P: filterblock::FilterPolicy> sstable::filter::FilterPolicy for Policy<P> {
     fn name(&self) -> &'static str {
         self.name
     }
