@@ -1,11 +1,11 @@
 //! Bringing memory into the cache before it is needed.
 
-/// Has the memory bring the cache lines of these bytes, all at once rather than one after the other.
+/// Prefetches the cache lines of `bytes`, so that their misses overlap.
 #[inline]
 pub(crate) fn fetch<'a>(bytes: impl Iterator<Item = &'a u8>) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     bytes.for_each(crate::simd::prefetch);
-    // Loads that do not depend on each other, made although nobody wants what they give.
+    // Independent dummy loads: without a prefetch instruction, the only way to overlap the misses.
     #[cfg(not(all(feature = "simd", target_arch = "x86_64")))]
     bytes.for_each(|byte| _ = std::hint::black_box(*byte));
 }

@@ -60,7 +60,7 @@ pub(crate) fn hash_even(keys: EvenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) 
 #[inline]
 fn hash8_portable(keys: Alike<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
     let [a, b, c, d, e, f, g, h] = keys.keys();
-    // For all eight at a time there are too few registers.
+    // Two groups of four: eight at once spill registers.
     let start = start(keys.len(), seed);
     hashes[..4].copy_from_slice(&hash4([a, b, c, d], start));
     hashes[4..].copy_from_slice(&hash4([e, f, g, h], start));

@@ -269,7 +269,7 @@ impl KeyBuf {
     /// Adds a copy of `key` if it is as long as all others; false if not, or if it may be the first.
     #[inline]
     pub(crate) fn push_alike(&mut self, key: &[u8]) -> bool {
-        // What one call stores the next one has to wait for: one number only.
+        // `count` is the only field written: the next call has to wait for this store.
         let alike = key.len() == self.stride;
         if alike {
             self.copy(key, self.count * key.len());

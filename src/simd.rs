@@ -10,7 +10,7 @@ use std::arch::x86_64::*;
 use crate::keys::{Alike, EvenKeys};
 use crate::policy::MAX_PROBES;
 
-/// Exists only where the processor has AVX2.
+/// Proof that the processor has AVX2: only [`detect`](Self::detect) makes one.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(());
 
@@ -351,8 +351,9 @@ fn matches(h: u32, filter: &[u8]) -> bool {
     }
 }
 
-/// What has to be known of an array of 8 to 64 bytes, by the length of its filter. Of arrays of HALF + 1 bytes to twice as many, where HALF is
-/// 8, 16 or 32, one register takes the first HALF bytes and another one the last; an array of 8 bytes is as one of 16.
+/// Precomputed constants for arrays of 8 to 64 bytes, indexed by the filter's length, which is one
+/// more. Two registers cover an array: one has its first HALF bytes, the other its last, HALF being
+/// 8 for arrays of up to 16 bytes, 16 up to 32, and 32 beyond.
 struct Lengths {
     multiplier: [u32; 66],
     bits: [u32; 66],
@@ -420,7 +421,7 @@ fn bits_at<const HALF: usize>(filter: &[u8], position: __m256i) -> __m256 {
     let beyond = LENGTHS.beyond[filter.len()];
     let array = &filter[..filter.len() - 1];
     let (low, high) = (load(array), load(&array[array.len() - HALF..]));
-    // Negative where the position is before those in `high`, and then without sign the larger one.
+    // Negative where `position` precedes `high`. As unsigned it is then huge, so that the minimum keeps `position`.
     let in_high = _mm256_sub_epi32(position, _mm256_set1_epi32(beyond as i32));
     let position = _mm256_min_epu32(position, in_high);
     let word = _mm256_srli_epi32::<5>(position);

@@ -13,7 +13,7 @@ use filterblock::table::Meter;
 use crate::show::path_text;
 use crate::{CLOSED, TROUBLE};
 
-/// How much of the results is kept back before it is written: of the 64 KiB that inspecting may take for itself.
+/// Size of the output buffer: half of the 64 KiB that `inspect` may take for itself.
 const BUFFER: usize = 32 << 10;
 
 /// Where results and messages go.

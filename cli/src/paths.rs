@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-/// A path is not longer than this; what has no end is no list.
+/// The longest path accepted. A longer line means that the file is no list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
 
 #[derive(Args)]
@@ -33,7 +33,7 @@ pub(crate) struct More {
     recursive: bool,
 }
 
-/// A path, or what ought to be one and cannot be had, and why.
+/// A path, or the source that failed to yield one and the reason.
 pub(crate) type Given = Result<PathBuf, (PathBuf, String)>;
 
 impl Paths {

@@ -30,8 +30,8 @@ pub fn log_holds_data(path: impl AsRef<Path>) -> Result<bool> {
 /// Whether a log holds a batch with any write in it, as far as LevelDB would recover it: what is behind damage counts,
 /// a batch that is cut off does not.
 ///
-/// The contents of the batch are not looked at. Costs no more than the first such batch, but the whole file if there is none, in the memory
-/// of a [`LogReader`].
+/// Does not look into the batch. Reads up to the first batch with a write in it: the whole file if
+/// there is none. Memory: that of a [`LogReader`].
 ///
 /// # Errors
 ///

@@ -53,7 +53,8 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     /// The keys of the current range, and what was added to it by hash.
     keys: KeyBuf,
     hashes: Vec<KeyHash>,
-    /// How many of the hashes are of keys that came as such. Until one has no hash, no key is kept then.
+    /// How many of the hashes are of keys that were added as keys. Once it is above 0, only a key
+    /// without a hash is kept as a key.
     hashed: u64,
     /// Whether the policy has been seen to take hashes.
     takes_hashes: bool,
@@ -120,7 +121,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.base_lg
     }
 
-    /// Says that the next keys belong to the data block at `block_offset` of the table.
+    /// Starts the data block at `block_offset` of the table. Keys added next belong to it.
     ///
     /// Offsets ascend; going back is possible within the range whose filter is not made
     /// yet. Makes the filter of the range that has ended, if any has.
@@ -192,7 +193,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         true
     }
 
-    /// Makes sure, once, that the policy makes filters from hashes.
+    /// Probes the policy once, with an empty set, for support of `create_filter_from_hashes`.
     fn try_hashes(&mut self) -> Result<()> {
         if !self.takes_hashes {
             self.policy.create_filter_from_hashes(&[], &mut Vec::new())?;

@@ -7,7 +7,7 @@ use crate::keys::Alike;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use crate::simd::Avx2;
 
-/// So many filters are fetched from memory before the first is asked.
+/// How many filters are prefetched before the first is probed.
 pub(crate) const BATCH: usize = 128;
 
 /// So many keys are asked side by side.
@@ -28,7 +28,7 @@ struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Whether the bit of `h` is set, in the lowest bit of the answer. A byte is rotated by `h % 8`.
+    /// Returns the byte that holds the bit of `h`, rotated so that it is bit 0. The other bits are garbage.
     #[inline(always)]
     fn one(self, h: u32) -> u8 {
         self.array[self.modulus.of(h >> 3)].rotate_right(h)
@@ -66,7 +66,7 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
     matches_portable(h, filter)
 }
 
-// A function of its own beside the kernels: registers that it saves would be saved for them, too.
+// Not inlined: its register spills would otherwise land in the path with AVX2 as well.
 #[cfg_attr(all(feature = "simd", target_arch = "x86_64"), inline(never))]
 #[cfg_attr(not(all(feature = "simd", target_arch = "x86_64")), inline)]
 fn matches_portable(h: u32, filter: &[u8]) -> bool {

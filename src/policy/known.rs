@@ -32,7 +32,7 @@ pub fn default_read_policies() -> Vec<SharedPolicy> {
 
 /// Stands for filters in an encoding that is not known: every key may match. It makes no filters.
 ///
-/// With it in a table's place of a policy, the structure of the filter block can be looked at without anything being denied.
+/// Used as a table's policy, it gives access to the filter block's structure and denies no key.
 ///
 /// ```
 /// use filterblock::{FilterPolicy, OpaquePolicy};

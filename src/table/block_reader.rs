@@ -13,7 +13,7 @@ use super::meter::Meter;
 use super::read_at::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// So much memory may be taken for a block, where its codec asks for it, however low the limit on its contents.
+/// Working memory that a codec always gets, even if `max_block_size` is lower.
 const MIN_MEMORY: u64 = 5 << 20;
 
 /// A source and what has to be known to read blocks from it.
@@ -121,7 +121,8 @@ impl<R: ReadAt> BlockReader<R> {
         Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
-    /// Reads and decodes a data block, while `held` bytes of other blocks are in memory, if it can in that of the block `before`.
+    /// Reads and decodes a data block, in the buffer of `before` if possible. `held`: bytes that other
+    /// blocks take.
     pub(super) fn block(&self, span: Span, held: usize, before: Block) -> Result<Block> {
         let mut buffer = before.into_memory();
         let stored = self.read(span.offset, span.len)?;

@@ -62,7 +62,8 @@ impl Filters {
         Ok(Self { error: other.map(|entry| whole_table(metaindex.block, &entry)), ..none })
     }
 
-    /// Has the filter block that was found read by `read`. Fails only where the caller has to fetch something first.
+    /// Loads the filter block through `read`. Returns only [`Error::NeedRange`]; any other error is kept
+    /// in `self.error`.
     pub(super) fn load(&mut self, read: impl FnOnce(BlockHandle) -> Result<Bytes>) -> Result<()> {
         let Some((policy, handle)) = &self.found else { return Ok(()) };
         match read(*handle) {

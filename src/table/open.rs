@@ -105,8 +105,8 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
     Ok(Opened { footer, index, metaindex, filters })
 }
 
-/// The last bytes of the file: as many as asked for, or the footer alone where they cannot be read, or not without fetching
-/// them, but the footer can. What is needed besides will then be read for itself.
+/// Reads the last `tail_size` bytes of the file. If that fails, reads the footer alone; the rest is
+/// then read when it is needed.
 fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usize) -> Result<Run> {
     let len = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).min(tail_size).max(FOOTER_LEN);
     let offset = blocks.file_len.saturating_sub(len as u64);

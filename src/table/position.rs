@@ -169,7 +169,7 @@ impl Position {
     #[inline]
     fn put(&mut self, at: usize, from: &[u8], len: usize) {
         debug_assert!(at <= self.buffer.len() && len <= from.len(), "what was shared is there");
-        // To copy more than is needed is quicker than to count.
+        // A copy of fixed length beats one of variable length.
         let room = self.buffer.get_mut(at..).and_then(|room| room.first_chunk_mut::<SHORT>());
         match (room, from.first_chunk()) {
             (Some(room), Some(from)) if len <= SHORT => *room = *from,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Inputs that take less than this are nobody's concern.
+/// How long to wait before the bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A progress bar that appears once it has become worth looking at.

@@ -11,7 +11,8 @@ const MAX_BASE_LG: u8 = 63;
 /// Bytes of filters for each sum of their bits.
 const STRIDE: usize = 256;
 
-/// Counts the bits of any filter in the same short time, since a damaged offset array may name the same bytes for many.
+/// Prefix sums make counting the bits of one filter O(1): a damaged offset array can alias the same
+/// bytes for a million filters.
 pub(crate) struct Census<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     reader: &'a FilterBlockReader<P, B>,
     /// The bits set before each stride, and in all.

@@ -177,7 +177,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
         self.filters.keys_may_match(&queries, &mut self.answers);
         if !queries.is_empty() {
             let passed = self.answers.iter().filter(|may_match| **may_match).count();
-            // As many data blocks as it is for, so often it is asked.
+            // Weighted by the data blocks that the filter covers: lookups ask it that often.
             let weight = self.filter_blocks as f64;
             self.passed += weight * passed as f64 / queries.len() as f64;
             self.weight += weight;

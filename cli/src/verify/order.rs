@@ -13,7 +13,7 @@ use crate::reading::Reading;
 pub(crate) enum Expectation {
     /// User keys are in bytewise order.
     Bytewise,
-    /// Nobody says which order it is. If it is not bytewise, it is another.
+    /// No order is recorded. Bytewise is assumed, and the check given up where that does not hold.
     Presumed,
     /// An order of this name, which is not known here.
     Custom(String),

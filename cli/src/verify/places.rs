@@ -23,7 +23,7 @@ impl Places {
 
     /// Finds the blocks that reach into others. Returns how many bytes of the file are in no block.
     pub(super) fn finish(mut self, file_len: u64, findings: &mut Findings) -> u64 {
-        // In a sound table it is sorted nearly.
+        // Nearly sorted already if the table is sound.
         self.blocks.sort();
         self.blocks.dedup();
         let (mut end, mut widest) = (0, BlockHandle::default());

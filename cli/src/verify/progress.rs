@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// What takes less than this is nobody's concern.
+/// How long to wait before the bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// While it is not known how much there is in all, and once it is.

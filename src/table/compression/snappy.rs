@@ -7,8 +7,8 @@ use crate::{Error, Result, Structure};
 /// More than any Snappy data expands by: its densest element makes 64 bytes of three.
 const MAX_EXPANSION: u64 = 22;
 
-/// Makes `contents` the contents, whatever it holds. Allocates at most once, if the declared length is within `max_len` and what
-/// the data can hold.
+/// Decodes into `contents`, overwriting it. Allocates at most once, if the declared length is within
+/// `max_len` and what the data can hold.
 pub(super) fn decode(
     stored: &[u8],
     offset: u64,
