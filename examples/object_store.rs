@@ -31,9 +31,8 @@ impl ObjectStore {
 
 /// Opens the table: one round trip for most, three for the largest.
 async fn open(store: &mut ObjectStore, options: &ReadOptions) -> Result<Table<FetchedRanges>> {
-    let mut fetched = FetchedRanges::new(store.size(), 0, Bytes::new());
+    let fetched = FetchedRanges::new(store.size(), 0, Bytes::new());
     loop {
-        // Cloning the ranges copies no bytes.
         match Table::open(fetched.clone(), options) {
             Err(Error::NeedRange { offset, len }) => {
                 fetched.insert(offset, store.get_range(offset, len).await)
@@ -44,12 +43,12 @@ async fn open(store: &mut ObjectStore, options: &ReadOptions) -> Result<Table<Fe
 }
 
 /// Looks a key up: one round trip for what is not known yet of its data block, none if the filter denies the key.
-async fn get(store: &mut ObjectStore, table: &mut Table<FetchedRanges>, key: &[u8]) -> Result<Option<Bytes>> {
+async fn get(store: &mut ObjectStore, table: &Table<FetchedRanges>, key: &[u8]) -> Result<Option<Bytes>> {
     loop {
         match table.get(key) {
             Err(Error::NeedRange { offset, len }) => {
                 let bytes = store.get_range(offset, len).await;
-                table.source_mut().insert(offset, bytes);
+                table.source().insert(offset, bytes);
             }
             result => return result,
         }
@@ -57,18 +56,18 @@ async fn get(store: &mut ObjectStore, table: &mut Table<FetchedRanges>, key: &[u
 }
 
 async fn run(mut store: ObjectStore) -> Result<()> {
-    let mut table = open(&mut store, &ReadOptions::default()).await?;
+    let table = open(&mut store, &ReadOptions::default()).await?;
     println!("opened {} bytes with {} round trip(s)", table.file_size(), store.fetched.len());
 
     for key in ["object-0003", "object-0004", "object-0074", "nothing"] {
         let before = store.fetched.len();
-        let value = get(&mut store, &mut table, key.as_bytes()).await?;
+        let value = get(&mut store, &table, key.as_bytes()).await?;
         let found = value.map_or("not there".to_owned(), |value| format!("{} bytes", value.len()));
         println!("{key}: {found}, {} round trip(s)", store.fetched.len() - before);
     }
 
     // Forget the data blocks; the table holds its index and filters itself.
-    *table.source_mut() = FetchedRanges::new(store.size(), 0, Bytes::new());
+    table.source().clear();
     Ok(())
 }
 

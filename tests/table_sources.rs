@@ -266,7 +266,7 @@ fn what_has_to_be_fetched_is_asked_for_even_if_it_is_for_the_filters_only() {
     let len = sample.file.len();
     // All but the filter block is there.
     let end = filter.end().unwrap();
-    let mut tail = FetchedRanges::new(len as u64, end, sample.file.slice(end as usize..));
+    let tail = FetchedRanges::new(len as u64, end, sample.file.slice(end as usize..));
     tail.insert(0, sample.file.slice(..filter.offset as usize));
     let options = ReadOptions::default().tail_size(48);
     let error = Table::open(&tail, &options).unwrap_err();
@@ -302,7 +302,7 @@ fn a_metaindex_that_lies_apart_is_asked_for() {
     let data = crafted.entries(&[("apple", "value")]);
     let index = crafted.entries(&[("apple", handle(data))]);
     let file = crafted.footer(metaindex, index);
-    let mut tail = FetchedRanges::new(file.len() as u64, 10_000, file.slice(10_000..));
+    let tail = FetchedRanges::new(file.len() as u64, 10_000, file.slice(10_000..));
     let options = ReadOptions::default().tail_size(48);
     let error = Table::open(&tail, &options).unwrap_err();
     assert!(matches!(error, Error::NeedRange { offset: 0, len } if len as u64 == metaindex.1 + 5), "{error}");

@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::block::Block;
 use super::format::BlockHandle;
+use super::open::needs_range;
 use super::position::Position;
 use super::read_at::ReadAt;
 use super::reader::Table;
@@ -30,13 +31,16 @@ use crate::{Error, Result, Structure};
 /// One data block is in memory at a time. Going from entry to entry allocates nothing, once the buffer for keys has
 /// grown; each data block takes one read. Filters are not asked.
 ///
-/// After an error, as after the last entry, the cursor stands nowhere until the next seek.
+/// After an error, as after the last entry, the cursor stands nowhere until the next seek. After [`Error::NeedRange`] it goes
+/// on: once the range is there, the same call does what it would have done.
 pub struct Cursor<'t, R> {
     table: &'t Table<R>,
     index: Position,
     /// The data block the cursor is in.
     block: Option<(BlockHandle, Block)>,
     entry: Position,
+    /// The data block to go on with, which was not there yet.
+    pending: Option<BlockHandle>,
     /// How many bytes have been decoded so far.
     output: u64,
     ended: bool,
@@ -49,6 +53,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             index: Position::default(),
             block: None,
             entry: Position::default(),
+            pending: None,
             output: 0,
             ended: false,
         }
@@ -61,7 +66,8 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     /// If a block on the way is damaged or cannot be read, or [`ReadOptions::max_output`](super::ReadOptions::max_output) is exceeded.
     pub fn seek(&mut self, key: &[u8]) -> Result<bool> {
         let result = self.try_seek(key);
-        self.settle(result)
+        // Whoever goes on without seeking again has no place to go on from.
+        self.settle(result).inspect_err(|_| self.ended = true)
     }
 
     /// Goes to the first entry. False if there is none.
@@ -72,6 +78,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     pub fn seek_to_first(&mut self) -> Result<bool> {
         self.index.reset();
         self.block = None;
+        self.pending = None;
         self.ended = false;
         self.next()
     }
@@ -80,7 +87,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     ///
     /// # Errors
     ///
-    /// As [`seek`](Self::seek). Calls after that return false.
+    /// As [`seek`](Self::seek). Calls after that return false, but after [`Error::NeedRange`] go on with the next entry.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
@@ -99,15 +106,18 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             {
                 return Ok(true);
             }
-            if !self.index.next(&self.table.index)? {
-                return Ok(false);
-            }
-            self.enter(self.index.handle(&self.table.index)?)?;
+            let handle = match self.pending {
+                Some(handle) => handle,
+                None if !self.index.next(&self.table.index)? => return Ok(false),
+                None => self.index.handle(&self.table.index)?,
+            };
+            self.enter(handle)?;
         }
     }
 
     fn try_seek(&mut self, key: &[u8]) -> Result<bool> {
         self.ended = false;
+        self.pending = None;
         if !self.index.seek(&self.table.index, key, &*self.table.order)? {
             return Ok(false);
         }
@@ -127,9 +137,11 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     /// Reads a data block, and goes before its first entry.
     fn enter(&mut self, handle: BlockHandle) -> Result<()> {
         self.entry.reset();
+        self.pending = Some(handle);
         // The old block goes before the new one comes.
         let before = self.block.take().map(|(_, block)| block);
         let block = self.table.block(handle, before.unwrap_or_default())?;
+        self.pending = None;
         self.spend(block.size(), handle)?;
         self.block = Some((handle, block));
         Ok(())
@@ -148,7 +160,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     #[inline]
     fn settle(&mut self, result: Result<bool>) -> Result<bool> {
         if !matches!(result, Ok(true)) {
-            self.ended = true;
+            self.ended = !result.as_ref().is_err_and(needs_range);
             self.block = None;
         }
         result.map_err(|error| self.table.in_file(error))

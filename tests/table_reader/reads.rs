@@ -150,14 +150,14 @@ fn an_index_longer_than_the_tail() {
 }
 
 /// Opens and reads a whole table from bytes that are fetched as they are asked for. Returns what was fetched.
-fn fetch_all(file: &Bytes, mut tail: FetchedRanges, sample: &Sample) -> Vec<(u64, usize)> {
+fn fetch_all(file: &Bytes, tail: FetchedRanges, sample: &Sample) -> Vec<(u64, usize)> {
     let mut fetched = Vec::new();
     let fetch = |fetched: &mut Vec<(u64, usize)>, error: Error| {
         let Error::NeedRange { offset, len } = error else { panic!("{error}") };
         fetched.push((offset, len));
         (offset, file.slice(offset as usize..offset as usize + len))
     };
-    let mut table = loop {
+    let table = loop {
         match Table::open(tail.clone(), &sample.options) {
             Ok(table) => break table,
             Err(error) => {
@@ -173,12 +173,58 @@ fn fetch_all(file: &Bytes, mut tail: FetchedRanges, sample: &Sample) -> Vec<(u64
                 Ok(found) => break assert_eq!(found.unwrap(), value),
                 Err(error) => {
                     let (offset, bytes) = fetch(&mut fetched, error);
-                    table.source_mut().insert(offset, bytes);
+                    table.source().insert(offset, bytes);
                 }
             }
         }
     }
     fetched
+}
+
+/// Cursors stay alive while what they need is fetched, and lose nothing by it.
+#[test]
+fn a_cursor_goes_on_where_a_range_was_missing() {
+    for sample in samples() {
+        let len = sample.file.len();
+        let ranges = FetchedRanges::new(len as u64, 0, Bytes::new());
+        let mut fetches = 0;
+        let mut fetch = |error: Error| {
+            let Error::NeedRange { offset, len } = error else { panic!("{error}") };
+            fetches += 1;
+            // All that was there is forgotten: each block has to be fetched when it is needed.
+            ranges.clear();
+            ranges.insert(offset, sample.file.slice(offset as usize..offset as usize + len));
+        };
+        ranges.insert(0, sample.file.clone());
+        let table = Table::open(&ranges, &sample.options).unwrap();
+        ranges.clear();
+        let mut cursor = table.cursor();
+        let mut found = Vec::new();
+        loop {
+            match cursor.next() {
+                Ok(true) => found.push((cursor.key().to_vec(), cursor.value().to_vec())),
+                Ok(false) => break,
+                Err(error) => {
+                    assert!(!cursor.valid());
+                    fetch(error);
+                }
+            }
+        }
+        assert!(found == sample.entries, "{}", sample.name);
+        for (key, value) in sample.entries.iter().step_by(7) {
+            let is_found = loop {
+                match cursor.seek(key) {
+                    Ok(found) => break found,
+                    Err(error) => {
+                        assert!(!cursor.next().unwrap(), "a cursor that was not there has no next entry");
+                        fetch(error);
+                    }
+                }
+            };
+            assert!(is_found && cursor.key() == key && cursor.value() == value, "{}", sample.name);
+        }
+        assert!(fetches >= table.data_blocks().count(), "{}", sample.name);
+    }
 }
 
 #[test]
