@@ -285,6 +285,12 @@ impl Error {
         }
     }
 
+    /// Whether the caller can fetch what is missing, so that going on without it would be premature.
+    #[cfg(feature = "table")]
+    pub(crate) fn needs_range(&self) -> bool {
+        matches!(self.without_path(), Self::NeedRange { .. })
+    }
+
     pub(crate) fn out_of_memory(what: &'static str, bytes: usize) -> Self {
         Self::OutOfMemory { what, bytes: bytes as u64 }
     }

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use super::manifest::Manifest;
 use crate::{Error, Result};
 
 /// What a file is for, by its name.
@@ -147,11 +146,6 @@ impl DatabaseFiles {
             }
         }
         Ok(None)
-    }
-
-    /// The logs that are not in tables yet, oldest first. [`log_holds_data`](super::log_holds_data) tells whether one holds anything.
-    pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
-        self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))
     }
 }
 

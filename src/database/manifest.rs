@@ -7,6 +7,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::current::current_manifest;
+use super::files::{DatabaseFile, DatabaseFiles, FileKind};
 use super::live_tables::{LiveTable, LiveTables};
 use super::log::{LogReader, LogRecord};
 use super::version_edit::{Field, NUM_LEVELS, fields};
@@ -232,6 +233,13 @@ impl Manifest {
                 Ok(())
             }
         }
+    }
+}
+
+impl DatabaseFiles {
+    /// The logs that are not in tables yet, oldest first. [`log_holds_data`](super::log_holds_data) tells whether one holds anything.
+    pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
+        self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))
     }
 }
 

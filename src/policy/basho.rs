@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use super::bloom::MAX_PROBES;
+use super::bloom_format::MAX_PROBES;
 use super::murmur::murmur64a;
 use super::{BloomFilterPolicy, FilterPolicy, KeyHash, bit_array};
 use crate::hash::{BLOOM_SEED, hash_signed_tail};

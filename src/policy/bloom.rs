@@ -8,6 +8,7 @@
 //! `h % bits` is set, that is bit `h % bits % 8` of byte `h % bits / 8`, and `h += delta`.
 
 use super::bloom_array::{BATCH, BloomArray};
+use super::bloom_format::MAX_PROBES;
 use super::bloom_probe::{matches, matches_many};
 use super::{FilterPolicy, KeyHash};
 use crate::hash::{self, BLOOM_SEED, hash_even, hash8};
@@ -15,9 +16,6 @@ use crate::{Error, Keys, Result};
 
 /// Positions are 32-bit hashes modulo the number of bits, so more bits than this stay unused.
 const MAX_BITS: u64 = 1 << 32;
-
-/// k above this is reserved for other encodings: such a filter always "may match".
-pub(crate) const MAX_PROBES: u8 = 30;
 
 /// LevelDB's own Bloom filter, `leveldb.BuiltinBloomFilter2`.
 ///

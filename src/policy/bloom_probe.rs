@@ -1,6 +1,6 @@
 //! Asking LevelDB's Bloom filter: one key, or many at once.
 
-use super::bloom::MAX_PROBES;
+use super::bloom_format::MAX_PROBES;
 use super::modulus::Modulus;
 use crate::hash::{self, BLOOM_SEED, hash8};
 use crate::keys::Alike;

@@ -4,7 +4,7 @@
 //! last whole word of four as `char`: signed on x86, unsigned on ARM. goleveldb takes them as unsigned. Nothing in
 //! a table says which it was.
 
-use super::bloom::MAX_PROBES;
+use super::bloom_format::MAX_PROBES;
 use super::bloom_probe::matches;
 use super::{BloomFilterPolicy, FilterPolicy, KeyHash, bit_array};
 use crate::hash::{self, BLOOM_SEED, to_signed_tail};

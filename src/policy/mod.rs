@@ -16,6 +16,7 @@ mod bloom;
     reason = "a modulus keeps positions within the array; hot"
 )]
 mod bloom_array;
+mod bloom_format;
 #[allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -37,7 +38,7 @@ use std::sync::Arc;
 use crate::{Error, Keys, Result};
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-pub(crate) use bloom::MAX_PROBES;
+pub(crate) use bloom_format::MAX_PROBES;
 pub(crate) use bloom_probe::BATCH;
 
 pub use atomic::AtomicBloomFilter;

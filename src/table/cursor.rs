@@ -7,7 +7,6 @@ use bytes::Bytes;
 
 use super::block::Block;
 use super::format::BlockHandle;
-use super::open::needs_range;
 use super::position::Position;
 use super::read_at::ReadAt;
 use super::reader::Table;
@@ -44,6 +43,30 @@ pub struct Cursor<'t, R> {
     /// How many bytes have been decoded so far.
     output: u64,
     ended: bool,
+}
+
+impl<R: ReadAt> Table<R> {
+    /// A cursor before the first entry.
+    pub fn cursor(&self) -> Cursor<'_, R> {
+        Cursor::new(self)
+    }
+
+    /// All entries in the order of the file: key and value.
+    ///
+    /// Each key is copied, unless it lies whole in the block, and each value is a view that keeps its data
+    /// block in memory. A [`Cursor`] does neither.
+    pub fn iter(&self) -> Iter<'_, R> {
+        Iter::new(self.cursor())
+    }
+}
+
+impl<'t, R: ReadAt> IntoIterator for &'t Table<R> {
+    type Item = Result<(Bytes, Bytes)>;
+    type IntoIter = Iter<'t, R>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
 }
 
 impl<'t, R: ReadAt> Cursor<'t, R> {
@@ -160,7 +183,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     #[inline]
     fn settle(&mut self, result: Result<bool>) -> Result<bool> {
         if !matches!(result, Ok(true)) {
-            self.ended = !result.as_ref().is_err_and(needs_range);
+            self.ended = !result.as_ref().is_err_and(Error::needs_range);
             self.block = None;
         }
         result.map_err(|error| self.table.in_file(error))

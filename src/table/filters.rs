@@ -6,7 +6,6 @@ use bytes::Bytes;
 
 use super::block::Block;
 use super::format::{BlockHandle, FILTER_PREFIX};
-use super::open::needs_range;
 use super::origin::{Origin, is_whole_table_filter};
 use super::position::Position;
 use super::read_options::ReadOptions;
@@ -68,7 +67,7 @@ impl Filters {
         let Some((policy, handle)) = &self.found else { return Ok(()) };
         match read(*handle) {
             Ok(contents) => self.reader = Some(FilterBlockReader::new(Arc::clone(policy), contents)),
-            Err(error) if needs_range(&error) => return Err(error),
+            Err(error) if error.needs_range() => return Err(error),
             Err(error) => self.error = Some(error),
         }
         Ok(())

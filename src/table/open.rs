@@ -52,11 +52,6 @@ impl Run {
     }
 }
 
-/// Whether the caller can do something about an error, so that going on without filters would be premature.
-pub(super) fn needs_range(error: &Error) -> bool {
-    matches!(error.without_path(), Error::NeedRange { .. })
-}
-
 pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) -> Result<Opened> {
     let Some(footer_at) = blocks.file_len.checked_sub(FOOTER_LEN as u64) else {
         let expected = format!("a table of at least {FOOTER_LEN} bytes");
@@ -83,7 +78,7 @@ pub(super) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) ->
     });
 
     let (metaindex, filters) = match metaindex {
-        Err(error) if needs_range(&error) => return Err(error),
+        Err(error) if error.needs_range() => return Err(error),
         Err(error) => (None, Filters::unreadable(error)),
         Ok((span, metaindex)) => {
             let mut filters = Filters::find(&metaindex, options);
@@ -148,7 +143,7 @@ fn read_indexes<R: ReadAt>(
                         return Ok((index, Some(Ok(metaindex))));
                     }
                 }
-                Err(error) if needs_range(&error) => return Err(error),
+                Err(error) if error.needs_range() => return Err(error),
                 // Whichever of the two it was: without the metaindex the table still opens.
                 Err(_) => {}
             }

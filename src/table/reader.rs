@@ -8,7 +8,6 @@ use bytes::Bytes;
 use super::block::Block;
 use super::block_reader::BlockReader;
 use super::comparator::SharedComparator;
-use super::cursor::{Cursor, Iter};
 use super::filters::Filters;
 use super::format::{BlockHandle, Footer};
 use super::open::{MIN_MAX_KEY, Opened, open};
@@ -120,7 +119,7 @@ impl<R: ReadAt> Table<R> {
     ///
     /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range: only the one data block that may hold
     /// `key` is looked at, and none if its filter denies `key`. `None` therefore does not mean that no later keys
-    /// follow; [`Cursor::seek`] finds those.
+    /// follow; [`Cursor::seek`](super::Cursor::seek) finds those.
     ///
     /// # Errors
     ///
@@ -181,19 +180,6 @@ impl<R: ReadAt> Table<R> {
         let mut at = Position::default();
         let found = at.seek(&block, key, &*self.order).map_err(|error| self.in_file(error))?;
         Ok(found.then_some((block, at)))
-    }
-
-    /// A cursor before the first entry.
-    pub fn cursor(&self) -> Cursor<'_, R> {
-        Cursor::new(self)
-    }
-
-    /// All entries in the order of the file: key and value.
-    ///
-    /// Each key is copied, unless it lies whole in the block, and each value is a view that keeps its data
-    /// block in memory. A [`Cursor`] does neither.
-    pub fn iter(&self) -> Iter<'_, R> {
-        Iter::new(self.cursor())
     }
 
     /// Reads and decodes a block of entries, if it can in the memory of the block `before`, which goes in any case.
@@ -269,15 +255,6 @@ impl Table<std::fs::File> {
             Ok(table) => Ok(table.with_path(path)),
             Err(error) => Err(error.with_path(path)),
         }
-    }
-}
-
-impl<'t, R: ReadAt> IntoIterator for &'t Table<R> {
-    type Item = Result<(Bytes, Bytes)>;
-    type IntoIter = Iter<'t, R>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
     }
 }
 

@@ -8,6 +8,7 @@ use filterblock::table::{Meter, ReadOptions, Table};
 use filterblock::{Error, LegacyHash, escape, quote};
 
 use super::absent::Absent;
+use super::batch::Batch;
 use super::budget::Budget;
 use super::finding::{Code, Finding};
 use super::order::{Expectation, Order};
@@ -15,7 +16,7 @@ use super::places::Places;
 use super::read_ahead::ReadAhead;
 use super::stored::Stored;
 use super::verdict::Verdict;
-use super::walk::{Batch, Walk};
+use super::walk::Walk;
 use crate::database::Database;
 use crate::input;
 use crate::reading::Reading;

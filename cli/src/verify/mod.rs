@@ -1,6 +1,7 @@
 //! `filterblock verify`: whether tables are sound, and no filter denies a key that is there.
 
 mod absent;
+mod batch;
 mod budget;
 mod check;
 mod finding;

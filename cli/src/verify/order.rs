@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use filterblock::quote;
 
+use super::batch::Entry;
 use super::finding::{Code, Finding, Findings};
-use super::walk::Entry;
 use crate::reading::Reading;
 
 /// What is known of the order of the keys.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy, quote};
 
+use super::batch::{BATCH, Entry};
 use super::finding::{Code, Finding, Findings};
-use super::walk::{BATCH, Entry};
 use crate::reading::Reading;
 
 /// What filters under LevelDB's old name may be by. Of two that fit as well as each other, the first is taken.

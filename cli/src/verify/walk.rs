@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use filterblock::table::{BlockCursor, BlockHandle, Table};
-use filterblock::{Error, KeyBuf, SharedPolicy, quote};
+use filterblock::{Error, SharedPolicy, quote};
 
 use super::absent::Absent;
+use super::batch::{BATCH, Batch, Entry};
 use super::budget::{Budget, Exceeded};
 use super::finding::{Code, Finding};
 use super::order::Order;
@@ -15,46 +16,8 @@ use super::verdict::Verdict;
 use crate::reading::Reading;
 use crate::survey::Offsets;
 
-/// How many keys are looked at together at most, and about how many bytes of them.
-pub(super) const BATCH: usize = 64;
-const BATCH_BYTES: u64 = 64 << 10;
-
 /// What names in the metaindex begin with whose values are handles: of filters, and of Basho's counters.
 const HANDLES: [&[u8]; 2] = [b"filter.", b"stats."];
-
-/// Keys of one data block, which are looked at together. However many it has, and however long they are, they take little memory.
-#[derive(Default)]
-pub(super) struct Batch {
-    keys: KeyBuf,
-    bytes: usize,
-}
-
-impl Batch {
-    #[inline]
-    fn push(&mut self, key: &[u8]) {
-        self.bytes = self.bytes.saturating_add(key.len());
-        self.keys.push(key);
-    }
-
-    /// Whether there are enough keys, or more bytes of them than there may be.
-    #[inline]
-    fn is_full(&self, most: u64) -> bool {
-        self.keys.len() >= BATCH || self.bytes as u64 > most.min(BATCH_BYTES)
-    }
-
-    fn clear(&mut self) {
-        self.keys.clear();
-        self.bytes = 0;
-    }
-}
-
-/// A stored key.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Entry<'k> {
-    pub(super) key: &'k [u8],
-    /// What the first of the readings makes of it.
-    pub(super) filtered: Option<&'k [u8]>,
-}
 
 /// The way through index and data blocks.
 pub(super) struct Walk<'a, 'v> {

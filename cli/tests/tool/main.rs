@@ -21,6 +21,7 @@ mod query;
 mod query_database;
 mod query_riak;
 mod shell;
+mod structure;
 mod verify;
 mod verify_database;
 

@@ -1,5 +1,9 @@
 //! The codecs that LevelDB and its relatives use, and which compression types stand for which of them.
 
+use std::borrow::Cow;
+
+use crate::{Error, Structure};
+
 /// How a block's contents turned out to be compressed.
 ///
 /// A compression type says it by its number, but from 2 on each relative of LevelDB has given the numbers meanings of its
@@ -89,6 +93,11 @@ impl Codec {
     /// Whether data that [may begin](Self::may_begin) as this codec's begin as nobody else's.
     pub(super) const fn is_marked(self) -> bool {
         matches!(self, Self::Zstd | Self::Zlib)
+    }
+
+    /// Stored bytes are not what it makes.
+    pub(super) fn not_data(self, offset: u64, found: impl Into<Cow<'static, str>>) -> Error {
+        Error::corrupt(Structure::Compressed, offset, self.data(), found)
     }
 
     /// What its data are called in messages.

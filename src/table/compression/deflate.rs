@@ -4,7 +4,7 @@ use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
 
 use super::Codec;
-use super::read::{not_data, too_long};
+use super::limits::too_long;
 use crate::Result;
 
 /// More than any deflate data expands by: at best two bits stand for 258 bytes.
@@ -43,7 +43,7 @@ pub(super) fn decode(
         match status {
             TINFLStatus::Done if read < stored.len() => {
                 let found = format!("{} bytes behind their end", stored.len().saturating_sub(read));
-                return Err(not_data(codec, offset, found));
+                return Err(codec.not_data(offset, found));
             }
             TINFLStatus::Done => {
                 contents.truncate(written);
@@ -58,11 +58,11 @@ pub(super) fn decode(
             TINFLStatus::HasMoreOutput => {
                 return Err(too_long(offset, max_len, max_len.saturating_add(1)));
             }
-            TINFLStatus::Adler32Mismatch => return Err(not_data(codec, offset, "a wrong checksum")),
+            TINFLStatus::Adler32Mismatch => return Err(codec.not_data(offset, "a wrong checksum")),
             TINFLStatus::FailedCannotMakeProgress | TINFLStatus::NeedsMoreInput => {
-                return Err(not_data(codec, offset, "an end within them"));
+                return Err(codec.not_data(offset, "an end within them"));
             }
-            _ => return Err(not_data(codec, offset, "invalid data")),
+            _ => return Err(codec.not_data(offset, "invalid data")),
         }
     }
 }

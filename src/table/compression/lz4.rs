@@ -1,7 +1,7 @@
 //! LZ4 as Basho's LevelDB stores it: `[length of the contents: fixed32][LZ4 block]`.
 
 use super::Codec;
-use super::read::{not_data, too_long};
+use super::limits::too_long;
 use crate::Result;
 use crate::coding::fixed32_at;
 
@@ -12,7 +12,7 @@ const PREFIX_LEN: usize = 4;
 
 /// Allocates the contents once, if the declared length is within `max_len` and what the data can hold.
 pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64, made: &mut u64) -> Result<Vec<u8>> {
-    let corrupt = |found: String| not_data(Codec::Lz4, offset, found);
+    let corrupt = |found: String| Codec::Lz4.not_data(offset, found);
     let (Some(len), Some(block)) = (fixed32_at(stored, 0), stored.get(PREFIX_LEN..)) else {
         return Err(corrupt(format!("{} bytes", stored.len())));
     };

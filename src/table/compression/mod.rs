@@ -5,6 +5,7 @@ mod codec;
 mod compressor;
 #[cfg(feature = "zlib")]
 mod deflate;
+mod limits;
 #[cfg(feature = "lz4")]
 mod lz4;
 mod read;
@@ -14,7 +15,8 @@ mod zstd;
 
 pub use codec::Codec;
 pub(crate) use compressor::Compressor;
-pub(crate) use read::{Limits, decompress};
+pub(crate) use limits::Limits;
+pub(crate) use read::decompress;
 
 /// How a table's blocks are to be compressed in writing. A table's blocks may differ in it.
 ///

@@ -1,21 +1,10 @@
 //! From a block's stored bytes to its contents, by whichever codec they are in.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 
+use super::limits::Limits;
 use super::{Codec, snappy};
 use crate::{Error, Result, Structure};
-
-/// What decompressing one block may take, in bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct Limits {
-    /// The contents.
-    pub(crate) contents: u64,
-    /// Contents and decoder together, where the decoder needs much.
-    #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "no other decoder does"))]
-    pub(crate) memory: u64,
-}
 
 /// The contents of a block whose stored contents, of compression type `id`, are at `offset` in the file, and their codec.
 ///
@@ -164,16 +153,6 @@ fn supported() -> String {
     ];
     let built = features.iter().filter(|(is_built, _)| *is_built).map(|(_, codecs)| *codecs);
     std::iter::once("0 (none), 1 (snappy)").chain(built).collect()
-}
-
-/// Stored bytes are not what `codec` makes.
-pub(super) fn not_data(codec: Codec, offset: u64, found: impl Into<Cow<'static, str>>) -> Error {
-    Error::corrupt(Structure::Compressed, offset, codec.data(), found)
-}
-
-/// Contents are longer than is allowed.
-pub(super) fn too_long(offset: u64, limit: u64, found: u64) -> Error {
-    Error::Limit { what: "decompressed block", offset, limit, found }
 }
 
 #[cfg(test)]

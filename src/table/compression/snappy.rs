@@ -1,7 +1,7 @@
 //! Snappy, in its raw format: `[length of the contents: varint32][literals and copies]`.
 
 use super::Codec;
-use super::read::{not_data, too_long};
+use super::limits::too_long;
 use crate::{Error, Result, Structure};
 
 /// More than any Snappy data expands by: its densest element makes 64 bytes of three.
@@ -16,7 +16,7 @@ pub(super) fn decode(
     mut contents: Vec<u8>,
     made: &mut u64,
 ) -> Result<Vec<u8>> {
-    let corrupt = |found: String| not_data(Codec::Snappy, offset, found);
+    let corrupt = |found: String| Codec::Snappy.not_data(offset, found);
     if stored.is_empty() {
         return Err(corrupt("no bytes".to_owned()));
     }

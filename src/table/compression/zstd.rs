@@ -6,7 +6,7 @@ use ruzstd::decoding::errors::FrameDecoderError;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::Codec;
-use super::read::{Limits, not_data, too_long};
+use super::limits::{Limits, too_long};
 use crate::{Error, Result};
 
 /// A window of this size is allowed whatever the limit: the decoder's own buffers are of that order.
@@ -24,7 +24,7 @@ const DECODER: u64 = 5 << 19;
 /// together keep to the limit on memory: of 8 MiB, this leaves 2 MiB or more to contents that are their own window.
 pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64) -> Result<Vec<u8>> {
     let max_len = limits.contents;
-    let corrupt = |found: String| not_data(Codec::Zstd, offset, found);
+    let corrupt = |found: String| Codec::Zstd.not_data(offset, found);
     let mut rest = stored;
     let mut decoder = FrameDecoder::new();
     let max_window = max_len.max(MIN_WINDOW);
@@ -53,7 +53,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64)
 
 /// What the blocks of a frame hold, behind its header.
 fn contents(decoder: &mut FrameDecoder, mut blocks: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>> {
-    let corrupt = |found: String| not_data(Codec::Zstd, offset, found);
+    let corrupt = |found: String| Codec::Zstd.not_data(offset, found);
     let declared = decoder.content_size();
     let mut contents = Vec::new();
     loop {
