@@ -12,7 +12,7 @@ fn modules(folder: &Path, path: &[String], found: &mut BTreeMap<Module, String>)
     for entry in fs::read_dir(folder).unwrap() {
         let file = entry.unwrap().path();
         let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
-        let module = [path, &[name.clone()]].concat();
+        let module = [path, std::slice::from_ref(&name)].concat();
         if file.is_dir() {
             modules(&file, &module, found);
         } else if !["mod", "lib", "main"].contains(&&*name) {
