@@ -17,6 +17,7 @@ const VALUE: u8 = 1;
 
 /// What [`Table::get_at`] finds.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lookup {
     /// The key had this value. It is a view of its data block, which stays in memory as long as the value does.
     Value(Bytes),
