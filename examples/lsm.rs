@@ -70,8 +70,9 @@ impl Store {
         for table in &self.tables {
             match table.get_at(key, u64::MAX)? {
                 Lookup::Value(value) => return Ok(Some(value)),
-                Lookup::Deleted => return Ok(None),
                 Lookup::Absent => {}
+                // Deleted: older tables need not be asked.
+                _ => return Ok(None),
             }
         }
         Ok(None)
