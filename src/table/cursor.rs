@@ -248,7 +248,8 @@ impl<R> fmt::Debug for Cursor<'_, R> {
     }
 }
 
-/// All entries of a table: what [`Table::iter`] returns. After an error there are no more.
+/// All entries of a table: what [`Table::iter`] returns. After an error there are no more, but after
+/// [`Error::NeedRange`] it goes on.
 pub struct Iter<'t, R> {
     cursor: Cursor<'t, R>,
 }
