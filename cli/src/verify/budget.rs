@@ -88,3 +88,31 @@ impl Exceeded {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limits_are_in_proportion_to_the_file() {
+        let budget = |given, size| Budget::new(Arc::default(), given, size);
+        for (size, expected) in
+            [(0, 64 << 20), (671_088, 64 << 20), (1 << 20, 100 << 20), (u64::MAX, u64::MAX)]
+        {
+            assert_eq!(budget(None, size).left(), expected, "{size}");
+        }
+        assert_eq!(budget(Some(7), 1 << 20).left(), 7);
+        let of_1000 = budget(None, 1000);
+        assert!(of_1000.allows_reading(2000).is_ok());
+        assert_eq!(of_1000.allows_reading(2001), Err(Exceeded::Read(2000)));
+        // Keys count up to the limit and not beyond.
+        let mut small = budget(Some(10), 1000);
+        small.spend_keys(10);
+        assert_eq!((small.left(), small.check()), (0, Ok(())));
+        small.spend_keys(1);
+        assert_eq!(
+            (small.check(), small.allows_reading(0)),
+            (Err(Exceeded::Decoded(10)), Err(Exceeded::Decoded(10)))
+        );
+    }
+}
