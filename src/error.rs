@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use crate::escape::quote;
+use crate::bytes::escape::quote;
 use crate::escape_path;
 
 /// The result of everything here that can fail.
@@ -16,7 +16,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Everything that can go wrong, with the numbers that say where and why.
 ///
 /// `Display` is complete and takes one line; bytes that come from a file are
-/// [escaped](crate::escape), and names and keys of more than 48 bytes are cut.
+/// [escaped](crate::escape()), and names and keys of more than 48 bytes are cut.
 /// [`with_path`](Error::with_path) adds the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filterblock::Error;
-use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest, log_holds_data};
+use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest, log_has_writes};
 
 use crate::input::Folder;
 use crate::reading::Reading;
@@ -168,7 +168,7 @@ impl Folder {
         mut complain: impl FnMut(&Path, &Error),
     ) -> Vec<&Path> {
         let with_data = self.filled_logs(database).filter(|log| {
-            log_holds_data(log).unwrap_or_else(|error| {
+            log_has_writes(log).unwrap_or_else(|error| {
                 complain(log, error.without_path());
                 true
             })

@@ -1,6 +1,6 @@
 //! Any bytes as a MANIFEST or a log, also framed with right checksums.
 
-use filterblock::database::{LogReader, Manifest, holds_data};
+use filterblock::database::{LogReader, Manifest, batch_has_writes};
 use filterblock::{Error, Result};
 
 use crate::cut::Input;
@@ -84,7 +84,7 @@ fn read_log(file: &[u8]) -> (Vec<Vec<u8>>, bool) {
         match reader.read_record() {
             Ok(None) => {
                 assert!(reader.incomplete_tail().is_none_or(|tail| tail < file.len() as u64));
-                let _: Result<bool> = holds_data(file);
+                let _: Result<bool> = batch_has_writes(file);
                 return (records, damage);
             }
             Ok(Some(record)) => {

@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::files::{FileKind, parse_name};
-use crate::open_file::open_file;
+use super::folder::{FileKind, parse_name};
+use crate::table::source::open_file;
 use crate::{Error, Result, Structure, escape};
 
 /// Longer than `MANIFEST-`, a number of 20 digits and a line feed.

@@ -5,8 +5,8 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::version_edit::NewTable;
-use crate::table::internal_key::split;
+use super::edit::NewTable;
+use crate::key::internal::split;
 use crate::{Error, Result, Structure};
 
 /// A table that belongs to the database, as the MANIFEST records it.

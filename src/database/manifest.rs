@@ -7,12 +7,12 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::current::current_manifest;
-use super::files::{DatabaseFile, DatabaseFiles, FileKind};
+use super::edit::{Field, NUM_LEVELS, fields};
+use super::folder::{DatabaseFile, DatabaseFiles, FileKind};
 use super::live_tables::{LiveTable, LiveTables};
 use super::log::{LogReader, LogRecord};
-use super::version_edit::{Field, NUM_LEVELS, fields};
-use crate::escape::quote;
-use crate::open_file::open_file;
+use crate::bytes::escape::quote;
+use crate::table::source::open_file;
 use crate::table::{BytewiseComparator, Comparator};
 use crate::{Error, Result, Structure};
 
@@ -237,7 +237,7 @@ impl Manifest {
 }
 
 impl DatabaseFiles {
-    /// The logs that are not in tables yet, oldest first. [`log_holds_data`](super::log_holds_data) tells whether one holds anything.
+    /// The logs that are not in tables yet, oldest first. [`log_has_writes`](crate::database::log_has_writes) tells whether one holds anything.
     pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
         self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))
     }

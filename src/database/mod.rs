@@ -35,16 +35,14 @@
 //! ```
 
 mod current;
-mod files;
+mod edit;
+mod folder;
 mod live_tables;
 mod log;
 mod manifest;
-mod version_edit;
-mod write_log;
 
-pub use files::{DatabaseFile, DatabaseFiles, FileKind, UnreadableFile};
+pub use edit::NUM_LEVELS;
+pub use folder::{DatabaseFile, DatabaseFiles, FileKind, UnreadableFile};
 pub use live_tables::LiveTable;
-pub use log::{LogReader, LogRecord};
+pub use log::{LogReader, LogRecord, batch_has_writes, log_has_writes};
 pub use manifest::{Manifest, ManifestScan};
-pub use version_edit::NUM_LEVELS;
-pub use write_log::{holds_data, log_holds_data};

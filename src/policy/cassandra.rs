@@ -11,9 +11,9 @@
 //! A reader takes K from the filter, so filters of any sizing are read by any policy. Unless the array is one or more whole
 //! words, within the limit, and K is 1 to 15, a key "may match"; the filter of no bytes matches nothing.
 
-use super::murmur::murmur2_cassandra;
 use super::rate::check_rate;
 use super::{FilterPolicy, KeyHash, bit_array};
+use crate::hash::murmur2_cassandra;
 use crate::{Error, Keys, Result};
 
 /// Bits beyond n * buckets.
@@ -156,7 +156,7 @@ fn best(buckets: u64) -> (u8, f64) {
 
 fn hash_key(key: &[u8]) -> KeyHash {
     let first = murmur2_cassandra(key, 0);
-    KeyHash::of_two(first, murmur2_cassandra(key, first))
+    KeyHash::from_pair(first, murmur2_cassandra(key, first))
 }
 
 #[expect(
@@ -164,7 +164,7 @@ fn hash_key(key: &[u8]) -> KeyHash {
     reason = "`bits` is positive, so the remainder neither overflows nor divides by zero"
 )]
 fn positions(hash: KeyHash, bits: i32, probes: u8) -> impl Iterator<Item = u64> {
-    let (first, step) = hash.two();
+    let (first, step) = hash.pair();
     let mut h = first.cast_signed();
     (0..probes).map(move |_| {
         let position = u64::from(h.wrapping_rem(bits).unsigned_abs());

@@ -1,6 +1,6 @@
 //! Whose table it is, as far as the names in its metaindex tell.
 
-/// A relative of LevelDB that leaves its mark in the metaindex of its tables: [`Table::origin`](super::Table::origin).
+/// A relative of LevelDB that leaves its mark in the metaindex of its tables: [`Table::origin`](crate::table::Table::origin).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Origin {

@@ -356,7 +356,7 @@ fn nothing_is_written_or_locked() {
     let manifest = Manifest::read(folder.path()).unwrap();
     let files = DatabaseFiles::list(folder.path()).unwrap();
     for log in files.live_logs(&manifest) {
-        assert!(filterblock::database::log_holds_data(&log.path).unwrap());
+        assert!(filterblock::database::log_has_writes(&log.path).unwrap());
     }
     assert_eq!(state(), before);
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use filterblock::database::{LogReader, Manifest, holds_data};
+use filterblock::database::{LogReader, Manifest, batch_has_writes};
 use filterblock::{Error, Result};
 
 use crate::support::{BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, fragment, log};
@@ -324,7 +324,7 @@ fn reading_ends_where_the_source_fails() {
     assert_eq!(error.to_string(), "reading 32768 bytes at offset 32768: no disk");
     assert!(reader.read_record().unwrap().is_none());
     assert!(
-        matches!(holds_data(file[..BLOCK].chain(Fails)), Err(Error::Io { .. })),
+        matches!(batch_has_writes(file[..BLOCK].chain(Fails)), Err(Error::Io { .. })),
         "what is unread may be a batch"
     );
 }
@@ -374,12 +374,12 @@ fn a_source_that_says_it_read_more_than_there_was_room_for_is_an_error() {
         assert_eq!(source.to_string(), format!("the source said it read {said} bytes into {room}"));
         assert!(reader.read_record().unwrap().is_none(), "reading ends there");
 
-        assert!(matches!(holds_data(liar()), Ok(true) | Err(Error::Io { .. })));
+        assert!(matches!(batch_has_writes(liar()), Ok(true) | Err(Error::Io { .. })));
         let scan = Manifest::scan(liar(), 1 << 20);
         assert!(scan.damage.is_some());
     }
     assert!(matches!(
-        holds_data(Liar { file: b"", honest_calls: 0, more: 1, lies: 3 }),
+        batch_has_writes(Liar { file: b"", honest_calls: 0, more: 1, lies: 3 }),
         Err(Error::Io { .. })
     ));
     let scan = Manifest::scan(Liar { file: b"", honest_calls: 0, more: 1, lies: 3 }, 1 << 20);
