@@ -1,6 +1,8 @@
 //! Keys: many at once in one run of bytes, and the parts of those that databases store.
 
 #[cfg(feature = "table")]
+pub(crate) mod basho;
+#[cfg(feature = "table")]
 pub(crate) mod comparator;
 #[cfg(feature = "table")]
 pub(crate) mod internal;
@@ -16,8 +18,6 @@ mod key_buf;
     reason = "starts are checked or made here, ascending and within the bytes; hot"
 )]
 mod keys;
-#[cfg(feature = "table")]
-pub(crate) mod riak;
 #[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "within keys of one length; hot")]
 mod same_len;
 

@@ -1,6 +1,8 @@
 //! Policies make filters and ask them: [`FilterPolicy`], and the policies that come with the library.
 
 mod atomic;
+mod basho;
+mod basho_user_key;
 mod bit_array;
 mod bloom;
 mod cassandra;
@@ -11,13 +13,13 @@ mod known;
 mod legacy;
 mod murmur3;
 mod rate;
-mod riak;
-mod riak_user_key;
 mod user_key;
 
 pub(crate) use bloom::PREFETCHED;
 
 pub use atomic::AtomicBloomFilter;
+pub use basho::BashoBloom2Policy;
+pub use basho_user_key::BashoInternalFilterPolicy;
 pub use bloom::BloomFilterPolicy;
 pub use cassandra::CassandraBloomPolicy;
 pub use filter_policy::{FilterPolicy, SharedPolicy};
@@ -26,6 +28,4 @@ pub use known::{OpaquePolicy, default_read_policies};
 pub use legacy::{LegacyBloomPolicy, LegacyHash};
 pub use murmur3::Murmur3BloomPolicy;
 pub use rate::expected_false_positive_rate;
-pub use riak::BashoBloom2Policy;
-pub use riak_user_key::BashoInternalFilterPolicy;
 pub use user_key::InternalFilterPolicy;

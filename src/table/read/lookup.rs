@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use super::Table;
 use crate::bytes::coding::put_fixed64;
+use crate::key::basho::{EXPIRING, TIMED, split_basho};
 use crate::key::internal::{MAX_SEQUENCE, TAG_LEN, split};
-use crate::key::riak::{EXPIRING, TIMED, split_basho};
 use crate::table::origin::Origin;
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
