@@ -106,7 +106,7 @@ pub mod table;
 pub use bytes::escape::{Escaped, Quoted, escape, escape_path, quote};
 pub use error::{Error, Result, Structure};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
-pub use key::{KeyBuf, Keys, KeysIter};
+pub use key::{InternalKey, KeyBuf, KeyFormat, Keys, KeysIter};
 pub use policy::{AtomicBloomFilter, expected_false_positive_rate};
 pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
 pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash, SharedPolicy};

@@ -18,7 +18,7 @@
 use std::fmt;
 
 use crate::bytes::coding::{VarintError, get_varint32, get_varint64};
-use crate::key::internal::TAG_LEN;
+use crate::key::parts::TAG_LEN;
 use crate::{Error, Result, Structure};
 
 /// How many levels a database has: 0 to 6.

@@ -6,8 +6,8 @@ use std::fmt;
 use bytes::Bytes;
 
 use super::edit::NewTable;
-use crate::key::internal::split;
-use crate::{Error, Result, Structure};
+use crate::key::parts::{VALUE, kind};
+use crate::{Error, KeyFormat, Result, Structure};
 
 /// A table that belongs to the database, as the MANIFEST records it.
 #[derive(Clone, PartialEq, Eq)]
@@ -43,9 +43,8 @@ impl LiveTable {
 }
 
 fn user_key(internal_key: &[u8]) -> Option<&[u8]> {
-    let (user_key, tag) = split(internal_key)?;
-    // The type is the tag's lowest byte; 0 and 1 are LevelDB's.
-    (tag & 0xff <= 1).then_some(user_key)
+    let (user_key, tag) = KeyFormat::LevelDb.split(internal_key)?;
+    (kind(tag) <= VALUE).then_some(user_key)
 }
 
 impl fmt::Debug for LiveTable {

@@ -3,16 +3,7 @@
 use std::fmt;
 
 use super::{FilterPolicy, KeyHash};
-use crate::{Error, KeyBuf, Keys, Result};
-
-/// Length of `sequence << 8 | type`, fixed64: all there is behind most user keys.
-const SUFFIX: usize = 8;
-
-/// With the time of expiry, fixed64, before that.
-const EXPIRY_SUFFIX: usize = 16;
-
-/// Types of the entries that expire: after the time written, or at a time of their own.
-const EXPIRY_TYPES: [u8; 2] = [2, 3];
+use crate::{KeyFormat, Keys, Result};
 
 /// [`InternalFilterPolicy`](crate::policy::InternalFilterPolicy) for Riak's databases, whose keys of types 2 and 3 have 16
 /// bytes behind the user key, not eight.
@@ -39,41 +30,21 @@ impl<P: FilterPolicy> BashoInternalFilterPolicy<P> {
     }
 }
 
-fn suffix_len(key: &[u8]) -> usize {
-    let kind = key.len().checked_sub(SUFFIX).and_then(|at| key.get(at));
-    if kind.is_some_and(|kind| EXPIRY_TYPES.contains(kind)) { EXPIRY_SUFFIX } else { SUFFIX }
-}
-
-fn user_key(key: &[u8]) -> Option<&[u8]> {
-    key.len().checked_sub(suffix_len(key)).and_then(|len| key.get(..len))
-}
-
 impl<P: FilterPolicy> FilterPolicy for BashoInternalFilterPolicy<P> {
     fn name(&self) -> &str {
         self.policy.name()
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        if keys.iter().all(|key| suffix_len(key) == SUFFIX) {
-            return self.policy.create_filter(keys.strip_suffix(SUFFIX)?, dst);
-        }
-        let mut user_keys = KeyBuf::new();
-        for (index, key) in (0..).zip(keys.iter()) {
-            user_keys.push(user_key(key).ok_or_else(|| Error::ShortInternalKey {
-                index,
-                expected: suffix_len(key),
-                found: key.len(),
-            })?);
-        }
-        self.policy.create_filter(user_keys.as_keys(), dst)
+        KeyFormat::Basho.with_user_keys(keys, |keys| self.policy.create_filter(keys, dst))
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        user_key(key).is_none_or(|key| self.policy.key_may_match(key, filter))
+        KeyFormat::Basho.user_key(key).is_none_or(|key| self.policy.key_may_match(key, filter))
     }
 
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
-        self.policy.hash_key(user_key(key)?)
+        self.policy.hash_key(KeyFormat::Basho.user_key(key)?)
     }
 
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {

@@ -3,10 +3,8 @@
 use std::fmt;
 
 use super::{FilterPolicy, KeyHash, PREFETCHED};
-use crate::{Keys, Result};
-
-/// Length of what a database puts behind the user key: `sequence << 8 | type`, fixed64.
-const SUFFIX: usize = 8;
+use crate::key::parts::TAG_LEN;
+use crate::{KeyFormat, Keys, Result};
 
 /// Makes another policy look at the user key only: the internal key without its last eight bytes.
 ///
@@ -31,23 +29,18 @@ impl<P: FilterPolicy> InternalFilterPolicy<P> {
     }
 }
 
-#[inline]
-fn user_key(key: &[u8]) -> Option<&[u8]> {
-    key.len().checked_sub(SUFFIX).and_then(|len| key.get(..len))
-}
-
 impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
     fn name(&self) -> &str {
         self.policy.name()
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        self.policy.create_filter(keys.strip_suffix(SUFFIX)?, dst)
+        KeyFormat::LevelDb.with_user_keys(keys, |keys| self.policy.create_filter(keys, dst))
     }
 
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        user_key(key).is_none_or(|key| self.policy.key_may_match(key, filter))
+        KeyFormat::LevelDb.user_key(key).is_none_or(|key| self.policy.key_may_match(key, filter))
     }
 
     #[expect(
@@ -60,13 +53,13 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
             let mut stripped: [(&[u8], &[u8]); PREFETCHED] = [(&[], &[]); PREFETCHED];
             let mut are_long = true;
             for (stripped, &(key, filter)) in stripped.iter_mut().zip(probes) {
-                are_long &= key.len() >= SUFFIX;
-                *stripped = (&key[..key.len().saturating_sub(SUFFIX)], filter);
+                are_long &= key.len() >= TAG_LEN;
+                *stripped = (&key[..key.len().saturating_sub(TAG_LEN)], filter);
             }
             self.policy.keys_may_match(&stripped[..probes.len()], answers);
             if !are_long {
                 for (&(key, _), answer) in probes.iter().zip(answers) {
-                    *answer |= key.len() < SUFFIX;
+                    *answer |= key.len() < TAG_LEN;
                 }
             }
         }
@@ -74,7 +67,7 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
 
     #[inline]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
-        self.policy.hash_key(user_key(key)?)
+        self.policy.hash_key(KeyFormat::LevelDb.user_key(key)?)
     }
 
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {

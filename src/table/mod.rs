@@ -9,7 +9,7 @@ pub(crate) mod source;
 mod write;
 
 pub use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
-pub use crate::key::internal::InternalKeyComparator;
+pub use crate::key::internal_comparator::InternalKeyComparator;
 pub use codec::{Codec, Compression};
 pub use format::BlockHandle;
 pub use origin::Origin;

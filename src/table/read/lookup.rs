@@ -6,14 +6,10 @@ use bytes::Bytes;
 
 use super::Table;
 use crate::bytes::coding::put_fixed64;
-use crate::key::basho::{EXPIRING, TIMED, split_basho};
-use crate::key::internal::{MAX_SEQUENCE, TAG_LEN, split};
+use crate::key::parts::{DELETION, EXPIRING, MAX_SEQUENCE, TAG_LEN, TIMED, VALUE, kind};
 use crate::table::origin::Origin;
 use crate::table::source::ReadAt;
-use crate::{Error, Result, Structure};
-
-const DELETION: u8 = 0;
-const VALUE: u8 = 1;
+use crate::{Error, KeyFormat, Result, Structure};
 
 /// What [`Table::get_at`] finds.
 #[derive(Clone, PartialEq, Eq)]
@@ -58,12 +54,12 @@ impl<R: ReadAt> Table<R> {
         if is_bashos {
             put_fixed64(&mut key, 0);
         }
-        let kind = if is_bashos { EXPIRING } else { VALUE };
-        put_fixed64(&mut key, sequence.min(MAX_SEQUENCE) << 8 | u64::from(kind));
+        let greatest = if is_bashos { EXPIRING } else { VALUE };
+        put_fixed64(&mut key, sequence.min(MAX_SEQUENCE) << 8 | u64::from(greatest));
 
         let Some((block, at)) = self.find(&key)? else { return Ok(Lookup::Absent) };
-        let parts = if is_bashos { split_basho(at.key(&block)) } else { split(at.key(&block)) };
-        let Some((found, tag)) = parts else {
+        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
+        let Some((found, tag)) = format.split(at.key(&block)) else {
             let found = format!("{} bytes", at.key(&block).len());
             let expected = format!("at least {TAG_LEN} bytes");
             return Err(Error::corrupt(Structure::InternalKey, block.offset(), expected, found));
@@ -71,7 +67,7 @@ impl<R: ReadAt> Table<R> {
         if user_order.compare(found, user_key).is_ne() {
             return Ok(Lookup::Absent);
         }
-        match (tag & 0xff) as u8 {
+        match kind(tag) {
             VALUE => Ok(Lookup::Value(at.value_bytes(&block))),
             DELETION => Ok(Lookup::Deleted),
             kind if is_bashos && [TIMED, EXPIRING].contains(&kind) => {

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::meter::Meter;
-use crate::key::basho::BashoKeyComparator;
 use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
-use crate::key::internal::InternalKeyComparator;
+use crate::key::internal_comparator::BashoKeyComparator;
+use crate::key::internal_comparator::InternalKeyComparator;
 use crate::policy::default_read_policies;
 use crate::table::origin::Origin;
 use crate::{BashoInternalFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::bytes::escape::quote;
 use crate::filter_block::DEFAULT_BASE_LG;
 use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
-use crate::key::internal::InternalKeyComparator;
+use crate::key::internal_comparator::InternalKeyComparator;
 use crate::table::codec::Compression;
 use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy};
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::block_writer::BlockWriter;
 use super::{FilterSummary, TableSummary, WriteOptions};
 use crate::key::comparator::{Comparator, SharedComparator};
-use crate::key::internal::TAG_LEN;
+use crate::key::parts::TAG_LEN;
 use crate::table::block::BlockBuilder;
 use crate::table::format::{BlockHandle, FILTER_PREFIX, Footer};
 use crate::{Error, FilterBlockBuilder, Result, SharedPolicy, escape};

@@ -1,29 +1,15 @@
 //! The order of a database's internal keys (LevelDB's `db/dbformat.h`, `db/dbformat.cc`).
-//!
-//! ```text
-//! [user key][sequence << 8 | type: fixed64]        type 0: deletion, 1: value
-//! ```
 
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::comparator::{BytewiseComparator, Comparator};
+use super::KeyFormat;
+use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
+use super::parts::{MAX_SEQUENCE, VALUE};
 use crate::bytes::coding::put_fixed64;
 
-/// How long sequence and type are behind the user key, in bytes.
-pub(crate) const TAG_LEN: usize = 8;
-
-/// The greatest sequence number: 56 bits.
-pub(crate) const MAX_SEQUENCE: u64 = (1 << 56) - 1;
-
 /// The greatest tag, which comes first among the entries of its user key.
-const SEEK_TAG: u64 = MAX_SEQUENCE << 8 | 1;
-
-/// An internal key as user key and tag, or `None` if it is too short for the tag.
-#[inline]
-pub(crate) fn split(key: &[u8]) -> Option<(&[u8], u64)> {
-    key.split_last_chunk::<TAG_LEN>().map(|(user_key, tag)| (user_key, u64::from_le_bytes(*tag)))
-}
+const SEEK_TAG: u64 = MAX_SEQUENCE << 8 | VALUE as u64;
 
 /// Internal keys: by user key, then the newest first, that is by sequence and type descending.
 ///
@@ -48,7 +34,7 @@ impl<C: Comparator> InternalKeyComparator<C> {
     /// Replaces `key` by what `shorten` makes of its user key, if that is shorter and yet comes later. The
     /// greatest tag puts it before all other entries of the new user key.
     fn shorten(&self, key: &mut Vec<u8>, shorten: impl FnOnce(&mut Vec<u8>)) {
-        let Some((user_key, _)) = split(key) else { return };
+        let Some((user_key, _)) = KeyFormat::LevelDb.split(key) else { return };
         let mut shorter = user_key.to_vec();
         shorten(&mut shorter);
         if shorter.len() < user_key.len() && self.user.compare(user_key, &shorter).is_lt() {
@@ -65,17 +51,11 @@ impl<C: Comparator> Comparator for InternalKeyComparator<C> {
 
     #[inline]
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
-        match (split(a), split(b)) {
-            (Some((a_user, a_tag)), Some((b_user, b_tag))) => {
-                self.user.compare(a_user, b_user).then_with(|| b_tag.cmp(&a_tag))
-            }
-            (None, None) => a.cmp(b),
-            (a, b) => a.is_some().cmp(&b.is_some()),
-        }
+        KeyFormat::LevelDb.compare(a, b, |a, b| self.user.compare(a, b))
     }
 
     fn find_shortest_separator(&self, start: &mut Vec<u8>, limit: &[u8]) {
-        if let Some((user_limit, _)) = split(limit) {
+        if let Some((user_limit, _)) = KeyFormat::LevelDb.split(limit) {
             self.shorten(start, |user_key| self.user.find_shortest_separator(user_key, user_limit));
         }
     }
@@ -91,9 +71,31 @@ impl<C: Comparator> fmt::Debug for InternalKeyComparator<C> {
     }
 }
 
+/// Basho's internal keys: by user key, then the newest first. What is no internal key comes before all others.
+pub(crate) struct BashoKeyComparator {
+    user: SharedComparator,
+}
+
+impl BashoKeyComparator {
+    pub(crate) fn new(user: SharedComparator) -> Self {
+        Self { user }
+    }
+}
+
+impl Comparator for BashoKeyComparator {
+    fn name(&self) -> &str {
+        "leveldb.InternalKeyComparator"
+    }
+
+    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        KeyFormat::Basho.compare(a, b, |a, b| self.user.compare(a, b))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     const INTERNAL: InternalKeyComparator = InternalKeyComparator::new(BytewiseComparator);
 
@@ -205,5 +207,36 @@ mod tests {
         assert_eq!(format!("{INTERNAL:?}"), r#"InternalKeyComparator("leveldb.BytewiseComparator")"#);
         assert_eq!(INTERNAL.name(), "leveldb.InternalKeyComparator");
         assert_eq!(INTERNAL.user_comparator(), &BytewiseComparator);
+    }
+
+    /// Basho changed the order and kept the name.
+    #[test]
+    fn the_order_bears_leveldbs_name() {
+        let order = BashoKeyComparator::new(Arc::new(BytewiseComparator));
+        assert_eq!(order.name(), InternalKeyComparator::new(BytewiseComparator).name());
+    }
+
+    #[test]
+    fn what_is_no_internal_key_comes_first_byte_by_byte() {
+        let order = BashoKeyComparator::new(Arc::new(BytewiseComparator));
+        let tagged = |user_key: &[u8], kind: u8| [user_key, &[kind, 1, 0, 0, 0, 0, 0, 0]].concat();
+        let ascending = [
+            b"".to_vec(),
+            b"1234567".to_vec(),
+            // Too short for a time.
+            tagged(b"1234567", 2),
+            tagged(b"7654321", 3),
+            tagged(b"", 1),
+            tagged(b"", 0),
+            tagged(b"a87654321", 3),
+            tagged(b"a12345678", 2),
+            tagged(b"a", 1),
+            tagged(b"ab", 1),
+        ];
+        for (i, a) in ascending.iter().enumerate() {
+            for (j, b) in ascending.iter().enumerate() {
+                assert_eq!(order.compare(a, b), i.cmp(&j), "{a:x?} {b:x?}");
+            }
+        }
     }
 }
