@@ -109,7 +109,7 @@ pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use key::{InternalKey, KeyBuf, KeyFormat, Keys, KeysIter};
 pub use policy::{AtomicBloomFilter, expected_false_positive_rate};
 pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
-pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash, SharedPolicy};
+pub use policy::{BloomFilterPolicy, FilterPolicy, FilterShape, InternalFilterPolicy, KeyHash, SharedPolicy};
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
 pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy};
 

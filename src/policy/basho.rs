@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use super::{BloomFilterPolicy, FilterPolicy, KeyHash, bit_array};
+use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::hash::murmur64a;
 use crate::hash::{BLOOM_SEED, hash_signed_tail};
 use crate::kernel::MAX_PROBES;
@@ -190,6 +190,11 @@ impl FilterPolicy for BashoBloom2Policy {
 
     fn reads_basho(&self) -> bool {
         true
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        let shape = bit_array::leveldb_shape(filter)?;
+        Some(if shape.bits > MAX_BITS { shape.with_expected_rate(1.0) } else { shape })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{FilterPolicy, KeyHash};
+use super::{FilterPolicy, FilterShape, KeyHash};
 use crate::{KeyFormat, Keys, Result};
 
 /// [`InternalFilterPolicy`](crate::policy::InternalFilterPolicy) for Riak's databases, whose keys of types 2 and 3 have 16
@@ -53,6 +53,10 @@ impl<P: FilterPolicy> FilterPolicy for BashoInternalFilterPolicy<P> {
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         self.policy.hash_may_match(hash, filter)
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        self.policy.describe(filter)
     }
 
     fn reads_basho(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::KeyHash;
+use super::{FilterShape, KeyHash};
 use crate::{Error, Keys, Result};
 
 /// A policy that can be shared between tables and threads.
@@ -147,6 +147,16 @@ pub trait FilterPolicy: Send + Sync {
     #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         true
+    }
+
+    /// Measures a filter: its bits, how many are set, the probes of a key, and the rate of false positives that
+    /// follows. One pass over the filter.
+    ///
+    /// `filter` can be any bytes when it comes from a damaged file. `None` by default, and where
+    /// the bytes are no filter of this policy or say nothing of that kind.
+    #[expect(unused_variables, reason = "named for the documentation")]
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        None
     }
 
     /// Whether this policy reads the filters of Basho's LevelDB (Riak), which gave another encoding the name of LevelDB's own.

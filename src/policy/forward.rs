@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FilterPolicy, KeyHash};
+use super::{FilterPolicy, FilterShape, KeyHash};
 use crate::{Keys, Result};
 
 macro_rules! forward {
@@ -37,6 +37,9 @@ macro_rules! forward {
                 (**self).hash_may_match(hash, filter)
             }
             #[inline]
+            fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+                (**self).describe(filter)
+            }
             fn reads_basho(&self) -> bool {
                 (**self).reads_basho()
             }

@@ -4,7 +4,7 @@
 //! last whole word of four as `char`: signed on x86, unsigned on ARM. goleveldb takes them as unsigned. Nothing in
 //! a table says which it was.
 
-use super::{BloomFilterPolicy, FilterPolicy, KeyHash, bit_array};
+use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::hash::{self, BLOOM_SEED, to_signed_tail};
 use crate::kernel::MAX_PROBES;
 use crate::kernel::matches;
@@ -138,6 +138,10 @@ impl FilterPolicy for LegacyBloomPolicy {
             LegacyHash::Signed => matches(signed, filter),
             LegacyHash::Either => matches(unsigned, filter) || signed != unsigned && matches(signed, filter),
         }
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        bit_array::leveldb_shape(filter)
     }
 }
 

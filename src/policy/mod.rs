@@ -13,6 +13,7 @@ mod known;
 mod legacy;
 mod murmur3;
 mod rate;
+mod shape;
 mod user_key;
 
 pub(crate) use bloom::PREFETCHED;
@@ -28,4 +29,5 @@ pub use known::{OpaquePolicy, default_read_policies};
 pub use legacy::{LegacyBloomPolicy, LegacyHash};
 pub use murmur3::Murmur3BloomPolicy;
 pub use rate::expected_false_positive_rate;
+pub use shape::FilterShape;
 pub use user_key::InternalFilterPolicy;

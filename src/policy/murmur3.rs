@@ -12,7 +12,7 @@
 //! bytes, at least 8 and within the limit, and k is 1 to 64, a key "may match"; the filter of no bytes matches nothing.
 
 use super::rate::{bits_per_key_for, check_rate};
-use super::{FilterPolicy, bit_array};
+use super::{FilterPolicy, FilterShape, bit_array};
 use crate::hash::murmur3_twice;
 use crate::{Error, Keys, Result};
 
@@ -159,6 +159,11 @@ impl FilterPolicy for Murmur3BloomPolicy {
                 .all(|position| bit_array::is_set(array, position)),
             None => !filter.is_empty(),
         }
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        let shape = bit_array::shape(filter)?;
+        Some(if decode(filter).is_some() { shape } else { shape.with_expected_rate(1.0) })
     }
 }
 

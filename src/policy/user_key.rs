@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{FilterPolicy, KeyHash, PREFETCHED};
+use super::{FilterPolicy, FilterShape, KeyHash, PREFETCHED};
 use crate::key::parts::TAG_LEN;
 use crate::{KeyFormat, Keys, Result};
 
@@ -77,6 +77,10 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
     #[inline]
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         self.policy.hash_may_match(hash, filter)
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        self.policy.describe(filter)
     }
 
     fn reads_basho(&self) -> bool {

@@ -11,7 +11,7 @@ use super::array::{BATCH, BloomArray};
 use super::probe::matches_many;
 use crate::hash::{self, BLOOM_SEED};
 use crate::kernel::{self, MAX_PROBES, matches};
-use crate::policy::{FilterPolicy, KeyHash};
+use crate::policy::{FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::{Error, Keys, Result};
 
 /// Positions are 32-bit hashes modulo the number of bits, so more bits than this stay unused.
@@ -169,6 +169,10 @@ impl FilterPolicy for BloomFilterPolicy {
     #[inline]
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         matches(hash.get() as u32, filter)
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        bit_array::leveldb_shape(filter)
     }
 }
 
