@@ -13,6 +13,8 @@ pub use crate::key::internal_comparator::InternalKeyComparator;
 pub use codec::{Codec, Compression};
 pub use format::BlockHandle;
 pub use origin::Origin;
-pub use read::{BlockCursor, Cursor, DataBlocks, Iter, Lookup, Meter, ReadOptions, Table};
+pub use read::{
+    BlockCursor, Cursor, DataBlocks, Iter, Lookup, Meter, ReadOptions, Table, TableFilter, TableIndex,
+};
 pub use source::{FetchedRanges, ReadAt};
 pub use write::{FilterSummary, TableBuilder, TableSummary, WriteOptions};

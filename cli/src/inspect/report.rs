@@ -182,7 +182,7 @@ pub(super) fn compression_names(survey: &Survey) -> impl Iterator<Item = Cow<'st
 fn possible_meanings(id: u8) -> String {
     let codecs: Vec<_> = Codec::of_type(id).iter().map(|codec| codec.name()).collect();
     let meanings = match codecs.split_last() {
-        None => Codec::foreign_use(id).map(str::to_owned),
+        None => Codec::foreign_name(id).map(str::to_owned),
         Some((last, [])) => Some((*last).to_owned()),
         Some((last, others)) => Some(format!("{} or {last}", others.join(", "))),
     };

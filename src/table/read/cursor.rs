@@ -131,8 +131,8 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             }
             let handle = match self.pending {
                 Some(handle) => handle,
-                None if !self.index.next(&self.table.index)? => return Ok(false),
-                None => self.index.handle(&self.table.index)?,
+                None if !self.index.next(&self.table.index.block)? => return Ok(false),
+                None => self.index.handle(&self.table.index.block)?,
             };
             self.enter(handle)?;
         }
@@ -141,10 +141,10 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     fn try_seek(&mut self, key: &[u8]) -> Result<bool> {
         self.ended = false;
         self.pending = None;
-        if !self.index.seek(&self.table.index, key, &*self.table.order)? {
+        if !self.index.seek(&self.table.index.block, key, &*self.table.order)? {
             return Ok(false);
         }
-        let handle = self.index.handle(&self.table.index)?;
+        let handle = self.index.handle(&self.table.index.block)?;
         if self.block_handle() == Some(handle) {
             self.entry.reset();
         } else {
@@ -173,7 +173,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     /// Counts `bytes` of output against the limit.
     fn spend(&mut self, bytes: usize, handle: BlockHandle) -> Result<()> {
         self.output = self.output.saturating_add(bytes as u64);
-        let (limit, found) = (self.table.max_output, self.output);
+        let (limit, found) = (self.table.index.options.max_output, self.output);
         if found > limit {
             return Err(Error::Limit { what: "output of one cursor", offset: handle.offset, limit, found });
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::options::ReadOptions;
-use crate::bytes::escape::quote;
+use crate::bytes::escape::{escape, quote};
 use crate::table::block::Block;
 use crate::table::block::Position;
 use crate::table::format::{BlockHandle, FILTER_PREFIX};
@@ -23,13 +23,26 @@ pub(in crate::table) const MAX_NAME: usize = 4096;
 #[derive(Default)]
 pub(in crate::table) struct Filters {
     pub(in crate::table) origin: Option<Origin>,
-    /// The policy whose name was found, and where its filter block is said to be.
-    pub(in crate::table) found: Option<(SharedPolicy, BlockHandle)>,
+    pub(in crate::table) found: Option<Found>,
     pub(in crate::table) reader: Option<FilterBlockReader<SharedPolicy>>,
     pub(in crate::table) error: Option<Error>,
 }
 
+/// A filter block that the metaindex names.
+pub(in crate::table) struct Found {
+    /// Without `filter.`.
+    pub(in crate::table) name: String,
+    pub(in crate::table) handle: BlockHandle,
+    /// `None` if nobody asked for this name: the filter block is then not read.
+    policy: Option<SharedPolicy>,
+}
+
 impl Filters {
+    /// The size of the filter block in memory.
+    pub(in crate::table) fn contents_len(&self) -> usize {
+        self.reader.as_ref().map_or(0, |reader| reader.contents().len())
+    }
+
     pub(in crate::table) fn unreadable(error: Error) -> Self {
         Self { error: Some(error), ..Self::default() }
     }
@@ -50,27 +63,44 @@ impl Filters {
         };
         let policies: Vec<_> = options.policies(origin).collect();
         let none = Self { origin, ..Self::default() };
-        if let Some(found) = first(metaindex, policies.iter().filter(|policy| trusted(policy)))? {
-            return Ok(Self { found: Some(found), ..none });
+        if let Some((policy, handle)) = first(metaindex, policies.iter().filter(|policy| trusted(policy)))? {
+            return Ok(Self { found: Some(Found::asked_for(policy, handle)), ..none });
         }
         if let Some((policy, handle)) = first(metaindex, policies.iter())? {
             let opaque = Arc::new(OpaquePolicy::new(policy.name().to_owned()));
-            return Ok(Self { found: Some((opaque, handle)), error: Some(not_ours(handle)), ..none });
+            let found = Some(Found::asked_for(opaque, handle));
+            return Ok(Self { found, error: Some(not_ours(handle)), ..none });
         }
-        let other = metaindex.find(is_whole_table_filter)?.filter(|_| !policies.is_empty());
-        Ok(Self { error: other.map(|entry| whole_table(metaindex.block, &entry)), ..none })
+        if policies.is_empty() {
+            return Ok(none);
+        }
+        if let Some(entry) = metaindex.find(is_whole_table_filter)? {
+            return Ok(Self { error: Some(whole_table(metaindex.block, &entry)), ..none });
+        }
+        let is_filter = |name: &[u8]| name.starts_with(FILTER_PREFIX);
+        let Some(entry) = metaindex.find(is_filter)? else { return Ok(none) };
+        let name = entry.key(metaindex.block).strip_prefix(FILTER_PREFIX).unwrap_or_default();
+        let found =
+            Found { name: escape(name).to_string(), handle: entry.handle(metaindex.block)?, policy: None };
+        Ok(Self { error: Some(unknown(name, found.handle, policies.len())), found: Some(found), ..none })
     }
 
     /// Loads the filter block through `read`. Returns only [`Error::NeedRange`]; any other error is kept
     /// in `self.error`.
     pub(in crate::table) fn load(&mut self, read: impl FnOnce(BlockHandle) -> Result<Bytes>) -> Result<()> {
-        let Some((policy, handle)) = &self.found else { return Ok(()) };
+        let Some(Found { policy: Some(policy), handle, .. }) = &self.found else { return Ok(()) };
         match read(*handle) {
             Ok(contents) => self.reader = Some(FilterBlockReader::new(Arc::clone(policy), contents)),
             Err(error) if error.needs_range() => return Err(error),
             Err(error) => self.error = Some(error),
         }
         Ok(())
+    }
+}
+
+impl Found {
+    fn asked_for(policy: SharedPolicy, handle: BlockHandle) -> Self {
+        Self { name: policy.name().to_owned(), handle, policy: Some(policy) }
     }
 }
 
@@ -101,6 +131,19 @@ fn not_ours(handle: BlockHandle) -> Error {
         offset: handle.offset,
         expected: "LevelDB's Bloom filters".into(),
         found: "Basho's under the same name, told by \"stats.sst1\" in the metaindex".into(),
+    }
+}
+
+/// Why filters of a policy that nobody asked for are not used.
+fn unknown(name: &[u8], handle: BlockHandle, policies: usize) -> Error {
+    Error::Unsupported {
+        what: Structure::FilterBlock,
+        offset: handle.offset,
+        expected: match policies {
+            1 => "filters of the policy looked for".into(),
+            _ => format!("filters of one of the {policies} policies looked for").into(),
+        },
+        found: format!("those of {}", quote(name)).into(),
     }
 }
 

@@ -10,19 +10,21 @@ use crate::table::origin::Origin;
 use crate::table::source::ReadAt;
 
 impl<R> Table<R> {
-    /// The name of the policy that was found in the metaindex, without `filter.`, also where its filters cannot be read.
+    /// The name under which the metaindex has filters, without `filter.`: that of the policy that reads them, or of
+    /// filters that are not used, for the reason in [`filter_error`](Self::filter_error). Bytes that are
+    /// no text are [escaped](crate::escape()).
     pub fn filter_name(&self) -> Option<&str> {
-        self.filters.found.as_ref().map(|(policy, _)| policy.name())
+        Some(&self.filter.as_ref()?.filters.found.as_ref()?.name)
     }
 
     /// Where the metaindex says the filter block is, also where it cannot be read.
     pub fn filter_handle(&self) -> Option<BlockHandle> {
-        self.filters.found.as_ref().map(|&(_, handle)| handle)
+        Some(self.filter.as_ref()?.filters.found.as_ref()?.handle)
     }
 
     /// Whose mark the metaindex bears; `None` where there is none, as in LevelDB's own tables.
     pub fn origin(&self) -> Option<Origin> {
-        self.filters.origin
+        self.index.origin
     }
 
     /// The size of the file when it was opened, in bytes.
@@ -32,17 +34,17 @@ impl<R> Table<R> {
 
     /// Where the index is.
     pub fn index_handle(&self) -> BlockHandle {
-        self.footer.index
+        self.index.footer.index
     }
 
     /// Where the metaindex is said to be.
     pub fn metaindex_handle(&self) -> BlockHandle {
-        self.footer.metaindex
+        self.index.footer.metaindex
     }
 
     /// The entries of the index, one for each data block: a key at or after the block's last one, and the block's handle.
     pub fn index(&self) -> BlockCursor<'_> {
-        BlockCursor::new(self.index.clone(), self.path.as_deref())
+        BlockCursor::new(self.index.block.clone(), self.path.as_deref())
     }
 
     /// The handles of the data blocks, as the index gives them. A damaged index may name any, and the same many times.
@@ -55,7 +57,7 @@ impl<R> Table<R> {
     ///
     /// A name of more than 4 KiB that shares bytes with the one before is [`Error::Limit`](crate::Error::Limit).
     pub fn metaindex(&self) -> Option<BlockCursor<'_>> {
-        let metaindex = self.metaindex.clone()?;
+        let metaindex = self.index.metaindex.clone()?;
         Some(BlockCursor::with_max_key(metaindex, self.path.as_deref(), MAX_NAME))
     }
 

@@ -9,6 +9,7 @@ mod lookup;
 mod meter;
 mod open;
 mod options;
+mod parts;
 mod table;
 
 pub use blocks::{BlockCursor, DataBlocks};
@@ -16,4 +17,5 @@ pub use cursor::{Cursor, Iter};
 pub use lookup::Lookup;
 pub use meter::Meter;
 pub use options::ReadOptions;
+pub use parts::{TableFilter, TableIndex};
 pub use table::Table;

@@ -2,17 +2,18 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::ReadOptions;
 use super::block_reader::BlockReader;
-use super::filters::Filters;
 use super::open::{MIN_MAX_KEY, Opened, open};
+use super::parts::{TableFilter, TableIndex};
 use crate::key::comparator::SharedComparator;
 use crate::table::block::Block;
 use crate::table::block::Position;
-use crate::table::format::{BlockHandle, Footer};
+use crate::table::format::BlockHandle;
 #[cfg(doc)]
 use crate::table::origin::Origin;
 use crate::table::source::ReadAt;
@@ -65,11 +66,8 @@ pub struct Table<R> {
     pub(in crate::table) order: SharedComparator,
     /// The order of the user keys, where the keys are a database's.
     pub(in crate::table) user_order: Option<SharedComparator>,
-    pub(in crate::table) max_output: u64,
-    pub(in crate::table) footer: Footer,
-    pub(in crate::table) index: Block,
-    pub(in crate::table) metaindex: Option<Block>,
-    pub(in crate::table) filters: Filters,
+    pub(in crate::table) index: Arc<TableIndex>,
+    pub(in crate::table) filter: Option<Arc<TableFilter>>,
 }
 
 impl<R: ReadAt> Table<R> {
@@ -93,24 +91,26 @@ impl<R: ReadAt> Table<R> {
             meter: options.meter.clone(),
         };
         let Opened { footer, index, metaindex, filters } = open(&blocks, options)?;
-        Ok(Self {
-            blocks,
-            path: None,
-            order: options.order(filters.origin),
-            user_order: options.internal_keys.then(|| options.user_order()),
-            max_output: options.max_output,
+        let identity = Arc::new(());
+        let index = TableIndex {
+            file_len,
+            options: options.clone(),
             footer,
-            index,
+            block: index,
             metaindex,
-            filters,
-        })
+            origin: filters.origin,
+            identity: Arc::clone(&identity),
+        };
+        Self::from_parts(blocks.source, Arc::new(index), Some(Arc::new(TableFilter { filters, identity })))
     }
 
     /// Names the file that the source stands for: all later errors of this table carry it.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        self.filters.error = self.filters.error.map(|error| error.with_path(&path));
+        if let Some(filter) = self.filter.as_mut().and_then(Arc::get_mut) {
+            filter.filters.error = filter.filters.error.take().map(|error| error.with_path(&path));
+        }
         self.path = Some(path);
         self
     }
@@ -160,16 +160,15 @@ impl<R: ReadAt> Table<R> {
     fn locate(&self, key: &[u8]) -> Result<Option<BlockHandle>> {
         let handle = || {
             let mut at = Position::default();
-            if !at.seek(&self.index, key, &*self.order)? {
+            if !at.seek(&self.index.block, key, &*self.order)? {
                 return Ok(None);
             }
-            let handle = at.handle(&self.index)?;
-            self.blocks.span(handle, self.footer.index.offset)?;
+            let handle = at.handle(&self.index.block)?;
+            self.blocks.span(handle, self.index.footer.index.offset)?;
             Ok(Some(handle))
         };
         let handle = handle().map_err(|error| self.in_file(error))?;
-        let denied =
-            |offset| self.filters.reader.as_ref().is_some_and(|filter| !filter.key_may_match(offset, key));
+        let denied = |offset| self.filter().is_some_and(|filter| !filter.key_may_match(offset, key));
         Ok(handle.filter(|handle| !denied(handle.offset)))
     }
 
@@ -186,7 +185,8 @@ impl<R: ReadAt> Table<R> {
     pub(in crate::table) fn block(&self, handle: BlockHandle, before: Block) -> Result<Block> {
         let span = self.blocks.span(handle, handle.offset);
         // A cursor holds a key of the index besides. A short one has the room that opening took for the file's tail.
-        let resident = self.resident_len().saturating_add(self.index.max_key.saturating_sub(MIN_MAX_KEY));
+        let resident =
+            self.resident_len().saturating_add(self.index.block.max_key.saturating_sub(MIN_MAX_KEY));
         let block = span.and_then(|span| self.blocks.block(span, resident, before));
         block.map_err(|error| self.in_file(error))
     }
@@ -197,7 +197,7 @@ impl<R> Table<R> {
     ///
     /// They may be malformed ([`FilterBlockReader::check`]); such filters let keys match, as in LevelDB.
     pub fn filter(&self) -> Option<&FilterBlockReader<SharedPolicy>> {
-        self.filters.reader.as_ref()
+        self.filter.as_ref()?.filters.reader.as_ref()
     }
 
     /// Why filters are not used though there might be some: the metaindex or the filter block could not be read, or is not what its
@@ -208,14 +208,13 @@ impl<R> Table<R> {
     /// there if they were read as LevelDB's: [`filter`](Self::filter) then gives access to the structure of the filter block, with an
     /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. A filter of RocksDB's for the whole table is no filter block.
     pub fn filter_error(&self) -> Option<&Error> {
-        self.filters.error.as_ref()
+        self.filter.as_ref()?.filters.error.as_ref()
     }
 
     /// The size of the blocks that the table keeps.
     pub(in crate::table) fn resident_len(&self) -> usize {
-        let metaindex = self.metaindex.as_ref().map_or(0, Block::size);
-        let filter = self.filters.reader.as_ref().map_or(0, |filter| filter.contents().len());
-        self.index.size().saturating_add(metaindex).saturating_add(filter)
+        let filter = self.filter.as_ref().map_or(0, |filter| filter.filters.contents_len());
+        self.index.blocks_len().saturating_add(filter)
     }
 
     /// The source.
@@ -263,10 +262,10 @@ impl<R> fmt::Debug for Table<R> {
         f.debug_struct("Table")
             .field("path", &self.path)
             .field("file_size", &self.file_size())
-            .field("index", &self.footer.index)
-            .field("metaindex", &self.footer.metaindex)
-            .field("filter", &self.filters.reader)
-            .field("filter_error", &self.filters.error)
+            .field("index", &self.index.footer.index)
+            .field("metaindex", &self.index.footer.metaindex)
+            .field("filter", &self.filter())
+            .field("filter_error", &self.filter_error())
             .finish_non_exhaustive()
     }
 }
