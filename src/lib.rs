@@ -104,7 +104,7 @@ pub mod policy;
 pub mod table;
 
 pub use bytes::escape::{Escaped, Quoted, escape, escape_path, quote};
-pub use error::{Error, Result, Structure};
+pub use error::{Error, IoAction, Result, Structure};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 pub use key::{InternalKey, KeyBuf, KeyFormat, Keys, KeysIter};
 pub use policy::{AtomicBloomFilter, expected_false_positive_rate};

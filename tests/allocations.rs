@@ -69,7 +69,7 @@ fn asking_allocates_nothing() {
 /// What was asked for in vain.
 fn refused<T>(result: Result<T, Error>) -> (&'static str, u64) {
     match result.err() {
-        Some(Error::OutOfMemory { what, bytes }) => (what, bytes),
+        Some(Error::OutOfMemory { what, bytes, .. }) => (what, bytes),
         other => panic!("{other:?}"),
     }
 }

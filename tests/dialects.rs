@@ -243,7 +243,7 @@ fn short_basho_internal_keys_may_match_and_make_no_filter() {
         let keys: KeyBuf = [&sound[..], short].into_iter().collect();
         let mut dst = b"before".to_vec();
         let error = policy.create_filter(keys.as_keys(), &mut dst).unwrap_err();
-        let Error::ShortInternalKey { index: 1, expected, found } = error else { panic!("{error}") };
+        let Error::ShortInternalKey { index: 1, expected, found, .. } = error else { panic!("{error}") };
         assert_eq!((expected, found), (needed, short.len()));
         assert_eq!(dst, b"before");
     }

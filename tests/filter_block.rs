@@ -148,7 +148,7 @@ fn going_back_is_legal_within_the_pending_range_only() {
     builder.add_key(b"two");
     let error = builder.start_block(4095).unwrap_err();
     assert!(
-        matches!(error, Error::BlockOffsetOrder { block_offset: 4095, previous: 4096, lowest: 4096 }),
+        matches!(error, Error::BlockOffsetOrder { block_offset: 4095, previous: 4096, lowest: 4096, .. }),
         "{error:?}"
     );
     builder.start_block(6000).unwrap();
@@ -188,7 +188,10 @@ fn errors_after_finish_are_about_the_new_block() {
             assert!(builder.start_block(1 << 20).is_err());
             let error = builder.start_block(2000).unwrap_err();
             assert!(
-                matches!(error, Error::BlockOffsetOrder { block_offset: 2000, previous: 2100, lowest: 2048 }),
+                matches!(
+                    error,
+                    Error::BlockOffsetOrder { block_offset: 2000, previous: 2100, lowest: 2048, .. }
+                ),
                 "{error:?}"
             );
             builder.add_key(b"late");
@@ -544,7 +547,7 @@ fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
             builder.add_key(b"");
             for _ in 0..2 {
                 let error = builder.finish().unwrap_err();
-                let Error::ShortInternalKey { index, expected: 8, found: 5 } = error else {
+                let Error::ShortInternalKey { index, expected: 8, found: 5, .. } = error else {
                     panic!("{error}")
                 };
                 assert_eq!(
@@ -620,7 +623,7 @@ fn no_range_leaves_anything_to_the_next() {
 fn a_policy_without_hashes_takes_none() {
     let mut builder = FilterBlockBuilder::new(HashList);
     let error = builder.add_hash(KeyHash::new(1)).unwrap_err();
-    assert!(matches!(&error, Error::HashUnsupported { policy } if policy == "test.HashList"));
+    assert!(matches!(&error, Error::HashUnsupported { policy, .. } if policy == "test.HashList"));
     assert_eq!(builder.finish().unwrap()[..], [0, 0, 0, 0, 11]);
     let block = build(HashList, 11, &[(0, &["a"])]);
     assert!(FilterBlockReader::new(HashList, block).hash_may_match(0, KeyHash::new(1)), "in doubt");

@@ -31,7 +31,7 @@ fn cuts_suffixes_of_a_view() {
     let keys = buf.as_keys().strip_suffix(2).unwrap();
     assert_eq!(keys.iter().collect::<Vec<_>>(), [&b"apple"[..], b"", b"pear"]);
     let error = keys.strip_suffix(1).unwrap_err();
-    assert!(matches!(error, Error::ShortInternalKey { index: 1, expected: 1, found: 0 }), "{error:?}");
+    assert!(matches!(error, Error::ShortInternalKey { index: 1, expected: 1, found: 0, .. }), "{error:?}");
     for len in [usize::MAX, usize::MAX - 1] {
         assert!(
             matches!(keys.strip_suffix(len), Err(Error::ShortInternalKey { .. })),
@@ -65,7 +65,7 @@ fn the_first_key_shorter_than_its_suffix_is_named() {
             for before in 0..=len {
                 let cut = view.strip_suffix(before).unwrap();
                 let error = cut.strip_suffix(8 - before).unwrap_err();
-                let Error::ShortInternalKey { index, expected, found } = error else { panic!("{error}") };
+                let Error::ShortInternalKey { index, expected, found, .. } = error else { panic!("{error}") };
                 assert_eq!((index, expected, found), (short as u64, 8 - before, len - before));
                 assert!(cut.strip_suffix(len - before).is_ok());
             }
@@ -75,7 +75,7 @@ fn the_first_key_shorter_than_its_suffix_is_named() {
     for len in 0..8 {
         let buf: KeyBuf = vec![vec![b'k'; len]; 5].into_iter().collect();
         let error = buf.as_keys().strip_suffix(8).unwrap_err();
-        let Error::ShortInternalKey { index, expected, found } = error else { panic!("{error}") };
+        let Error::ShortInternalKey { index, expected, found, .. } = error else { panic!("{error}") };
         assert_eq!((index, expected, found), (0, 8, len));
     }
 }

@@ -148,7 +148,7 @@ pub(crate) fn open_file(path: &Path, listed: bool) -> Result<File, String> {
 /// What an error says, without the file's name.
 fn message(error: &Error, listed: bool) -> String {
     match error.without_path() {
-        Error::Io { action, source, .. } if action == "opening" => failure(source, listed),
+        Error::Io { action, source, .. } if *action == filterblock::IoAction::Open => failure(source, listed),
         error => error.to_string(),
     }
 }

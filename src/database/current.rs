@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::folder::{FileKind, parse_name};
+use crate::error::IoAction;
 use crate::table::source::open_file;
 use crate::{Error, Result, Structure, escape};
 
@@ -24,7 +25,7 @@ fn read(path: &Path) -> Result<String> {
     open_file(path)?
         .take(const { MAX_CURRENT_LEN as u64 + 1 })
         .read_to_end(&mut contents)
-        .map_err(|error| Error::io("reading", 0, error))?;
+        .map_err(|error| Error::io(IoAction::ReadAll, 0, error))?;
     if let Some(name) = manifest_name(&contents) {
         return Ok(name.to_owned());
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use crate::error::IoAction;
 use crate::{Error, Result};
 
 /// What a file is for, by its name.
@@ -85,7 +86,7 @@ impl DatabaseFiles {
     /// [`Error::Io`] if the names in the folder cannot be read.
     pub fn list(dir: impl AsRef<Path>) -> Result<Self> {
         let dir = dir.as_ref();
-        let in_dir = |error| Error::io("listing", 0, error).with_path(dir);
+        let in_dir = |error| Error::io(IoAction::List, 0, error).with_path(dir);
         let (mut files, mut unreadable) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(dir).map_err(in_dir)? {
             let name = entry.map_err(in_dir)?.file_name();
@@ -98,7 +99,7 @@ impl DatabaseFiles {
                 Ok(_) => {}
                 Err(error) if has_vanished(&path, &error) => {}
                 Err(error) => {
-                    let error = Error::io("looking up the size", 0, error).with_path(&path);
+                    let error = Error::io(IoAction::LookUp, 0, error).with_path(&path);
                     unreadable.push(UnreadableFile { kind, number, path, error: Arc::new(error) });
                 }
             }

@@ -53,8 +53,7 @@ impl<'a> Keys<'a> {
         let mut lowest = 0;
         for (index, &start) in starts.iter().enumerate() {
             if start < lowest || start > bytes.len() {
-                let expected = format!("{lowest} to {}", bytes.len());
-                return Err(Error::KeyStarts { index, expected, found: start });
+                return Err(Error::KeyStarts { index, lowest, highest: bytes.len(), found: start });
             }
             lowest = start;
         }

@@ -189,8 +189,10 @@ fn a_file_that_cannot_be_looked_at_is_neither_sound_nor_missing_and_the_others_a
     assert_eq!(unreadable, [&tables[..], &[(FileKind::Log, 8), (FileKind::Current, 0)]].concat());
     for file in files.unreadable() {
         assert_eq!(file.error.path(), Some(&*file.path));
-        let Error::Io { action, offset: 0, source } = file.error.without_path() else { panic!("{file:?}") };
-        assert_eq!(action, "looking up the size");
+        let Error::Io { action, offset: 0, source, .. } = file.error.without_path() else {
+            panic!("{file:?}")
+        };
+        assert_eq!(action.to_string(), "looking up the size");
         let expected = fs::metadata(&file.path).unwrap_err();
         assert_eq!((source.kind(), source.raw_os_error()), (expected.kind(), expected.raw_os_error()));
         assert_eq!(source.kind() == ErrorKind::NotFound, file.number == 6);

@@ -137,7 +137,9 @@ fn internal_keys_are_ordered_and_filtered_by_their_user_keys() {
     table.add(&internal("b", 5), b"").unwrap();
     for len in 0..8 {
         let error = table.add(&b"zzzzzzz"[..len], b"").unwrap_err();
-        assert!(matches!(error, Error::ShortInternalKey { index: 1, expected: 8, found } if found == len));
+        assert!(
+            matches!(error, Error::ShortInternalKey { index: 1, expected: 8, found, .. } if found == len)
+        );
     }
     for late in [internal("b", 5), internal("b", 6), internal("a", 1)] {
         assert!(matches!(table.add(&late, b""), Err(Error::KeyOrder { index: 1, .. })));

@@ -14,7 +14,7 @@ fn keys_out_of_order_are_refused_and_the_table_goes_on() {
     table.add(b"b", b"1").unwrap();
     for late in [&b"b"[..], b"a\xff", b""] {
         match table.add(late, b"2") {
-            Err(Error::KeyOrder { index: 1, previous, key }) => {
+            Err(Error::KeyOrder { index: 1, previous, key, .. }) => {
                 assert_eq!((&previous[..], &key[..]), (&b"b"[..], late))
             }
             other => panic!("{other:?}"),

@@ -128,16 +128,16 @@ impl Finding {
     /// What the library says of a block or a file.
     pub(crate) fn of(error: &Error) -> Self {
         match error.without_path() {
-            Error::Io { action, offset, source } => {
+            Error::Io { action, offset, source, .. } => {
                 Self::new(Code::Unreadable, *offset, format!("{action} to succeed"), source.to_string())
             }
-            Error::Corrupt { what, offset, expected, found } => {
+            Error::Corrupt { what, offset, expected, found, .. } => {
                 Self::new(code_of(*what), *offset, expected.as_ref(), found.as_ref())
             }
             Error::Unsupported { offset, expected, found, .. } => {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
             }
-            Error::Limit { what, offset, limit, found } => Self::new(
+            Error::Limit { what, offset, limit, found, .. } => Self::new(
                 Code::Limit,
                 *offset,
                 format!("a {what} of at most {limit} bytes"),

@@ -16,6 +16,7 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian};
 
 use crate::bytes::crc::mask;
+use crate::error::IoAction;
 use crate::{Error, Result, Structure};
 
 const BLOCK_LEN: usize = 32 * 1024;
@@ -246,7 +247,7 @@ impl<R: Read> LogReader<R> {
         if let Err(error) = fill(&mut self.source, &mut self.block, BLOCK_LEN) {
             self.block.clear();
             self.state = State::Ended;
-            return Err(Error::io(format!("reading {BLOCK_LEN} bytes"), self.block_offset, error));
+            return Err(Error::io(IoAction::Read { len: BLOCK_LEN as u64 }, self.block_offset, error));
         }
         if self.block.len() < BLOCK_LEN {
             self.state = State::LastBlock;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::meter::Meter;
+use crate::error::IoAction;
 use crate::table::block::Block;
 use crate::table::block::split_trailer;
 use crate::table::codec::{Codec, Limits, decompress};
@@ -54,7 +55,7 @@ impl<R: ReadAt> BlockReader<R> {
             found if found == len => Ok(bytes),
             found => Err(io::Error::other(format!("the source gave {found} bytes"))),
         });
-        bytes.map_err(|error| Error::io(format!("reading {len} bytes"), offset, error))
+        bytes.map_err(|error| Error::io(IoAction::Read { len: len as u64 }, offset, error))
     }
 
     /// Where the block of `handle` lies. `at` is where the handle itself is in the file, for messages.

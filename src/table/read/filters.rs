@@ -80,9 +80,12 @@ impl Filters {
         let is_filter = |name: &[u8]| name.starts_with(FILTER_PREFIX);
         let Some(entry) = metaindex.find(is_filter)? else { return Ok(none) };
         let name = entry.key(metaindex.block).strip_prefix(FILTER_PREFIX).unwrap_or_default();
+        let handle = entry.handle(metaindex.block)?;
+        let error = Some(unknown(name, handle, policies.len()));
+        // A longer name is quoted in the error only: a copy takes memory that nobody checked.
         let found =
-            Found { name: escape(name).to_string(), handle: entry.handle(metaindex.block)?, policy: None };
-        Ok(Self { error: Some(unknown(name, found.handle, policies.len())), found: Some(found), ..none })
+            (name.len() <= MAX_NAME).then(|| Found { name: escape(name).to_string(), handle, policy: None });
+        Ok(Self { error, found, ..none })
     }
 
     /// Loads the filter block through `read`. Returns only [`Error::NeedRange`]; any other error is kept

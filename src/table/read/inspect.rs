@@ -12,7 +12,7 @@ use crate::table::source::ReadAt;
 impl<R> Table<R> {
     /// The name under which the metaindex has filters, without `filter.`: that of the policy that reads them, or of
     /// filters that are not used, for the reason in [`filter_error`](Self::filter_error). Bytes that are
-    /// no text are [escaped](crate::escape()).
+    /// no text are [escaped](crate::escape()); an unknown name of more than 4 KiB is in the error alone.
     pub fn filter_name(&self) -> Option<&str> {
         Some(&self.filter.as_ref()?.filters.found.as_ref()?.name)
     }
@@ -65,7 +65,9 @@ impl<R> Table<R> {
     /// they are views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         let path = self.path.as_ref().map_or(0, |path| path.as_os_str().len());
-        size_of::<Self>().saturating_add(self.resident_len()).saturating_add(path)
+        let filter = self.filter.as_ref().map_or(0, |filter| filter.memory_usage());
+        let parts = self.index.memory_usage().saturating_add(filter);
+        size_of::<Self>().saturating_add(parts).saturating_add(path)
     }
 }
 

@@ -142,6 +142,11 @@ impl ReadOptions {
         self.filter_policies.iter().map(|policy| policy.name().len()).max().unwrap_or_default()
     }
 
+    /// What the options take besides themselves, policies and comparator left out, in bytes.
+    pub(in crate::table) fn heap_len(&self) -> usize {
+        self.filter_policies.capacity().saturating_mul(size_of::<SharedPolicy>())
+    }
+
     /// The policies as they are asked for stored keys.
     pub(in crate::table) fn policies(&self, origin: Option<Origin>) -> impl Iterator<Item = SharedPolicy> {
         self.filter_policies.iter().map(move |policy| -> SharedPolicy {

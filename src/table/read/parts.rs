@@ -31,7 +31,7 @@ pub struct TableIndex {
 impl TableIndex {
     /// The bytes of memory that it keeps, also where they are views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
-        size_of::<Self>().saturating_add(self.blocks_len())
+        size_of::<Self>().saturating_add(self.options.heap_len()).saturating_add(self.blocks_len())
     }
 
     /// The size of the file in bytes.

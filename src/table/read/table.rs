@@ -10,6 +10,7 @@ use super::ReadOptions;
 use super::block_reader::BlockReader;
 use super::open::{MIN_MAX_KEY, Opened, open};
 use super::parts::{TableFilter, TableIndex};
+use crate::error::IoAction;
 use crate::key::comparator::SharedComparator;
 use crate::table::block::Block;
 use crate::table::block::Position;
@@ -82,7 +83,7 @@ impl<R: ReadAt> Table<R> {
     /// [`Error::Corrupt`] if the source is under 48 bytes, does not end in LevelDB's magic, or its index cannot be
     /// read; [`Error::Unsupported`] if it is a table of RocksDB's or Pebble's own kind.
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
-        let file_len = source.len().map_err(|error| Error::io("asking for the length", 0, error))?;
+        let file_len = source.len().map_err(|error| Error::io(IoAction::Length, 0, error))?;
         let blocks = BlockReader {
             source,
             file_len,

@@ -4,6 +4,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 
+use crate::error::IoAction;
 use crate::{Error, Result};
 
 /// Opens the regular file at `path`, or the one it links to, for reading only and without a lock.
@@ -22,5 +23,5 @@ pub(crate) fn open_file(path: &Path) -> Result<File> {
         regular(file.metadata()?)?;
         Ok(file)
     };
-    open().map_err(|error| Error::io("opening", 0, error))
+    open().map_err(|error| Error::io(IoAction::Open, 0, error))
 }

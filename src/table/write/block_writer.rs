@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use crate::error::IoAction;
 use crate::table::block::BlockBuilder;
 use crate::table::block::trailer;
 use crate::table::codec::{Compression, Compressor};
@@ -50,7 +51,7 @@ impl<W: Write> BlockWriter<W> {
         let mut bytes = Vec::new();
         footer.encode(&mut bytes);
         write_all(&mut self.writer, &mut self.offset, &bytes)?;
-        self.writer.flush().map_err(|error| Error::io("flushing", self.offset, error))?;
+        self.writer.flush().map_err(|error| Error::io(IoAction::Flush, self.offset, error))?;
         Ok((self.writer, self.offset))
     }
 }
@@ -89,7 +90,7 @@ fn write_all(writer: &mut impl Write, offset: &mut u64, mut bytes: &[u8]) -> Res
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => error,
         };
-        return Err(Error::io(format!("writing {} bytes", bytes.len()), *offset, error));
+        return Err(Error::io(IoAction::Write { len: bytes.len() as u64 }, *offset, error));
     }
     Ok(())
 }

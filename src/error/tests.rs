@@ -4,14 +4,15 @@ use std::error::Error as _;
 use std::io;
 
 use bytes::Bytes;
-use filterblock::{Error, Structure};
+
+use super::{Error, IoAction, Structure};
 
 /// One of every variant, with what it says.
 fn all() -> Vec<(Error, &'static str)> {
     vec![
         (
             Error::Io {
-                action: "reading 48 bytes".into(),
+                action: IoAction::Read { len: 48 },
                 offset: 7,
                 source: io::Error::new(io::ErrorKind::PermissionDenied, "no"),
             },
@@ -61,7 +62,7 @@ fn all() -> Vec<(Error, &'static str)> {
         ),
         (Error::TableAbandoned { error: "full".into() }, "table given up after an earlier error: full"),
         (
-            Error::KeyStarts { index: 1, expected: "0 to 3".into(), found: 4 },
+            Error::KeyStarts { index: 1, lowest: 0, highest: 3, found: 4 },
             "start 1 of the keys: expected 0 to 3, found 4",
         ),
         (
@@ -134,5 +135,5 @@ fn structures_have_names() {
 
 #[test]
 fn bytes_are_made_fit_for_a_terminal() {
-    assert_eq!(filterblock::escape(b"a~ \\\x1b[m\x7f\xff").to_string(), r"a~ \\\x1b[m\x7f\xff");
+    assert_eq!(crate::escape(b"a~ \\\x1b[m\x7f\xff").to_string(), r"a~ \\\x1b[m\x7f\xff");
 }
