@@ -111,7 +111,7 @@ pub use policy::{AtomicBloomFilter, expected_false_positive_rate};
 pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
 pub use policy::{BloomFilterPolicy, FilterPolicy, FilterShape, InternalFilterPolicy, KeyHash, SharedPolicy};
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
-pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy};
+pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPolicy};
 
 /// The examples of README.md.
 #[cfg(all(doctest, feature = "table"))]

@@ -329,6 +329,6 @@ fn an_opaque_policy_only_reads() {
     let options = WriteOptions::default().filter_policy(policy);
     let mut builder = TableBuilder::new(Vec::new(), options);
     builder.add(b"key", b"value").unwrap();
-    let error = builder.finish().unwrap_err();
+    let error = builder.finish().unwrap_err().into_error();
     assert!(matches!(error, Error::InvalidOption { .. }), "{error}");
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use filterblock::{
     BashoBloom2Policy, BashoInternalFilterPolicy, BloomFilterPolicy, CassandraBloomPolicy, Error,
     FilterBlockReader, FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash, Keys, LegacyBloomPolicy,
-    LegacyHash, Murmur3BloomPolicy, OpaquePolicy, Result, SharedPolicy,
+    LegacyHash, Murmur3BloomPolicy, OpaquePolicy, Origin, Result, SharedPolicy,
 };
 use interpreted::fewer;
 use proptest::collection::vec;
@@ -219,7 +219,8 @@ fn options_can_be_asked() {
         (false, &BashoInternalFilterPolicy::new(legacy)),
         (true, &BashoInternalFilterPolicy::new(basho)),
     ] {
-        assert_eq!(policy.reads_basho(), reads_basho, "{}", policy.name());
+        assert_eq!(policy.reads_dialect(Origin::Basho), reads_basho, "{}", policy.name());
+        assert!(!policy.reads_dialect(Origin::RocksDb), "{}", policy.name());
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::format::{DEFAULT_BASE_LG, MAX_BASE_LG, TAIL_LEN};
+use super::format::{DEFAULT_BASE_LG, TAIL_LEN, check_base_lg};
 use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Result};
 
 /// What a policy finds in `dst` and must leave as it is: a policy that shortens `dst`
@@ -96,13 +96,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// [`Error::InvalidOption`] if `base_lg` is above 63.
     pub fn with_base_lg(policy: P, base_lg: u8) -> Result<Self> {
-        if base_lg > MAX_BASE_LG {
-            return Err(Error::InvalidOption {
-                option: "base_lg",
-                expected: "0 to 63".into(),
-                found: base_lg.to_string().into(),
-            });
-        }
+        check_base_lg(base_lg)?;
         Ok(Self { base_lg, ..Self::new(policy) })
     }
 

@@ -30,4 +30,6 @@ mod reader;
 
 pub use builder::FilterBlockBuilder;
 pub use format::DEFAULT_BASE_LG;
+#[cfg(feature = "table")]
+pub(crate) use format::check_base_lg;
 pub use reader::{FilterBlockReader, Filters};

@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, bit_array};
+use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, Origin, bit_array};
 use crate::hash::murmur64a;
 use crate::hash::{BLOOM_SEED, hash_signed_tail};
 use crate::kernel::MAX_PROBES;
@@ -188,8 +188,8 @@ impl FilterPolicy for BashoBloom2Policy {
         positions(hash, modulus(array.len()), probes).all(|position| bit_array::is_set(array, position))
     }
 
-    fn reads_basho(&self) -> bool {
-        true
+    fn reads_dialect(&self, origin: Origin) -> bool {
+        origin == Origin::Basho
     }
 
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{FilterPolicy, FilterShape, KeyHash};
+use super::{FilterPolicy, FilterShape, KeyHash, Origin};
 use crate::{KeyFormat, Keys, Result};
 
 /// [`InternalFilterPolicy`](crate::policy::InternalFilterPolicy) for Riak's databases, whose keys of types 2 and 3 have 16
@@ -59,8 +59,8 @@ impl<P: FilterPolicy> FilterPolicy for BashoInternalFilterPolicy<P> {
         self.policy.describe(filter)
     }
 
-    fn reads_basho(&self) -> bool {
-        self.policy.reads_basho()
+    fn reads_dialect(&self, origin: Origin) -> bool {
+        self.policy.reads_dialect(origin)
     }
 }
 

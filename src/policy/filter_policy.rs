@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FilterShape, KeyHash};
+use super::{FilterShape, KeyHash, Origin};
 use crate::{Error, Keys, Result};
 
 /// A policy that can be shared between tables and threads.
@@ -56,42 +56,7 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 ///
-/// A filter over the part of a key up to the first `:` answers for whole groups of keys, and
-/// is smaller, since each group is counted once:
-///
-/// ```
-/// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, Keys, Result};
-///
-/// struct Prefix(BloomFilterPolicy);
-///
-/// fn prefix(key: &[u8]) -> &[u8] {
-///     key.split(|&byte| byte == b':').next().unwrap_or(key)
-/// }
-///
-/// impl FilterPolicy for Prefix {
-///     fn name(&self) -> &str {
-///         "example.Prefix"
-///     }
-///     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-///         // Keys come sorted, so equal prefixes are neighbours.
-///         let mut prefixes: Vec<&[u8]> = keys.iter().map(prefix).collect();
-///         prefixes.dedup();
-///         let prefixes: KeyBuf = prefixes.into_iter().collect();
-///         self.0.create_filter(prefixes.as_keys(), dst)
-///     }
-///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-///         self.0.key_may_match(prefix(key), filter)
-///     }
-/// }
-///
-/// let policy = Prefix(BloomFilterPolicy::new(10));
-/// let keys: KeyBuf = ["user:ada", "user:bob"].into_iter().collect();
-/// let mut filter = Vec::new();
-/// policy.create_filter(keys.as_keys(), &mut filter)?;
-/// assert!(policy.key_may_match(b"user:", &filter));
-/// assert!(!policy.key_may_match(b"group:", &filter));
-/// # Ok::<(), filterblock::Error>(())
-/// ```
+/// A filter over a part of each key is what [`PrefixPolicy`](super::PrefixPolicy) makes.
 pub trait FilterPolicy: Send + Sync {
     /// The name under which tables store this policy's filters, without `filter.` before it.
     fn name(&self) -> &str;
@@ -159,11 +124,13 @@ pub trait FilterPolicy: Send + Sync {
         None
     }
 
-    /// Whether this policy reads the filters of Basho's LevelDB (Riak), which gave another encoding the name of LevelDB's own.
+    /// Whether this policy reads the filters under its name in tables of `origin`, a relative of LevelDB.
     ///
-    /// In a table with Basho's mark, filters under `leveldb.BuiltinBloomFilter2` are left to policies that say so here; without one,
-    /// every key may match. By default a policy does not.
-    fn reads_basho(&self) -> bool {
+    /// This is asked where a relative gave a name of LevelDB's to another encoding: so far in tables with
+    /// [Basho's mark](Origin::Basho), for filters under `leveldb.BuiltinBloomFilter2`. They are left to
+    /// policies that say yes; without one, every key may match. By default a policy says no.
+    #[expect(unused_variables, reason = "named for the documentation")]
+    fn reads_dialect(&self, origin: Origin) -> bool {
         false
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FilterPolicy, FilterShape, KeyHash};
+use super::{FilterPolicy, FilterShape, KeyHash, Origin};
 use crate::{Keys, Result};
 
 macro_rules! forward {
@@ -40,8 +40,8 @@ macro_rules! forward {
             fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
                 (**self).describe(filter)
             }
-            fn reads_basho(&self) -> bool {
-                (**self).reads_basho()
+            fn reads_dialect(&self, origin: Origin) -> bool {
+                (**self).reads_dialect(origin)
             }
         }
     )*};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{FilterPolicy, FilterShape, KeyHash, PREFETCHED};
+use super::{FilterPolicy, FilterShape, KeyHash, Origin, PREFETCHED};
 use crate::key::parts::TAG_LEN;
 use crate::{KeyFormat, Keys, Result};
 
@@ -83,8 +83,8 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
         self.policy.describe(filter)
     }
 
-    fn reads_basho(&self) -> bool {
-        self.policy.reads_basho()
+    fn reads_dialect(&self, origin: Origin) -> bool {
+        self.policy.reads_dialect(origin)
     }
 }
 

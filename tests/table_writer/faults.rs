@@ -96,10 +96,10 @@ fn each_failing_write_reaches_the_caller_and_ends_the_table() {
                     assert!(at < summary.data_blocks as usize);
                     let again = table.add(b"z", b"").unwrap_err().to_string();
                     assert_eq!(again, format!("table given up after an earlier error: {error}"));
-                    assert!(matches!(table.finish(), Err(Error::TableAbandoned { .. })));
+                    assert!(matches!(table.finish().unwrap_err().into_error(), Error::TableAbandoned { .. }));
                     error
                 }
-                Ok(()) => table.finish().map(|_| ()).expect_err("the last calls are made by finish"),
+                Ok(()) => table.finish().expect_err("the last calls are made by finish").into_error(),
             };
             assert!(error.to_string().contains(message), "{step:?} {at}: {error}");
             let Error::Io { offset, .. } = error else { panic!("{error:?}") };

@@ -22,7 +22,7 @@ fn write<K: AsRef<[u8]>, V: AsRef<[u8]>>(
     for (key, value) in entries {
         table.add(key.as_ref(), value.as_ref())?;
     }
-    table.finish()
+    Ok(table.finish()?)
 }
 
 fn entries(count: usize) -> impl Iterator<Item = (String, String)> + Clone {

@@ -141,7 +141,8 @@ fn build(arguments: &Arguments) -> Result<TableSummary, String> {
     } else {
         target.sort(lines, progress)?
     }
-    let (mut writer, summary) = target.builder.finish().map_err(|error| in_file(error, &arguments.output))?;
+    let (mut writer, summary) =
+        target.builder.finish().map_err(|error| in_file(error.into_error(), &arguments.output))?;
     writer.flush().map_err(about_output)?;
     drop(writer);
     file.finish().map_err(about_output)?;

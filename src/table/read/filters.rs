@@ -5,11 +5,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::options::ReadOptions;
+use crate::Origin;
 use crate::bytes::escape::{escape, quote};
 use crate::table::block::Block;
 use crate::table::block::Position;
 use crate::table::format::{BlockHandle, FILTER_PREFIX};
-use crate::table::origin::{Origin, is_whole_table_filter};
+use crate::table::marks::{is_whole_table_filter, origin_of_name};
 use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Structure};
 
 /// LevelDB's name, which in Basho's tables stands for another encoding: read as LevelDB's, it denies nearly every key.
@@ -59,7 +60,9 @@ impl Filters {
         };
         let origin = origin(metaindex)?;
         let trusted = |policy: &SharedPolicy| {
-            origin != Some(Origin::Basho) || policy.name() != AMBIGUOUS_NAME || policy.reads_basho()
+            origin != Some(Origin::Basho)
+                || policy.name() != AMBIGUOUS_NAME
+                || policy.reads_dialect(Origin::Basho)
         };
         let policies: Vec<_> = options.policies(origin).collect();
         let none = Self { origin, ..Self::default() };
@@ -109,8 +112,8 @@ impl Found {
 
 /// Whose mark is in the metaindex.
 fn origin(metaindex: &Names<'_>) -> Result<Option<Origin>> {
-    let marked = metaindex.find(|name| Origin::of_name(name).is_some())?;
-    Ok(marked.and_then(|entry| Origin::of_name(entry.key(metaindex.block))))
+    let marked = metaindex.find(|name| origin_of_name(name).is_some())?;
+    Ok(marked.and_then(|entry| origin_of_name(entry.key(metaindex.block))))
 }
 
 /// The first of `policies` whose name is in the metaindex, and the handle there.

@@ -3,10 +3,10 @@
 use super::Table;
 use super::blocks::{BlockCursor, DataBlocks};
 use super::filters::MAX_NAME;
+use crate::Origin;
 use crate::Result;
 use crate::table::block::Block;
 use crate::table::format::BlockHandle;
-use crate::table::origin::Origin;
 use crate::table::source::ReadAt;
 
 impl<R> Table<R> {

@@ -5,9 +5,9 @@ use std::fmt;
 use bytes::Bytes;
 
 use super::Table;
+use crate::Origin;
 use crate::bytes::coding::put_fixed64;
 use crate::key::parts::{DELETION, EXPIRING, MAX_SEQUENCE, TAG_LEN, TIMED, VALUE, kind};
-use crate::table::origin::Origin;
 use crate::table::source::ReadAt;
 use crate::{Error, KeyFormat, Result, Structure};
 

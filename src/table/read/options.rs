@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::meter::Meter;
+use crate::Origin;
 use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use crate::key::internal_comparator::BashoKeyComparator;
 use crate::key::internal_comparator::InternalKeyComparator;
 use crate::policy::default_read_policies;
-use crate::table::origin::Origin;
 use crate::{BashoInternalFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};
 
 /// How to read a table (LevelDB's `Options` and `ReadOptions`, `include/leveldb/options.h`).
@@ -102,7 +102,7 @@ impl ReadOptions {
     /// all means to read without filters. Default: all that are [known](crate::policy::default_read_policies).
     ///
     /// In a table with [Basho's mark](Origin::Basho), filters under `leveldb.BuiltinBloomFilter2` are used only by a policy that
-    /// [reads Basho's](FilterPolicy::reads_basho), such as [`BashoBloom2Policy`](crate::BashoBloom2Policy). Given no such policy, every
+    /// [reads that dialect](FilterPolicy::reads_dialect), such as [`BashoBloom2Policy`](crate::BashoBloom2Policy). Given no such policy, every
     /// key may match.
     pub fn filter_policies(self, policies: Vec<SharedPolicy>) -> Self {
         Self { filter_policies: policies, ..self }

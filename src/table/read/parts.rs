@@ -7,9 +7,9 @@ use super::Table;
 use super::block_reader::BlockReader;
 use super::filters::Filters;
 use super::options::ReadOptions;
+use crate::Origin;
 use crate::table::block::Block;
 use crate::table::format::Footer;
-use crate::table::origin::Origin;
 use crate::{Error, Result};
 
 /// The index of an open table, with all that a table needs besides its source and its filters:

@@ -10,13 +10,13 @@ use super::ReadOptions;
 use super::block_reader::BlockReader;
 use super::open::{MIN_MAX_KEY, Opened, open};
 use super::parts::{TableFilter, TableIndex};
+#[cfg(doc)]
+use crate::Origin;
 use crate::error::IoAction;
 use crate::key::comparator::SharedComparator;
 use crate::table::block::Block;
 use crate::table::block::Position;
 use crate::table::format::BlockHandle;
-#[cfg(doc)]
-use crate::table::origin::Origin;
 use crate::table::source::ReadAt;
 use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 

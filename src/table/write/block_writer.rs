@@ -46,13 +46,16 @@ impl<W: Write> BlockWriter<W> {
         write_stored(&mut self.writer, &mut self.offset, contents, Compression::None)
     }
 
-    /// Writes the footer and hands everything on to what is behind the writer. Returns the writer and the file's size.
-    pub(in crate::table) fn finish(mut self, footer: &Footer) -> Result<(W, u64)> {
+    /// Writes the footer and flushes the writer. Nothing may follow.
+    pub(in crate::table) fn finish(&mut self, footer: &Footer) -> Result<()> {
         let mut bytes = Vec::new();
         footer.encode(&mut bytes);
         write_all(&mut self.writer, &mut self.offset, &bytes)?;
-        self.writer.flush().map_err(|error| Error::io(IoAction::Flush, self.offset, error))?;
-        Ok((self.writer, self.offset))
+        self.writer.flush().map_err(|error| Error::io(IoAction::Flush, self.offset, error))
+    }
+
+    pub(in crate::table) fn into_writer(self) -> W {
+        self.writer
     }
 }
 
@@ -115,10 +118,11 @@ mod tests {
             let mut block = BlockBuilder::new(1);
             block.add(b"key", b"value");
             assert_eq!(writer.write_block(&mut block).unwrap(), BlockHandle { offset: at, size: 19 });
-            let (file, len) = writer
+            writer
                 .finish(&Footer { metaindex: BlockHandle::default(), index: BlockHandle::default() })
                 .unwrap();
-            assert_eq!((file.len() as u64, len), (at + 24 + 48 - offset, at + 24 + 48));
+            assert_eq!(writer.offset(), at + 24 + 48);
+            assert_eq!(writer.into_writer().len() as u64, at + 24 + 48 - offset);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::bytes::escape::quote;
-use crate::filter_block::DEFAULT_BASE_LG;
+use crate::filter_block::{DEFAULT_BASE_LG, check_base_lg};
 use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use crate::key::internal_comparator::InternalKeyComparator;
 use crate::table::codec::Compression;
@@ -27,7 +27,7 @@ use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Resul
 #[must_use]
 pub struct WriteOptions {
     pub(in crate::table) block_size: usize,
-    restart_interval: u32,
+    pub(in crate::table) restart_interval: u32,
     pub(in crate::table) compression: Compression,
     pub(in crate::table) internal_keys: bool,
     comparator: SharedComparator,
@@ -119,15 +119,13 @@ impl WriteOptions {
         self
     }
 
-    pub(in crate::table) fn checked_restart_interval(&self) -> Result<u32> {
-        if self.restart_interval == 0 {
-            return Err(Error::InvalidOption {
-                option: "restart_interval",
-                expected: "at least 1".into(),
-                found: "0".into(),
-            });
-        }
-        Ok(self.restart_interval)
+    /// Checks all options together, as a table does when it is begun.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] for the first option that is not what it may be.
+    pub fn check(&self) -> Result<()> {
+        self.filter_builders().map(drop)
     }
 
     /// The order of the keys as they are added.
@@ -139,11 +137,19 @@ impl WriteOptions {
         }
     }
 
-    /// A builder for each policy, with the policy's name, in the order of the names, which is that
-    /// of the metaindex.
+    /// Checks all options, and makes a builder for each policy, with the policy's name, in the order of the
+    /// names, which is that of the metaindex.
     pub(in crate::table) fn filter_builders(
         &self,
     ) -> Result<Vec<(String, FilterBlockBuilder<SharedPolicy>)>> {
+        if self.restart_interval == 0 {
+            return Err(Error::InvalidOption {
+                option: "restart_interval",
+                expected: "at least 1".into(),
+                found: "0".into(),
+            });
+        }
+        check_base_lg(self.base_lg)?;
         // Asked once: a name that changes between two comparisons would make the sort panic.
         let named = |policy: &SharedPolicy| (policy.name().to_owned(), Arc::clone(policy));
         let mut policies: Vec<(String, SharedPolicy)> = self.filter_policies.iter().map(named).collect();

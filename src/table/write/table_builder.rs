@@ -7,7 +7,7 @@ use std::mem;
 use bytes::Bytes;
 
 use super::block_writer::BlockWriter;
-use super::{FilterSummary, TableSummary, WriteOptions};
+use super::{FilterSummary, FinishError, TableSummary, WriteOptions};
 use crate::key::comparator::{Comparator, SharedComparator};
 use crate::key::parts::TAG_LEN;
 use crate::table::block::BlockBuilder;
@@ -85,15 +85,12 @@ impl<W: Write> TableBuilder<W> {
     /// Begins a table at the start of `writer`. Writes nothing yet and never fails: invalid options are
     /// reported by the first [`add`](Self::add) or [`finish`](Self::finish).
     pub fn new(writer: W, options: WriteOptions) -> Self {
-        let mut state = State::Ready;
-        let restart_interval = options.checked_restart_interval().unwrap_or_else(|error| {
-            state = State::Refused(error);
-            1
-        });
-        let filters = options.filter_builders().unwrap_or_else(|error| {
-            state = State::Refused(error);
-            Vec::new()
-        });
+        let (state, filters) = match options.filter_builders() {
+            Ok(filters) => (State::Ready, filters),
+            Err(error) => (State::Refused(error), Vec::new()),
+        };
+        // What is refused writes nothing, so any interval does.
+        let restart_interval = options.restart_interval.max(1);
         Self {
             state,
             out: BlockWriter::new(writer, options.compression),
@@ -149,8 +146,15 @@ impl<W: Write> TableBuilder<W> {
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add) where the table is lost.
-    pub fn finish(mut self) -> Result<(W, TableSummary)> {
+    /// As [`add`](Self::add) where the table is lost. The error gives the writer back; `?` keeps the [`Error`] alone.
+    pub fn finish(mut self) -> std::result::Result<(W, TableSummary), FinishError<W>> {
+        match self.finish_file() {
+            Ok(summary) => Ok((self.out.into_writer(), summary)),
+            Err(error) => Err(FinishError { error, writer: self.out.into_writer() }),
+        }
+    }
+
+    fn finish_file(&mut self) -> Result<TableSummary> {
         self.check_usable()?;
         self.end_data_block()?;
         let data_size = self.out.offset();
@@ -159,19 +163,17 @@ impl<W: Write> TableBuilder<W> {
             self.add_index_entry(handle, None)?;
         }
         let index = self.out.write_block(&mut self.index)?;
-        let key_range =
-            (self.num_entries > 0).then(|| (self.smallest_key, Bytes::copy_from_slice(self.data.last_key())));
-        let (writer, file_size) = self.out.finish(&Footer { metaindex, index })?;
-        let summary = TableSummary {
-            file_size,
+        self.out.finish(&Footer { metaindex, index })?;
+        let largest_key = || Bytes::copy_from_slice(self.data.last_key());
+        Ok(TableSummary {
+            file_size: self.out.offset(),
             num_entries: self.num_entries,
             data_blocks: self.data_blocks,
             data_size,
             index_size: index.size,
-            key_range,
+            key_range: (self.num_entries > 0).then(|| (self.smallest_key.clone(), largest_key())),
             filters,
-        };
-        Ok((writer, summary))
+        })
     }
 
     #[inline]
