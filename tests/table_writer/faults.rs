@@ -18,6 +18,7 @@ enum Step {
 }
 
 /// Does `step` in call number `at`, or always if that is `None`, and else takes everything.
+#[derive(Debug)]
 struct Faulty {
     written: Vec<u8>,
     calls: usize,
