@@ -31,7 +31,7 @@ fn every_line_that_is_printed_fits_its_schema() {
     }
 }
 
-/// Nothing is in a schema that is never printed: no field, no type of one, no word.
+/// A schema has no field, no type of a field and no word that is never printed.
 #[test]
 fn everything_that_a_schema_allows_is_printed() {
     for schema in SCHEMAS.map(Schema::load) {
@@ -44,24 +44,25 @@ fn everything_that_a_schema_allows_is_printed() {
     }
 }
 
-/// Changes `value` in each way that a schema has to notice, at every depth, and hands out the results.
-fn each_change(value: &Value, of: &mut dyn FnMut(Value, String)) {
+/// Passes `value` to `visit` with one change at a time, at every depth: changes that a schema has to
+/// notice.
+fn each_change(value: &Value, visit: &mut dyn FnMut(Value, String)) {
     match value {
         Value::Object(fields) => {
             let mut more = fields.clone();
             more.insert("unknown".to_owned(), json!(1));
-            of(Value::Object(more), "a field is added".to_owned());
+            visit(Value::Object(more), "a field is added".to_owned());
             for (name, field) in fields {
                 // The one field that not every line has.
                 if name != "list" {
                     let mut fewer = fields.clone();
                     fewer.remove(name);
-                    of(Value::Object(fewer), format!("{name} is left out"));
+                    visit(Value::Object(fewer), format!("{name} is left out"));
                 }
                 let mut change = |changed: Value, what: String| {
                     let mut other = fields.clone();
                     other.insert(name.clone(), changed);
-                    of(Value::Object(other), format!("{name}: {what}"));
+                    visit(Value::Object(other), format!("{name}: {what}"));
                 };
                 change(json!({"x": 1}), "is an object of another kind".to_owned());
                 each_change(field, &mut change);
@@ -72,18 +73,18 @@ fn each_change(value: &Value, of: &mut dyn FnMut(Value, String)) {
                 each_change(item, &mut |changed, what| {
                     let mut other = items.clone();
                     other[at] = changed;
-                    of(Value::Array(other), format!("{at}: {what}"));
+                    visit(Value::Array(other), format!("{at}: {what}"));
                 });
             }
-            of(json!({}), "is no array".to_owned());
+            visit(json!({}), "is no array".to_owned());
         }
-        Value::String(_) => of(json!(1), "is a number".to_owned()),
+        Value::String(_) => visit(json!(1), "is a number".to_owned()),
         Value::Number(_) => {
-            of(json!("1"), "is a string".to_owned());
-            of(json!(-1), "is below 0".to_owned());
+            visit(json!("1"), "is a string".to_owned());
+            visit(json!(-1), "is below 0".to_owned());
         }
-        Value::Bool(_) => of(json!("true"), "is a string".to_owned()),
-        Value::Null => of(json!([]), "is an array".to_owned()),
+        Value::Bool(_) => visit(json!("true"), "is a string".to_owned()),
+        Value::Null => visit(json!([]), "is an array".to_owned()),
     }
 }
 

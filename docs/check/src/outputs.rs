@@ -1,4 +1,5 @@
-//! Lines that the program prints with `--json`, of all the test data and of files and folders that are damaged in every way.
+//! Lines that the program prints with `--json`, of all the test data and of files and folders that
+//! are damaged in every way.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -67,7 +68,8 @@ struct Runs {
 }
 
 impl Runs {
-    /// Runs `filterblock COMMAND --json` with these arguments and keeps what it prints, a line at least.
+    /// Runs `filterblock COMMAND --json` with these arguments and keeps what it prints, a line at
+    /// least.
     fn run(&mut self, command: &str, arguments: &[OsString]) {
         let before = self.lines.len();
         let out = Sink::default();
@@ -192,7 +194,8 @@ impl Runs {
             (BLOOM, filter_block(bloom(), &KEYS), b"rocksdb.properties"),
             (BLOOM, filter_block(bloom(), &KEYS), b"stats.sst1"),
             (b"filter.example.Other", filter_block(bloom(), &KEYS), b"z"),
-            // Malformed blocks. The last has a sound filter, an empty one, and two that contradict each other.
+            // Malformed blocks. The last has a sound filter, an empty one, and two that contradict
+            // each other.
             (BLOOM, b"abc".to_vec(), b"z"),
             (BLOOM, [&[0xff; 8][..], &[6], &offsets, &[11]].concat(), b"z"),
         ] {

@@ -42,7 +42,8 @@ impl Schema {
         Some((name, &self.document["$defs"][name]))
     }
 
-    /// All fields of an object, all types of a field and all words of an enumeration, as lines of text.
+    /// All fields of an object, all types of a field and all words of an enumeration, as lines of
+    /// text.
     pub(crate) fn alternatives(&self) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
         for (definition, schema) in self.document["$defs"].as_object().unwrap() {
@@ -152,7 +153,8 @@ impl Schema {
 
 /// The fields of a definition, in the order of the file.
 ///
-/// Fails if it is not strict: each field described and required but for `list`, nothing else allowed, no keyword misspelt.
+/// Fails if it is not strict: each field described and required but for `list`, nothing else
+/// allowed, no keyword misspelt.
 fn properties(schema: &Value) -> &Map<String, Value> {
     const OF_OBJECTS: [&str; 4] = ["type", "additionalProperties", "required", "properties"];
     const OF_FIELDS: [&str; 8] =
