@@ -15,8 +15,25 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use outputs::outputs;
+use outputs::{outputs, stdout};
 use schema::{SCHEMAS, Schema, docs};
+
+#[test]
+fn every_command_with_json_has_a_schema() {
+    let help = |arguments: &[&str]| stdout(arguments.iter().map(Into::into));
+    let all = help(&["--help"]);
+    let commands = all.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.map_while(|line| line.split_whitespace().next());
+    let has_json = |command: &str| {
+        let help = help(&[command, "--help"]);
+        help.lines().any(|line| line.trim_start().starts_with("--json"))
+    };
+    assert_eq!(commands.filter(|command| has_json(command)).collect::<Vec<_>>(), SCHEMAS);
+
+    let files = fs::read_dir(docs().join("schema")).unwrap();
+    let files: BTreeSet<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(files, SCHEMAS.map(|name| format!("{name}.json")).into());
+}
 
 #[test]
 fn every_line_that_is_printed_fits_its_schema() {

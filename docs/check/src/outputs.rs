@@ -4,11 +4,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
-use std::{fs, mem};
 
 use filterblock::policy::default_read_policies;
 use filterblock::table::Table;
@@ -55,6 +55,14 @@ impl Write for Sink {
     }
 }
 
+/// Runs `filterblock` in-process. Returns what it prints.
+pub(crate) fn stdout(arguments: impl IntoIterator<Item = OsString>) -> String {
+    let out = Sink::default();
+    let program = std::iter::once(OsString::from("filterblock"));
+    filterblock_cli::run(program.chain(arguments), out.clone(), Sink::default());
+    String::from_utf8(out.0.take()).unwrap()
+}
+
 /// Arguments of different types as one list.
 macro_rules! args {
     ($($argument:expr),* $(,)?) => {
@@ -72,10 +80,8 @@ impl Runs {
     /// least.
     fn run(&mut self, command: &str, arguments: &[OsString]) {
         let before = self.lines.len();
-        let out = Sink::default();
-        let all = ["filterblock", command, "--json"].map(OsString::from);
-        filterblock_cli::run(all.into_iter().chain(arguments.iter().cloned()), out.clone(), Sink::default());
-        let text = String::from_utf8(mem::take(&mut out.0.borrow_mut())).unwrap();
+        let all = [command, "--json"].map(OsString::from);
+        let text = stdout(all.into_iter().chain(arguments.iter().cloned()));
         for line in text.lines() {
             let value =
                 serde_json::from_str(line).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {line}"));
