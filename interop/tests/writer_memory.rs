@@ -1,4 +1,5 @@
-//! What writing a table of 1 GB takes at its peak: one data block, the index and the filters, not the table.
+//! The peak memory of writing a table of 1 GB: one data block, the index and the filters, not the
+//! table.
 
 #[path = "../../tests/counting/mod.rs"]
 mod counting;
