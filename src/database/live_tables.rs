@@ -34,11 +34,19 @@ impl LiveTable {
         Some((user_key(&self.smallest)?, user_key(&self.largest)?))
     }
 
+    /// The user keys of the first and the last entry, unless the first is after the last one in bytewise order.
+    fn range(&self) -> Option<(&[u8], &[u8])> {
+        self.user_keys().filter(|(smallest, largest)| smallest <= largest)
+    }
+
     /// Whether the range of keys leaves room for this one, keys being in bytewise order. In doubt it does.
-    pub(crate) fn may_hold(&self, user_key: &[u8]) -> bool {
-        self.user_keys().is_none_or(|(smallest, largest)| {
-            smallest > largest || (smallest <= user_key && user_key <= largest)
-        })
+    pub(super) fn may_hold(&self, user_key: &[u8]) -> bool {
+        self.range().is_none_or(|(smallest, largest)| smallest <= user_key && user_key <= largest)
+    }
+
+    /// Whether the range of keys says nothing.
+    pub(super) fn is_unranged(&self) -> bool {
+        self.range().is_none()
     }
 }
 

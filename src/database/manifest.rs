@@ -6,11 +6,13 @@ use std::path::Path;
 
 use bytes::Bytes;
 
+use super::by_range::ByRange;
 use super::current::current_manifest;
 use super::edit::{Field, NUM_LEVELS, fields};
-use super::folder::{DatabaseFile, DatabaseFiles, FileKind};
+use super::folder::{DatabaseFile, DatabaseFiles};
 use super::live_tables::{LiveTable, LiveTables};
 use super::log::{LogReader, LogRecord};
+use super::names::FileKind;
 use crate::bytes::escape::quote;
 use crate::table::source::open_file;
 use crate::table::{BytewiseComparator, Comparator};
@@ -28,6 +30,8 @@ pub struct Manifest {
     last_sequence: Option<u64>,
     /// By level, then by number.
     tables: Vec<LiveTable>,
+    /// Empty unless keys are in bytewise order.
+    by_range: ByRange,
     records: u64,
     incomplete_tail: Option<u64>,
 }
@@ -107,6 +111,9 @@ impl Manifest {
         let mut log = LogReader::new(source).max_record_len(memory_limit);
         let read = manifest.apply_all(&mut log, &mut tables);
         manifest.tables = tables.into_vec();
+        if manifest.is_bytewise() {
+            manifest.by_range = ByRange::new(&manifest.tables);
+        }
         ManifestScan { manifest, damage: read.err() }
     }
 
@@ -159,14 +166,41 @@ impl Manifest {
         self.tables.get(start..end).unwrap_or(&self.tables)
     }
 
-    /// The live tables whose range of keys leaves room for `user_key`, in the order in which LevelDB searches them: level 0
-    /// from the newest on, then the levels below it.
+    /// The live tables that a lookup of `user_key` asks, in its order: level 0 from the newest on, then the levels below it
+    /// (`Version::Get` in LevelDB's `db/version_set.cc`).
     ///
-    /// The range is looked at only if keys are in bytewise order; else these are all tables. Costs one pass over them.
+    /// These are the tables whose range of keys leaves room for the key, which is one on each level from 1 on, or none. There
+    /// are more where the key's own entries lie across tables: the newest come first, and which table a lookup asks depends on its
+    /// sequence number. There are also more where tables overlap that must not, or a range is damaged.
+    ///
+    /// Ranges are looked at only if keys are in bytewise order. In any other order these are all tables, each level below 0 by number.
+    ///
+    /// Costs one pass over level 0, and a binary search on each level below it.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = &'a LiveTable> + 'a {
         let bytewise = self.is_bytewise();
-        let below = (1..NUM_LEVELS).flat_map(|level| self.level(level));
-        self.level(0).iter().rev().chain(below).filter(move |table| !bytewise || table.may_hold(user_key))
+        let newest = self.level(0).iter().rev().filter(move |table| !bytewise || table.may_hold(user_key));
+        let ranged = (1..NUM_LEVELS).filter(move |_| bytewise);
+        let unranged = (1..NUM_LEVELS).filter(move |_| !bytewise);
+        newest
+            .chain(ranged.flat_map(move |level| self.by_range.may_hold(&self.tables, level, user_key)))
+            .chain(unranged.flat_map(|level| self.level(level)))
+    }
+
+    /// The live table of this number. Of two levels that name it, the upper one counts.
+    pub fn table(&self, number: u64) -> Option<&LiveTable> {
+        (0..NUM_LEVELS).find_map(|level| {
+            let tables = self.level(level);
+            let at = tables.binary_search_by_key(&number, |table| table.number).ok()?;
+            tables.get(at)
+        })
+    }
+
+    /// The live table of the same level that begins before `table` and ends within or behind it. Only level 0 allows that:
+    /// elsewhere LevelDB finds the keys of but one of the two.
+    ///
+    /// `None` if there is no such table, and for level 0. `None` also if keys are not in bytewise order, as it cannot be told then.
+    pub fn overlapped_by(&self, table: &LiveTable) -> Option<&LiveTable> {
+        self.by_range.overlapped_by(&self.tables, table)
     }
 
     /// How many records were read.
