@@ -224,6 +224,11 @@ impl Database {
         self.files.look_again(&self.dir, names);
     }
 
+    /// The folder, as it was given. Empty if the database is from a listing.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// The files: those below, and all others that have a name of LevelDB's or goleveldb's.
     pub const fn files(&self) -> &DatabaseFiles {
         &self.files

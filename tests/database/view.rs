@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use filterblock::Error;
 use filterblock::database::{
-    Database, DatabaseTable, FileState, LogReader, Manifest, TableStatus, log_has_writes,
+    Database, DatabaseListing, DatabaseTable, FileState, LogReader, Manifest, TableStatus, log_has_writes,
 };
 use filterblock::table::{BytewiseComparator, Comparator, Lookup, ReadOptions, Table};
 use tempfile::TempDir;
@@ -404,6 +405,45 @@ fn logs_are_live_from_the_log_number_on_and_the_previous_one() {
     }
 }
 
+/// A table is written before the edit that names it. Of a database in use, at most the last one is without its edit.
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn tables_that_are_written_meanwhile_are_not_missing() {
+    const TABLES: u64 = 300;
+
+    let folder = &folder(&[], &[]);
+    let edits = (10..10 + TABLES).map(|number| table(Edit::default(), 1, number).0);
+    let (manifest, starts) = log(&std::iter::once(Edit::sound().0).chain(edits).collect::<Vec<_>>());
+    let mut ends = starts[1..].iter().map(|&start| start as usize).chain([manifest.len()]);
+    let mut end = ends.next().unwrap();
+    let (path, manifest) = (&folder.path().join("MANIFEST-000002"), &manifest);
+    fs::write(path, &manifest[..end]).unwrap();
+    let (opened, opens) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(move || {
+            let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
+            for (number, next) in (10..).zip(ends) {
+                // Neither gets far ahead of the other, whatever the machine does.
+                if number % 20 == 0 {
+                    let _ = opens.recv();
+                }
+                fs::write(folder.path().join(format!("{number:06}.ldb")), "table").unwrap();
+                file.write_all(&manifest[end..next]).unwrap();
+                end = next;
+            }
+        });
+        let opened = opened;
+        while !writer.is_finished() {
+            let database = Database::open(folder.path()).unwrap();
+            let live = database.manifest().unwrap().tables().len();
+            assert_eq!(missing(&database), [], "of {live}");
+            assert!(database.tables().count() <= live + 1, "{:?}", rows(&database));
+            let _ = opened.send(());
+        }
+    });
+    assert_eq!(Database::open(folder.path()).unwrap().tables().count() as u64, TABLES);
+}
+
 #[test]
 fn what_only_looks_like_a_databases_file_is_a_stray() {
     let folder =
@@ -449,6 +489,13 @@ fn the_manifest_keeps_to_the_limit_given() {
     assert!(matches!(database.manifest().unwrap_err().without_path(), Error::Limit { limit: 100, .. }));
     assert_eq!(rows(&database), ["000005.ldb unknown, 10"]);
     assert!(Database::open_with_limit(folder.path(), 10_000).unwrap().manifest().is_ok());
+}
+
+#[test]
+fn databases_go_from_thread_to_thread() {
+    fn is<T: Send + Sync + 'static>() {}
+    is::<Database>();
+    is::<DatabaseListing>();
 }
 
 #[test]
