@@ -1,4 +1,5 @@
-//! The tables of each level in the order of their keys (`FindFile` and `BySmallestKey` in LevelDB's `db/version_set.cc`).
+//! The tables of each level in the order of their keys (`FindFile` and `BySmallestKey` in LevelDB's
+//! `db/version_set.cc`).
 
 use std::cmp::Ordering;
 
@@ -7,7 +8,8 @@ use super::live_tables::LiveTable;
 use crate::key::internal::split;
 use crate::table::{Comparator as _, InternalKeyComparator};
 
-/// An index of the levels from 1 on, for keys in bytewise order. It holds places in the MANIFEST's list of tables.
+/// An index of the levels from 1 on, for keys in bytewise order. It holds places in the MANIFEST's
+/// list of tables.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct ByRange {
     /// By level, then by smallest key.
@@ -46,8 +48,8 @@ impl ByRange {
         Self { sorted: places.collect(), unranged }
     }
 
-    /// The tables of a level that may hold `user_key`, by their smallest key. At most one in a sound database, or more where
-    /// entries of this one key lie across tables.
+    /// The tables of a level that may hold `user_key`, by their smallest key. At most one in a
+    /// sound database, or more where entries of this one key lie across tables.
     pub(super) fn may_hold<'a>(
         &'a self,
         tables: &'a [LiveTable],
@@ -61,7 +63,8 @@ impl ByRange {
         // Rather too many tables than one too few.
         let mut places = self.sorted.get(start..end).unwrap_or(&self.sorted);
         if !self.unranged.get(usize::from(level)).copied().unwrap_or(true) {
-            // Neither a table that ends before the key nor one that begins after it is between these.
+            // Neither a table that ends before the key nor one that begins after it is between
+            // these.
             let is_before = |place: &Place| {
                 let furthest = tables.get(place.furthest).and_then(|table| split(&table.largest));
                 furthest.is_some_and(|(largest, _)| largest < user_key)
@@ -79,7 +82,8 @@ impl ByRange {
             .filter(move |table| table.level == level && table.may_hold(user_key))
     }
 
-    /// The table of the same level that begins before this one and reaches furthest, if it reaches into this one.
+    /// The table of the same level that begins before this one and reaches furthest, if it reaches
+    /// into this one.
     pub(super) fn overlapped_by<'a>(
         &self,
         tables: &'a [LiveTable],

@@ -1,5 +1,5 @@
-//! A whole database: the MANIFEST beside the files that are there (`DBImpl::Recover` and `DBImpl::RemoveObsoleteFiles` in
-//! LevelDB's `db/db_impl.cc`).
+//! A whole database: the MANIFEST beside the files that are there (`DBImpl::Recover` and
+//! `DBImpl::RemoveObsoleteFiles` in LevelDB's `db/db_impl.cc`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,15 +14,17 @@ use crate::{Error, Result};
 
 /// A database as it lies in a folder or a listing, for reading only.
 ///
-/// [`open`](Self::open) takes it from a folder, [`from_listing`](Self::from_listing) or [`DatabaseListing`] from anywhere else.
-/// Opening reads `CURRENT` and the MANIFEST, but no table and no log. Nothing is written or locked.
+/// [`open`](Self::open) takes it from a folder, [`from_listing`](Self::from_listing) or
+/// [`DatabaseListing`] from anywhere else. Opening reads `CURRENT` and the MANIFEST, but no table
+/// and no log. Nothing is written or locked.
 ///
-/// In doubt nothing is called missing or obsolete. Without a MANIFEST that is sound from end to end, every table's status is
-/// [`Unknown`](TableStatus::Unknown), every log may be live, and [`manifest`](Self::manifest) tells why. A file that the system
-/// would not let be looked at is [`Unreadable`](FileState::Unreadable), not missing.
+/// In doubt nothing is called missing or obsolete. Without a MANIFEST that is sound from end to
+/// end, every table's status is [`Unknown`](TableStatus::Unknown), every log may be live, and
+/// [`manifest`](Self::manifest) tells why. A file that the system would not let be looked at is
+/// [`Unreadable`](FileState::Unreadable), not missing.
 ///
-/// A MANIFEST that ends within a record counts as sound, as in LevelDB, which goes by the records before.
-/// [`Manifest::incomplete_tail`] tells.
+/// A MANIFEST that ends within a record counts as sound, as in LevelDB, which goes by the records
+/// before. [`Manifest::incomplete_tail`] tells.
 ///
 /// Memory: the MANIFEST's, up to its limit, and a few hundred bytes for each file.
 ///
@@ -68,23 +70,26 @@ pub struct DatabaseTable<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableStatus<'a> {
-    /// Part of the database, with level, size and range of keys as recorded. Its file may be missing nevertheless.
+    /// Part of the database, with level, size and range of keys as recorded. Its file may be
+    /// missing nevertheless.
     Live(&'a LiveTable),
-    /// A file that the database has done with: the MANIFEST does not name its number, and has given the number away. Mostly a
-    /// table that was compacted. LevelDB removes it when it opens the database next.
+    /// A file that the database no longer uses, most often a table that was compacted. The MANIFEST
+    /// does not name its number, which is below [`Manifest::next_file_number`]. LevelDB removes it
+    /// when it opens the database next.
     ///
-    /// In a database that is open, it may also be a table that a compaction is just writing.
+    /// In a database that is open, it may also be a table that a compaction is still writing.
     Obsolete,
     /// A file that the MANIFEST does not account for:
     ///
-    /// - Its number is not below [`Manifest::next_file_number`], so no edit that is on disk has named or removed it. It
-    ///   is just being written, was left behind by a crash, comes from another database, or the MANIFEST is older than it. LevelDB removes it
-    ///   when it opens the database next.
-    /// - Or its number is live, but LevelDB opens the table under another name: `000005.sst` beside `000005.ldb`, or `5.ldb`.
-    ///   LevelDB neither reads nor removes it.
+    /// - Its number is not below [`Manifest::next_file_number`], so no edit that is on disk has
+    ///   named or removed it. It is still being written, was left behind by a crash, comes from
+    ///   another database, or is newer than the MANIFEST. LevelDB removes it when it opens the
+    ///   database next.
+    /// - Or its number is live, but LevelDB opens the table under another name: `000005.sst` beside
+    ///   `000005.ldb`, or `5.ldb`. LevelDB neither reads nor removes it.
     Unlisted,
-    /// A file of which cannot be told whether it is live: the MANIFEST is of no use, or LevelDB reads this file only where
-    /// it cannot read another, which could not be looked at.
+    /// A file that may or may not be live. The MANIFEST is of no use, or LevelDB opens this file only
+    /// if it cannot open another one, which could not be looked at.
     Unknown,
 }
 
@@ -106,14 +111,14 @@ pub enum FileState<'a> {
 pub struct DatabaseLog<'a> {
     /// The number that its file is named by: the higher, the newer.
     pub number: u64,
-    /// Whether its writes may be in no table yet. `true` also if the MANIFEST is of no use.
+    /// Set if its writes may be in no table yet, and also if the MANIFEST is of no use.
     pub is_live: bool,
     /// Its file, never missing.
     pub file: FileState<'a>,
 }
 
 impl<'a> DatabaseTable<'a> {
-    /// What the MANIFEST records of it, if it is live.
+    /// The MANIFEST's record of it, if it is live.
     pub const fn recorded(&self) -> Option<&'a LiveTable> {
         match self.status {
             TableStatus::Live(recorded) => Some(recorded),
@@ -121,14 +126,15 @@ impl<'a> DatabaseTable<'a> {
         }
     }
 
-    /// Whether the database cannot do without its file, and there is none.
+    /// Tells whether the table is live and has no file.
     pub const fn is_missing(&self) -> bool {
         matches!(self.file, FileState::Missing)
     }
 }
 
 impl<'a> FileState<'a> {
-    /// Where the file is: the folder as it was given, and the file's name. From a listing: the name.
+    /// The file's path: the folder as it was given, and the file's name. From a listing: the name.
+    /// `None` if it is missing.
     pub fn path(&self) -> Option<&'a Path> {
         match self {
             Self::Present(file) => Some(&file.path),
@@ -151,21 +157,23 @@ impl Database {
     ///
     /// A folder without a database opens, too; [`DatabaseFiles::is_database`] tells.
     ///
-    /// The folder is listed once, before the MANIFEST is read, so that a database in use can be opened. Live tables that are not in the
-    /// listing, and the log that the MANIFEST names, are looked for once more, since they may have been written meanwhile.
+    /// The folder is listed once, before the MANIFEST is read, so that a database in use can be
+    /// opened. Live tables that are not in the listing, and the log that the MANIFEST names, are
+    /// looked for once more, since they may have been written meanwhile.
     ///
-    /// Costs one pass over the folder's names and one over the MANIFEST, which may take as much memory as
-    /// [`Manifest::DEFAULT_MEMORY_LIMIT`].
+    /// Costs one pass over the folder's names and one over the MANIFEST, which may take as much
+    /// memory as [`Manifest::DEFAULT_MEMORY_LIMIT`].
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], with the path, if the folder cannot be listed. What is wrong with `CURRENT` or the MANIFEST does not fail:
-    /// it is kept for [`manifest`](Self::manifest).
+    /// [`Error::Io`], with the path, if the folder cannot be listed. What is wrong with `CURRENT`
+    /// or the MANIFEST does not fail: it is kept for [`manifest`](Self::manifest).
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
         Self::open_with_limit(dir, Manifest::DEFAULT_MEMORY_LIMIT)
     }
 
-    /// As [`open`](Self::open), with `memory_limit` in bytes for the MANIFEST, as [`Manifest::scan`] has it.
+    /// As [`open`](Self::open), with `memory_limit` in bytes for the MANIFEST, as
+    /// [`Manifest::scan`] has it.
     ///
     /// # Errors
     ///
@@ -179,10 +187,12 @@ impl Database {
         Ok(database)
     }
 
-    /// A database from the names and sizes in bytes of its files, and a function that reads one of them by its name.
+    /// A database from the names and sizes in bytes of its files, and a function that reads one of
+    /// them by its name.
     ///
-    /// `read` is called twice at most: for `CURRENT`, and for the MANIFEST that it names. [`DatabaseListing`] is the same for callers
-    /// that read asynchronously or set a limit. An error of `read` is kept for [`manifest`](Self::manifest).
+    /// `read` is called twice at most: for `CURRENT`, and for the MANIFEST that it names.
+    /// [`DatabaseListing`] is the same for callers that read asynchronously or set a limit. An
+    /// error of `read` is kept for [`manifest`](Self::manifest).
     ///
     /// ```
     /// use std::fs;
@@ -238,33 +248,33 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Why there is none that can be relied on, with the path of `CURRENT` or the MANIFEST: the errors of [`Manifest::read`].
-    /// All tables may be live then.
+    /// Why there is none that can be relied on, with the path of `CURRENT` or the MANIFEST: the
+    /// errors of [`Manifest::read`]. All tables may be live then.
     pub const fn manifest(&self) -> std::result::Result<&Manifest, &Error> {
         self.manifest.as_ref()
     }
 
-    /// The name of the comparator that orders the user keys: [`Manifest::comparator`]. `None` also without a sound MANIFEST.
+    /// The name of the comparator that orders the user keys: [`Manifest::comparator`]. `None` also
+    /// without a sound MANIFEST.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.manifest().ok()?.comparator()
     }
 
-    /// Whether user keys are known to be ordered byte by byte, as LevelDB does by default.
+    /// Tells whether user keys are known to be ordered byte by byte, as LevelDB does by default.
     pub fn is_bytewise(&self) -> bool {
         self.manifest().is_ok_and(Manifest::is_bytewise)
     }
 
-    /// All tables, each once: the live ones by level and number, then the files that are not live by number and name, and last
-    /// such files that could not be looked at.
+    /// All tables, each once: the live ones by level and number, then the files that are not live
+    /// by number and name, and last such files that could not be looked at.
     ///
     /// Costs a few binary searches for each table.
     pub fn tables(&self) -> impl Iterator<Item = DatabaseTable<'_>> {
         self.live().chain(self.table_files().filter(|table| table.recorded().is_none()))
     }
 
-    /// The table in the file of this name, which is the part of a path behind the folder. `None` if there is no such file.
-    ///
-    /// A table that is live and missing is in no file: [`missing`](Self::missing) has those.
+    /// The table in the file of this name, which is the part of a path behind the folder. `None` if
+    /// there is no such file, as for tables that are [`missing`](Self::missing).
     pub fn table_named(&self, name: &str) -> Option<DatabaseTable<'_>> {
         let (FileKind::Table, number) = FileKind::parse(name)? else { return None };
         let is_it = |path: &Path| path.file_name().is_some_and(|found| found == name);
@@ -272,7 +282,8 @@ impl Database {
         Some(self.in_file(number, file?))
     }
 
-    /// The live tables that are not there, by level and number. What is there and could not be looked at is not among them.
+    /// The live tables that are not there, by level and number. What is there and could not be
+    /// looked at is not among them.
     ///
     /// There is none without a sound MANIFEST.
     pub fn missing(&self) -> impl Iterator<Item = &LiveTable> {
@@ -284,12 +295,15 @@ impl Database {
         self.dir.join(FileKind::Table.file_name(number))
     }
 
-    /// The tables that a lookup of `user_key` asks, in its order: [`Manifest::tables_for`]. Before them it looks into the logs.
+    /// The tables that a lookup of `user_key` asks, in its order: [`Manifest::tables_for`]. Before
+    /// them it looks into the logs.
     ///
-    /// If all of them are present and give no answer, the key is not there. One that is unreadable or missing may hold it.
+    /// If all of them are present and give no answer, the key is not there. One that is unreadable
+    /// or missing may hold it.
     ///
-    /// Without a sound MANIFEST these are all files of tables, by number from the highest on. That order tells nothing: the entry
-    /// with the highest sequence number counts, of those in all tables.
+    /// Without a sound MANIFEST these are all files of tables, by number from the highest on. That
+    /// order tells nothing: the entry with the highest sequence number counts, of those in all
+    /// tables.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = DatabaseTable<'a>> + 'a {
         let live = self.manifest().ok().map(|manifest| manifest.tables_for(user_key));
         let all = self.manifest().is_err().then(|| {
@@ -300,8 +314,9 @@ impl Database {
         live.into_iter().flatten().map(|recorded| self.with_file(recorded)).chain(all.into_iter().flatten())
     }
 
-    /// All logs, oldest first. Of a live one, [`log_has_writes`](super::log_has_writes) tells from its file whether it holds writes,
-    /// and [`batch_has_writes`](super::batch_has_writes) from its contents.
+    /// All logs, oldest first. Of a live one, [`log_has_writes`](super::log_has_writes) tells from
+    /// its file whether it holds writes, and [`batch_has_writes`](super::batch_has_writes) from its
+    /// contents.
     pub fn logs(&self) -> impl Iterator<Item = DatabaseLog<'_>> {
         let is_live = |number| self.manifest().is_ok_and(|manifest| !manifest.is_log_live(number));
         let mut logs: Vec<_> = self
@@ -369,7 +384,7 @@ mod tests {
 
     use super::*;
 
-    /// What was written after the folder was listed and before the MANIFEST was read.
+    /// Files that were written after the folder was listed and before the MANIFEST was read.
     #[test]
     fn files_that_are_newer_than_the_listing_are_found() {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/databases/levels");

@@ -13,27 +13,28 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DatabaseFile {
-    /// What it is for.
+    /// The kind of file that the name stands for.
     pub kind: FileKind,
     /// The number in its name; 0 if there is none.
     pub number: u64,
-    /// Where it is: the folder as it was given, and the file's name. From a listing: the name.
+    /// Its path: the folder as it was given, and the file's name. From a listing: the name.
     pub path: PathBuf,
     /// Its size in bytes.
     pub len: u64,
-    /// Whether the name is a symbolic link to the file. Not known from a listing: `false`.
+    /// Set if the name is a symbolic link to the file. A listing does not tell: `false`.
     pub is_link: bool,
 }
 
-/// A name in a database folder of which no more could be found out: not its size, nor whether it is a regular file.
+/// A name in a database folder of which no more could be found out: not its size, nor whether it is
+/// a regular file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct UnreadableFile {
-    /// What the file would be for.
+    /// The kind of file that the name stands for.
     pub kind: FileKind,
     /// The number in its name; 0 if there is none.
     pub number: u64,
-    /// Where it is: the folder as it was given, and the file's name.
+    /// Its path: the folder as it was given, and the file's name.
     pub path: PathBuf,
     /// Why it could not be looked at: [`Error::Io`], with the path.
     pub error: Arc<Error>,
@@ -49,21 +50,23 @@ impl PartialEq for UnreadableFile {
 
 impl Eq for UnreadableFile {}
 
-/// A name that looks like one of a database's files and does not belong to one: no regular file, such as a folder named
-/// `000005.ldb`, or a name that ends in `.ldb` or `.sst` and has no number, such as `backup.ldb`.
+/// A name that looks like one of a database's files and is none of them. Either it is no regular
+/// file, such as a folder named `000005.ldb`, or it ends in `.ldb` or `.sst` and has no number,
+/// such as `backup.ldb`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StrayFile {
-    /// Where it is: the folder as it was given, and the name. From a listing: the name.
+    /// Its path: the folder as it was given, and the name. From a listing: the name.
     pub path: PathBuf,
-    /// What it is; a symbolic link is not followed. `None` if that is not known, as from a listing.
+    /// The type of the name itself: a symbolic link is not followed. `None` if it is not known, as
+    /// from a listing.
     pub file_type: Option<fs::FileType>,
 }
 
 /// The files of a database folder, by kind, number and name.
 ///
-/// A file of which the system would not say what it is may be sound all the same, and is listed apart:
-/// [`unreadable`](Self::unreadable). All else here is about the others.
+/// A file of which the system would not say what it is may be sound all the same, and is listed
+/// apart: [`unreadable`](Self::unreadable). All else here is about the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseFiles {
     files: Vec<DatabaseFile>,
@@ -72,13 +75,16 @@ pub struct DatabaseFiles {
 }
 
 impl DatabaseFiles {
-    /// Lists the regular files in `dir` that have a name of LevelDB's or goleveldb's, and links to such files. No file is opened.
+    /// Lists the regular files in `dir` that have a name of LevelDB's or goleveldb's, and links to
+    /// such files. No file is opened.
     ///
-    /// A name that cannot be looked at, such as a link that leads nowhere or in a circle, is among the
-    /// [`unreadable`](Self::unreadable). What only looks like a database's file is among the [`strays`](Self::strays). Whatever
-    /// else is there is passed over, as is a file that vanishes meanwhile.
+    /// A name that cannot be looked at, such as a link that leads nowhere or in a circle, is among
+    /// the [`unreadable`](Self::unreadable). What only looks like a database's file is among the
+    /// [`strays`](Self::strays). Whatever else is there is passed over, as is a file that vanishes
+    /// meanwhile.
     ///
-    /// Costs one pass over the names in the folder, and asks the system for the size of each file that is listed.
+    /// Costs one pass over the names in the folder, and asks the system for the size of each file
+    /// that is listed.
     ///
     /// # Errors
     ///
@@ -101,7 +107,8 @@ impl DatabaseFiles {
 
     /// Sorts the names and sizes in bytes of a listing, such as that of a folder in object storage.
     ///
-    /// Names are those within the database's folder: one with a slash is passed over. Of a name that comes twice, the last counts.
+    /// Names are those within the database's folder: one with a slash is passed over. Of a name
+    /// that comes twice, the last counts.
     ///
     /// ```
     /// use filterblock::database::{DatabaseFiles, FileKind};
@@ -131,7 +138,8 @@ impl DatabaseFiles {
         files
     }
 
-    /// Sorts in what is at `path`, whose name was found in a folder. `file_type` is that of the name itself.
+    /// Sorts in what is at `path`, whose name was found in a folder. `file_type` is that of the
+    /// name itself.
     fn look_at(&mut self, path: PathBuf, parsed: Option<(FileKind, u64)>, file_type: Option<fs::FileType>) {
         match (fs::metadata(&path), parsed) {
             (Ok(metadata), Some((kind, number))) if metadata.is_file() => {
@@ -147,7 +155,8 @@ impl DatabaseFiles {
         }
     }
 
-    /// Adds the files with these names that are in `dir` by now. None of the names may be listed as a file already.
+    /// Adds the files with these names that are in `dir` by now. None of the names may be listed as
+    /// a file already.
     pub(super) fn look_again(&mut self, dir: &Path, names: impl IntoIterator<Item = String>) {
         let paths = names.into_iter().map(|name| dir.join(name));
         let is_stray = |path: &PathBuf| self.strays.binary_search_by(|stray| stray.path.cmp(path)).is_ok();
@@ -168,21 +177,25 @@ impl DatabaseFiles {
         self.strays.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
-    /// Whether there is a `CURRENT` or a MANIFEST, readable or not. Without either, this is a folder like any other.
+    /// Tells whether there is a `CURRENT` or a MANIFEST, readable or not. Without either, this is a
+    /// folder like any other.
     pub fn is_database(&self) -> bool {
         let is_one = |kind| matches!(kind, FileKind::Current | FileKind::Manifest);
         self.files.iter().any(|file| is_one(file.kind))
             || self.unreadable.iter().any(|file| is_one(file.kind))
     }
 
-    /// The files that could not be looked at, by kind, number and name. Each may be sound, of any size, or no file at all.
+    /// The files that could not be looked at, by kind, number and name. Each may be sound, of any
+    /// size, or no file at all.
     ///
-    /// Whoever goes by what is there has to ask for these too: one may be `CURRENT`, a live log with data, or a live table.
+    /// Whoever goes by what is there has to ask for these too: one may be `CURRENT`, a live log
+    /// with data, or a live table.
     pub fn unreadable(&self) -> std::slice::Iter<'_, UnreadableFile> {
         self.unreadable.iter()
     }
 
-    /// What looks like one of a database's files and does not belong to one, by name. LevelDB passes it over, or fails.
+    /// The names that look like a database's files and do not belong to one, in their order.
+    /// LevelDB passes them over, or fails to open them.
     pub fn strays(&self) -> std::slice::Iter<'_, StrayFile> {
         self.strays.iter()
     }
@@ -197,7 +210,7 @@ impl DatabaseFiles {
         self.files.iter().filter(move |file| file.kind == kind)
     }
 
-    /// The files of one kind and their numbers: those that could be looked at first.
+    /// The files of one kind and their numbers. Those that could not be looked at come last.
     pub(super) fn all_of(&self, kind: FileKind) -> impl Iterator<Item = (u64, FileState<'_>)> {
         let files = self.of_kind(kind).map(|file| (file.number, FileState::Present(file)));
         let unreadable = self.unreadable.iter().filter(move |file| file.kind == kind);
@@ -211,13 +224,14 @@ impl DatabaseFiles {
         files.map(FileState::Present).chain(unreadable.map(FileState::Unreadable))
     }
 
-    /// The file in which LevelDB finds the table of this number: `.ldb` before `.sst`, the number in six digits or more (`TableCache::FindTable`
-    /// in `db/table_cache.cc`). `None` if neither is there.
+    /// The file in which LevelDB finds the table of this number: `.ldb` before `.sst`, the number
+    /// in six digits or more (`TableCache::FindTable` in `db/table_cache.cc`). `None` if neither is
+    /// there.
     ///
     /// # Errors
     ///
-    /// The file that LevelDB would try first, if it is one of the [`unreadable`](Self::unreadable): the table is neither known
-    /// to be missing nor known to be sound.
+    /// The file that LevelDB would try first, if it is one of the [`unreadable`](Self::unreadable):
+    /// the table is neither known to be missing nor known to be sound.
     pub fn table(&self, number: u64) -> std::result::Result<Option<&DatabaseFile>, &UnreadableFile> {
         let wanted = (FileKind::Table, number);
         let files = of(&self.files, wanted, |file| (file.kind, file.number));
@@ -254,7 +268,7 @@ fn of<T>(
     items.iter().skip(start).take_while(move |item| key(item) == wanted)
 }
 
-/// Kind and number of a file with this name, and of a name of LevelDB's or goleveldb's only.
+/// The kind and the number that a file's name tells.
 fn parse(name: &OsStr) -> Option<(FileKind, u64)> {
     FileKind::parse(name.to_str()?)
 }
@@ -263,7 +277,7 @@ fn ends_like_a_table(name: &Path) -> bool {
     matches!(name.extension().and_then(OsStr::to_str), Some("ldb" | "sst"))
 }
 
-/// Whether a name that was listed is there no more, and not a link that leads nowhere.
+/// Tells a listed name that is gone from a link that leads nowhere.
 fn has_vanished(path: &Path, error: &io::Error) -> bool {
     is_gone(error) && fs::symlink_metadata(path).is_err_and(|error| is_gone(&error))
 }

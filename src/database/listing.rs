@@ -10,15 +10,15 @@ use super::manifest::Manifest;
 use super::names::FileKind;
 use crate::{Error, Result};
 
-/// Makes a [`Database`] of a listing, and of the contents of `CURRENT` and the MANIFEST: for object storage, archives, or whatever
-/// else is no folder.
+/// Makes a [`Database`] of a listing, and of the contents of `CURRENT` and the MANIFEST: for object
+/// storage, archives, or whatever else is no folder.
 ///
 /// It does not read by itself. [`wanted`](Self::wanted) names the file that is needed next, and
-/// [`supply`](Self::supply) takes what became of reading it, so that the caller may wait for it in between. These are two files at most:
-/// which MANIFEST it is only becomes known by `CURRENT`.
+/// [`supply`](Self::supply) takes what became of reading it, so that the caller may wait for it in
+/// between. These are two files at most: which MANIFEST it is only becomes known by `CURRENT`.
 ///
-/// List first, and then read. The other way round, tables that are written meanwhile are named by no MANIFEST, and those that
-/// are removed meanwhile are missing.
+/// List first, and then read. The other way round, tables that are written meanwhile are named by
+/// no MANIFEST, and those that are removed meanwhile are missing.
 ///
 /// ```
 /// use filterblock::database::{DatabaseListing, batch_has_writes};
@@ -55,7 +55,8 @@ enum State {
 }
 
 impl DatabaseListing {
-    /// Takes the names of the files and their sizes in bytes, as [`DatabaseFiles::from_listing`] does.
+    /// Takes the names of the files and their sizes in bytes, as [`DatabaseFiles::from_listing`]
+    /// does.
     pub fn new<N: AsRef<str>>(listing: impl IntoIterator<Item = (N, u64)>) -> Self {
         Self {
             files: DatabaseFiles::from_listing(listing),
@@ -64,14 +65,15 @@ impl DatabaseListing {
         }
     }
 
-    /// Sets the memory that the MANIFEST may take, in bytes, as [`Manifest::scan`] has it. The default is
-    /// [`Manifest::DEFAULT_MEMORY_LIMIT`].
+    /// Sets the memory that the MANIFEST may take, in bytes, as [`Manifest::scan`] has it. The
+    /// default is [`Manifest::DEFAULT_MEMORY_LIMIT`].
     pub const fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = bytes;
         self
     }
 
-    /// The name of the file whose contents are needed next, whether or not it is in the listing. `None` once nothing is needed any more.
+    /// The name of the file whose contents are needed next, whether or not it is in the listing.
+    /// `None` once nothing is needed any more.
     pub fn wanted(&self) -> Option<&str> {
         match &self.state {
             State::Wanted(name) => Some(name),
@@ -79,10 +81,11 @@ impl DatabaseListing {
         }
     }
 
-    /// Takes the contents of the file that is [`wanted`](Self::wanted), or why it cannot be read, such as
-    /// [`io::ErrorKind::NotFound`]. Does nothing if none is wanted.
+    /// Takes the contents of the file that is [`wanted`](Self::wanted), or why it cannot be read,
+    /// such as [`io::ErrorKind::NotFound`]. Does nothing if none is wanted.
     ///
-    /// An error, also one in the contents, ends the reading. The database has no MANIFEST then, and keeps the error.
+    /// An error, also one in the contents, ends the reading. The database has no MANIFEST then, and
+    /// keeps the error.
     pub fn supply(&mut self, contents: io::Result<impl AsRef<[u8]>>) {
         let State::Wanted(name) = &self.state else { return };
         let contents = contents.map_err(|error| Error::io("reading", 0, error));
@@ -97,7 +100,8 @@ impl DatabaseListing {
         }
     }
 
-    /// The database. Without the contents that were [`wanted`](Self::wanted) last, it is one without a MANIFEST.
+    /// The database. Without the contents that were [`wanted`](Self::wanted) last, it is one
+    /// without a MANIFEST.
     pub fn into_database(self) -> Database {
         let manifest = match self.state {
             State::Ended(manifest) => manifest,

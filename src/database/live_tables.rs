@@ -1,4 +1,5 @@
-//! The tables that are live once version edits are applied (`VersionSet::Builder` in LevelDB's `db/version_set.cc`).
+//! The tables that are live once version edits are applied (`VersionSet::Builder` in LevelDB's
+//! `db/version_set.cc`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,23 +29,25 @@ pub struct LiveTable {
 impl LiveTable {
     /// The user keys of the first and the last entry.
     ///
-    /// `None` if one of the two is neither a value nor a deletion of LevelDB's: relatives append more to the user key for
-    /// types of their own.
+    /// `None` if one of the two is neither a value nor a deletion of LevelDB's: relatives append
+    /// more to the user key for types of their own.
     pub fn user_keys(&self) -> Option<(&[u8], &[u8])> {
         Some((user_key(&self.smallest)?, user_key(&self.largest)?))
     }
 
-    /// The user keys of the first and the last entry, unless the first is after the last one in bytewise order.
+    /// The user keys of the first and the last entry, unless the first is after the last one in
+    /// bytewise order.
     fn range(&self) -> Option<(&[u8], &[u8])> {
         self.user_keys().filter(|(smallest, largest)| smallest <= largest)
     }
 
-    /// Whether the range of keys leaves room for this one, keys being in bytewise order. In doubt it does.
+    /// Tells whether the range of keys leaves room for this one, keys being in bytewise order. In
+    /// doubt it does.
     pub(super) fn may_hold(&self, user_key: &[u8]) -> bool {
         self.range().is_none_or(|(smallest, largest)| smallest <= user_key && user_key <= largest)
     }
 
-    /// Whether the range of keys says nothing.
+    /// Tells whether the range of keys excludes nothing.
     pub(super) fn is_unranged(&self) -> bool {
         self.range().is_none()
     }
@@ -71,7 +74,7 @@ impl fmt::Debug for LiveTable {
 /// Collects live tables, within a limit of memory.
 pub(crate) struct LiveTables {
     tables: BTreeMap<(u8, u64), LiveTable>,
-    /// What `tables` takes in bytes, roughly and rather too high.
+    /// The memory of `tables` in bytes, roughly and rather too high.
     memory: u64,
     limit: u64,
 }
@@ -90,7 +93,8 @@ impl LiveTables {
         }
     }
 
-    /// Adds a table that the record at `offset` names. goleveldb names some tables twice; that is fine as long as both say the same.
+    /// Adds a table that the record at `offset` names. goleveldb names some tables twice; that is
+    /// fine as long as both say the same.
     pub(crate) fn add(&mut self, table: &NewTable<'_>, offset: u64) -> Result<()> {
         let &NewTable { level, number, size, smallest, largest } = table;
         if let Some(known) = self.tables.get(&(level, number)) {
@@ -120,7 +124,7 @@ impl LiveTables {
     }
 }
 
-/// What a table takes with keys of these lengths; twice the entry, for the map around it.
+/// The memory of a table with keys of these lengths. The entry counts twice, for the map around it.
 fn memory(smallest_len: usize, largest_len: usize) -> u64 {
     const ENTRY: usize = 2 * size_of::<((u8, u64), LiveTable)>();
     ENTRY.saturating_add(smallest_len).saturating_add(largest_len) as u64

@@ -18,9 +18,10 @@ use crate::table::source::open_file;
 use crate::table::{BytewiseComparator, Comparator};
 use crate::{Error, Result, Structure};
 
-/// What a MANIFEST says: which tables are live, and what else is needed to read them.
+/// The contents of a MANIFEST: the live tables, and what else is needed to read them.
 ///
-/// [`read`](Self::read) and [`parse`](Self::parse) give one only if every record of the file is sound.
+/// [`read`](Self::read) and [`parse`](Self::parse) give one only if every record of the file is
+/// sound.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
     comparator: Option<Bytes>,
@@ -40,8 +41,9 @@ pub struct Manifest {
 #[derive(Debug)]
 #[must_use]
 pub struct ManifestScan {
-    /// What the records say that come before the damage, and perhaps a part of the damaged one. With damage, tables
-    /// may be missing here and others be here that are live no more: this is to be shown, not relied on.
+    /// The contents of the records before the damage, and perhaps of a part of the damaged one.
+    /// With damage, tables may be missing here and others be here that are live no more: this is to
+    /// be shown, not relied on.
     pub manifest: Manifest,
     /// The first damage, if there is any.
     pub damage: Option<Error>,
@@ -59,23 +61,26 @@ impl ManifestScan {
 }
 
 impl Manifest {
-    /// How much memory a MANIFEST may take unless another limit is given: 256 MiB, which is about a million tables.
+    /// The memory that a MANIFEST may take unless another limit is given: 256 MiB, which is about a
+    /// million tables.
     pub const DEFAULT_MEMORY_LIMIT: usize = 256 << 20;
 
     /// Reads the MANIFEST that `CURRENT` names in the database folder `dir`.
     ///
-    /// Costs one pass over the file. [`incomplete_tail`](Self::incomplete_tail) tells if the last record is cut off.
+    /// Costs one pass over the file, and a sort of the live tables by their keys.
+    /// [`incomplete_tail`](Self::incomplete_tail) tells if the last record is cut off.
     ///
     /// # Errors
     ///
     /// With the file's path:
     ///
     /// - [`Error::Io`] if one of the two cannot be read, is not there, or is no regular file.
-    /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, or a record of the MANIFEST is damaged,
-    ///   contradicts another, or is missing.
+    /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, or a record
+    ///   of the MANIFEST is damaged, contradicts another, or is missing.
     /// - [`Error::Unsupported`] for a record that only relatives of LevelDB write.
-    /// - [`Error::Limit`] for a MANIFEST that would take more than [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT), or
-    ///   whose comparator has a name of more than 4 KiB.
+    /// - [`Error::Limit`] for a MANIFEST that would take more than
+    ///   [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT), or whose comparator has a name of
+    ///   more than 4 KiB.
     pub fn read(dir: impl AsRef<Path>) -> Result<Self> {
         Self::scan_folder(dir, Self::DEFAULT_MEMORY_LIMIT)?.into_result()
     }
@@ -93,7 +98,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), for what concerns `CURRENT` and opening the MANIFEST. What is wrong inside is the scan's damage.
+    /// As [`read`](Self::read), for what concerns `CURRENT` and opening the MANIFEST. What is wrong
+    /// inside is the scan's damage.
     pub fn scan_folder(dir: impl AsRef<Path>, memory_limit: usize) -> Result<ManifestScan> {
         let path = current_manifest(dir.as_ref())?;
         let file = open_file(&path).map_err(|error| error.with_path(&path))?;
@@ -117,12 +123,13 @@ impl Manifest {
         ManifestScan { manifest, damage: read.err() }
     }
 
-    /// The name of the comparator that orders the user keys, of 4 KiB at most. LevelDB and goleveldb always record one.
+    /// The name of the comparator that orders the user keys, of 4 KiB at most. LevelDB and
+    /// goleveldb always record one.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.comparator.as_deref()
     }
 
-    /// Whether user keys are ordered byte by byte, as LevelDB does by default.
+    /// Tells whether user keys are ordered byte by byte, as LevelDB does by default.
     pub fn is_bytewise(&self) -> bool {
         self.comparator() == Some(BytewiseComparator.name().as_bytes())
     }
@@ -132,12 +139,14 @@ impl Manifest {
         self.log_number.unwrap_or_default()
     }
 
-    /// One more log that is not in tables yet; 0 if there is none. Only early versions of LevelDB used it.
+    /// One more log that is not in tables yet; 0 if there is none. Only early versions of LevelDB
+    /// used it.
     pub fn prev_log_number(&self) -> u64 {
         self.prev_log_number
     }
 
-    /// Whether the log of this number is not in tables yet (`DBImpl::Recover` in LevelDB's `db/db_impl.cc`).
+    /// Tells whether the log of this number may hold writes that are in no table yet
+    /// (`DBImpl::Recover` in LevelDB's `db/db_impl.cc`).
     pub fn is_log_live(&self, number: u64) -> bool {
         number >= self.log_number() || number == self.prev_log_number
     }
@@ -166,14 +175,16 @@ impl Manifest {
         self.tables.get(start..end).unwrap_or(&self.tables)
     }
 
-    /// The live tables that a lookup of `user_key` asks, in its order: level 0 from the newest on, then the levels below it
-    /// (`Version::Get` in LevelDB's `db/version_set.cc`).
+    /// The live tables that a lookup of `user_key` asks, in its order: level 0 from the newest on,
+    /// then the levels below it (`Version::Get` in LevelDB's `db/version_set.cc`).
     ///
-    /// These are the tables whose range of keys leaves room for the key, which is one on each level from 1 on, or none. There
-    /// are more where the key's own entries lie across tables: the newest come first, and which table a lookup asks depends on its
-    /// sequence number. There are also more where tables overlap that must not, or a range is damaged.
+    /// These are the tables whose range of keys leaves room for the key: at most one on each level
+    /// from 1 on. If entries of this one key lie in several tables of a level, these are all of
+    /// them, the newest entries first; a lookup asks the one that its sequence number falls into.
+    /// If tables overlap that must not, or a range is damaged, these are all that may hold the key.
     ///
-    /// Ranges are looked at only if keys are in bytewise order. In any other order these are all tables, each level below 0 by number.
+    /// Ranges are looked at only if keys are in bytewise order. In any other order these are all
+    /// tables, each level below 0 by number.
     ///
     /// Costs one pass over level 0, and a binary search on each level below it.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = &'a LiveTable> + 'a {
@@ -195,23 +206,25 @@ impl Manifest {
         })
     }
 
-    /// The live table of the same level that begins before `table` and ends within or behind it. Only level 0 allows that:
-    /// elsewhere LevelDB finds the keys of but one of the two.
+    /// The live table of the same level that begins before `table` and ends within or behind it.
+    /// Only level 0 allows that: elsewhere LevelDB finds the keys of but one of the two.
     ///
-    /// `None` if there is no such table, and for level 0. `None` also if keys are not in bytewise order, as it cannot be told then.
+    /// `None` if there is no such table, and for level 0. `None` also if keys are not in bytewise
+    /// order, as it cannot be told then.
     pub fn overlapped_by(&self, table: &LiveTable) -> Option<&LiveTable> {
         self.by_range.overlapped_by(&self.tables, table)
     }
 
-    /// How many records were read.
+    /// The number of records that were read.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Where the record starts within which the file ends, if it does, in bytes from the file's start.
+    /// The offset of the record within which the file ends, if it does, in bytes.
     ///
-    /// LevelDB opens such a database without a word and goes by the records before: the writer stopped there. Where a damaged
-    /// length reaches beyond the file, it looks the same, and the records behind it are lost. A file cut between two records looks whole.
+    /// LevelDB opens such a database without a word and goes by the records before: the writer
+    /// stopped there. Where a damaged length reaches beyond the file, it looks the same, and the
+    /// records behind it are lost. A file cut between two records looks whole.
     pub fn incomplete_tail(&self) -> Option<u64> {
         self.incomplete_tail
     }
@@ -271,7 +284,8 @@ impl Manifest {
 }
 
 impl DatabaseFiles {
-    /// The logs that are not in tables yet, oldest first. [`log_has_writes`](crate::database::log_has_writes) tells whether one holds anything.
+    /// The logs that are not in tables yet, oldest first.
+    /// [`log_has_writes`](crate::database::log_has_writes) tells whether one holds anything.
     pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
         self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))
     }

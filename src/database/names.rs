@@ -1,6 +1,7 @@
-//! The names of a database's files (LevelDB's `db/filename.cc`; goleveldb's `leveldb/storage/file_storage.go`).
+//! The names of a database's files (LevelDB's `db/filename.cc`; goleveldb's
+//! `leveldb/storage/file_storage.go`).
 
-/// What a file is for, by its name.
+/// The purpose of a file, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -16,13 +17,14 @@ pub enum FileKind {
     Lock,
     /// `LOG` and `LOG.old`: messages for people.
     InfoLog,
-    /// `NUMBER.dbtmp`; goleveldb's `NUMBER.tmp`, `CURRENT.NUMBER` and `CURRENT.bak`: left over from writing another file.
+    /// `NUMBER.dbtmp`; goleveldb's `NUMBER.tmp`, `CURRENT.NUMBER` and `CURRENT.bak`: left over from
+    /// writing another file.
     Temporary,
 }
 
 impl FileKind {
-    /// The kind of a file with this name, and the number in the name, or 0. `None` for all names that are neither LevelDB's
-    /// nor goleveldb's.
+    /// The kind of a file with this name, and the number in the name, or 0. `None` for all names
+    /// that are neither LevelDB's nor goleveldb's.
     ///
     /// ```
     /// use filterblock::database::FileKind;
@@ -53,7 +55,8 @@ impl FileKind {
         Some((kind, number(digits)?))
     }
 
-    /// The name that LevelDB gives a new file of this kind. `number` is of no account where names have none.
+    /// The name that LevelDB gives a new file of this kind. Where names have no number, it is
+    /// ignored.
     ///
     /// ```
     /// use filterblock::database::FileKind;
@@ -73,8 +76,8 @@ impl FileKind {
     }
 }
 
-/// The names under which LevelDB opens the table of this number, in its order (`TableCache::FindTable` in
-/// `db/table_cache.cc`). Early versions wrote the second.
+/// The names under which LevelDB opens the table of this number, in its order
+/// (`TableCache::FindTable` in `db/table_cache.cc`). Early versions wrote the second.
 pub(super) fn table_names(number: u64) -> [String; 2] {
     [FileKind::Table.file_name(number), format!("{number:06}.sst")]
 }
@@ -141,7 +144,8 @@ mod tests {
         }
     }
 
-    /// After the second half of `db/filename_test.cc`, which asks for prefix and suffix, and its sources for the digits.
+    /// After the second half of `db/filename_test.cc`, which asks for prefix and suffix, and its
+    /// sources for the digits.
     #[test]
     fn numbers_make_names_that_tell_them_again() {
         for (kind, number, name) in [
