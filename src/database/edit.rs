@@ -1,4 +1,4 @@
-//! What one record of a MANIFEST says (LevelDB's `db/version_edit.cc`).
+//! The fields of one record of a MANIFEST (LevelDB's `db/version_edit.cc`).
 //!
 //! A version edit is any number of fields, each a tag (varint32) and what belongs to it:
 //!
@@ -21,11 +21,11 @@ use crate::bytes::coding::{VarintError, get_varint32, get_varint64};
 use crate::key::parts::TAG_LEN;
 use crate::{Error, Result, Structure};
 
-/// How many levels a database has: 0 to 6.
+/// The number of levels that a database has: 0 to 6.
 pub const NUM_LEVELS: u8 = 7;
 
-/// The longest name of a comparator, in bytes. LevelDB has no limit, but names are constants in its users' code:
-/// its own has 26 bytes. What is kept and shown of a MANIFEST stays small.
+/// The longest name of a comparator, in bytes. LevelDB has no limit, but names are constants in its
+/// users' code: its own has 26 bytes. What is kept and shown of a MANIFEST stays small.
 const MAX_COMPARATOR_LEN: usize = 4096;
 
 /// One field of a version edit.
@@ -41,7 +41,7 @@ pub(crate) enum Field<'a> {
     NextFileNumber(u64),
     /// The greatest sequence number used so far, without what only logs hold.
     LastSequence(u64),
-    /// Where the next compaction of a level starts.
+    /// The key at which the next compaction of a level starts.
     CompactPointer { level: u8, key: &'a [u8] },
     /// A table is no longer part of a level.
     DeletedTable { level: u8, number: u64 },
@@ -64,21 +64,23 @@ pub(crate) struct NewTable<'a> {
     pub(crate) largest: &'a [u8],
 }
 
-/// The fields of `record`, in the order in which they stand. Allocates nothing; after an error there are no more.
+/// The fields of `record`, in the order in which they stand. Allocates nothing; after an error
+/// there are no more.
 ///
 /// `offset` is where the record starts in its file; it serves only to say where an error is.
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] for a field that is cut off, a number that does not fit, a level beyond 6, or a key too short for
-/// an internal key; [`Error::Unsupported`] for a tag that LevelDB does not have; [`Error::Limit`] for a comparator's name of
-/// more than 4 KiB. LevelDB too refuses such a MANIFEST, except that it drops a number's excess bits and takes internal keys
-/// of any length but 0, and comparators' names of any length.
+/// [`Error::Corrupt`] for a field that is cut off, a number that does not fit, a level beyond 6, or
+/// a key too short for an internal key; [`Error::Unsupported`] for a tag that LevelDB does not
+/// have; [`Error::Limit`] for a comparator's name of more than 4 KiB. LevelDB too refuses such a
+/// MANIFEST, except that it drops a number's excess bits and takes internal keys of any length but
+/// 0, and comparators' names of any length.
 pub(crate) const fn fields(record: &[u8], offset: u64) -> Fields<'_> {
     Fields { record, offset, position: 0, failed: false }
 }
 
-/// What [`fields`] returns.
+/// An iterator over the fields of a record, made by [`fields`].
 pub(crate) struct Fields<'a> {
     record: &'a [u8],
     offset: u64,

@@ -4,6 +4,9 @@
 mod folders;
 mod framing;
 mod hostile;
+mod listing;
 mod logs;
+mod lookup;
 mod manifest;
 mod support;
+mod view;

@@ -16,6 +16,21 @@ pub(crate) fn testdata(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(path)
 }
 
+/// A folder with the same files.
+pub(crate) fn copy_of(source: &Path) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(source).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    folder
+}
+
+pub(crate) fn unhex(text: &str) -> Vec<u8> {
+    let digits = (0..text.len()).step_by(2).map(|at| &text[at..at + 2]);
+    digits.map(|digits| u8::from_str_radix(digits, 16).unwrap()).collect()
+}
+
 /// `[masked CRC-32C: fixed32][length: fixed16][type: 1][data]`
 pub(crate) fn fragment(kind: u8, data: &[u8]) -> Vec<u8> {
     let crc = crc32c::crc32c_append(crc32c::crc32c(&[kind]), data);

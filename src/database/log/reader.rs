@@ -6,8 +6,9 @@
 //! fragment   [masked CRC-32C of type and data: fixed32][length of data: fixed16][type: 1][data]
 //! ```
 //!
-//! A record is one FULL fragment (type 1), or one FIRST (2), any number of MIDDLE (3) and one LAST (4). No fragment crosses the
-//! end of a block. Type 0 with length 0 fills space that was reserved and not written.
+//! A record is one FULL fragment (type 1), or one FIRST (2), any number of MIDDLE (3) and one LAST
+//! (4). No fragment crosses the end of a block. Type 0 with length 0 fills space that was reserved
+//! and not written.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -30,25 +31,26 @@ const LAST: u8 = 4;
 
 /// Reads the records of a log or a MANIFEST, in the order in which they were written.
 ///
-/// It goes on behind damage: an error is about one damaged place, and the next call returns what can be read
-/// after it, as LevelDB does in a log. Each damage is reported once.
+/// It goes on behind damage: an error is about one damaged place, and the next call returns what
+/// can be read after it, as LevelDB does in a log. Each damage is reported once.
 ///
 /// A file that ends within a record is no damage: the writer stopped there, or has not finished.
-/// [`incomplete_tail`](Self::incomplete_tail) tells. In the last block, a damaged length can look the same.
+/// [`incomplete_tail`](Self::incomplete_tail) tells. In the last block, a damaged length can look
+/// the same.
 ///
 /// Memory: one block of 32 KiB and the longest record, up to a limit. Time: one pass over the file.
 pub struct LogReader<R> {
     source: R,
     block: Vec<u8>,
-    /// Where `block` starts in the file.
+    /// The offset of `block` in the file.
     block_offset: u64,
-    /// How much of `block` is read; never beyond its end.
+    /// The part of `block` that has been read, in bytes. Never beyond its end.
     position: usize,
     state: State,
     /// The record being put together.
     record: Vec<u8>,
     max_record_len: usize,
-    /// Whether the fragments that follow, up to the next record's start, belong to one reported already.
+    /// Set if the fragments up to the next record's start belong to a record reported already.
     passing_over: bool,
     incomplete_tail: Option<u64>,
 }
@@ -65,16 +67,16 @@ enum State {
 /// One record, and where it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LogRecord<'a> {
-    /// Where its first fragment starts, in bytes from the start of the file.
+    /// The offset of its first fragment in the file, in bytes.
     pub offset: u64,
-    /// What was written, put together from all fragments.
+    /// The bytes that were written, put together from all fragments.
     pub data: &'a [u8],
 }
 
 struct Fragment {
     offset: u64,
     kind: u8,
-    /// Where in `block` its data is.
+    /// The range of its data in `block`.
     data: Range<usize>,
 }
 
@@ -82,7 +84,8 @@ impl<R: Read> LogReader<R> {
     /// The greatest length of a record that is read unless another is set: 64 MiB.
     pub const DEFAULT_MAX_RECORD_LEN: usize = 64 << 20;
 
-    /// Reads `source` from where it stands, which has to be the start of the file. It needs no buffer of its own.
+    /// Reads `source` from where it stands, which has to be the start of the file. It needs no
+    /// buffer of its own.
     pub fn new(source: R) -> Self {
         Self {
             source,
@@ -110,12 +113,13 @@ impl<R: Read> LogReader<R> {
     ///
     /// After each of these the next call goes on behind it:
     ///
-    /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block (the rest of the block is lost, as
-    ///   the length of a damaged fragment cannot be trusted), one of unknown type, and one out of its place.
+    /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block (the
+    ///   rest of the block is lost, as the length of a damaged fragment cannot be trusted), one of
+    ///   unknown type, and one out of its place.
     /// - [`Error::Limit`] for a record that is too long.
     ///
-    /// [`Error::Io`] if reading fails, or the source says that it read more than it was asked for; after it there are no more
-    /// records.
+    /// [`Error::Io`] if reading fails, or the source says that it read more than it was asked for;
+    /// after it there are no more records.
     pub fn read_record(&mut self) -> Result<Option<LogRecord<'_>>> {
         self.record.clear();
         let mut started = None;
@@ -126,7 +130,8 @@ impl<R: Read> LogReader<R> {
                 return Ok(None);
             };
             let start = match (kind, started) {
-                // An early LevelDB wrote an empty FIRST where a block had room for no more, and then the record anew.
+                // An early LevelDB wrote an empty FIRST where a block had room for no more, and
+                // then the record anew.
                 (FULL | FIRST, Some(start)) if !self.record.is_empty() => {
                     // To be read again, as the start of the next record.
                     debug_assert!(data.start >= HEADER_LEN, "data have a header before them");
@@ -143,7 +148,8 @@ impl<R: Read> LogReader<R> {
                     }
                     return Err(misplaced(offset, "a FULL or FIRST fragment", kind));
                 }
-                // LevelDB takes 5 and 6 for marks of its own, and ends at a 5 without a word. No writer of its format has them.
+                // LevelDB takes 5 and 6 for marks of its own, and ends at a 5 without a word. No
+                // writer of its format has them.
                 _ => {
                     self.passing_over = true;
                     return Err(misplaced(offset, "a fragment of type 1 to 4", kind));
@@ -159,14 +165,16 @@ impl<R: Read> LogReader<R> {
         Ok(Some(LogRecord { offset, data: &self.record }))
     }
 
-    /// Where the record starts within which the file ends, once [`read_record`](Self::read_record) has returned `None`.
+    /// The offset of the record within which the file ends, if it does. Known once
+    /// [`read_record`](Self::read_record) has returned `None`.
     ///
     /// LevelDB goes without that record.
     pub const fn incomplete_tail(&self) -> Option<u64> {
         self.incomplete_tail
     }
 
-    /// The next fragment that is whole and has the right checksum. `started` is where the record in progress starts.
+    /// The next fragment that is whole and has the right checksum. `started` is where the record in
+    /// progress starts.
     fn next_fragment(&mut self, started: Option<u64>) -> Result<Option<Fragment>> {
         loop {
             let offset = self.block_offset.saturating_add(self.position as u64);
@@ -198,7 +206,8 @@ impl<R: Read> LogReader<R> {
                 )));
             };
             if (kind, len) == (BLANK, 0) {
-                // Reserved space goes on to the end of the block. It is only damage where a record should go on.
+                // Reserved space goes on to the end of the block. It is only damage where a record
+                // should go on.
                 self.position = self.block.len();
                 let Some(start) = started else { continue };
                 self.passing_over = true;

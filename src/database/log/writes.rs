@@ -1,5 +1,5 @@
-//! Whether a log holds data that is in no table yet, and so under no filter (LevelDB's `db/write_batch.cc`,
-//! `DBImpl::RecoverLogFile` in `db/db_impl.cc`).
+//! The test for writes in a log, which are in no table yet, and so under no filter (LevelDB's
+//! `db/write_batch.cc`, `DBImpl::RecoverLogFile` in `db/db_impl.cc`).
 //!
 //! Each record of a log is one batch of writes:
 //!
@@ -17,25 +17,27 @@ use crate::{Error, Result};
 /// Sequence and count, in front of a batch's writes.
 const BATCH_HEADER_LEN: usize = 12;
 
-/// Whether the log at `path` holds anything: [`batch_has_writes`] of that file.
+/// Tells whether the log at `path` holds any write: [`batch_has_writes`] of that file.
 ///
 /// # Errors
 ///
-/// As [`batch_has_writes`], with the path; also [`Error::Io`] if it cannot be opened or is no regular file.
+/// As [`batch_has_writes`], with the path; also [`Error::Io`] if it cannot be opened or is no
+/// regular file.
 pub fn log_has_writes(path: impl AsRef<Path>) -> Result<bool> {
     let path = path.as_ref();
     open_file(path).and_then(batch_has_writes).map_err(|error| error.with_path(path))
 }
 
-/// Whether a log holds a batch with any write in it, as far as LevelDB would recover it: what is behind damage counts,
-/// a batch that is cut off does not.
+/// Tells whether a log holds a batch with any write in it, as far as LevelDB would recover it: a
+/// batch behind damage counts, one that is cut off does not.
 ///
 /// Does not look into the batch. Reads up to the first batch with a write in it: the whole file if
 /// there is none. Memory: that of a [`LogReader`].
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] if there is no such batch, but damage; [`Error::Io`] if reading fails. In both cases the log may hold data.
+/// [`Error::Corrupt`] if there is no such batch, but damage; [`Error::Io`] if reading fails. In
+/// both cases the log may hold data.
 pub fn batch_has_writes(source: impl Read) -> Result<bool> {
     let mut log = LogReader::new(source);
     let mut damage = None;
