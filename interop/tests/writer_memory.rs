@@ -1,6 +1,6 @@
 //! What writing a table of 1 GB takes at its peak: one data block, the index and the filters, not the table.
 
-#[path = "../../tests/counting/mod.rs"]
+#[path = "../../tests/common/counting.rs"]
 mod counting;
 
 use std::io;

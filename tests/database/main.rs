@@ -1,9 +1,10 @@
 //! Databases: the framing of logs, the MANIFEST, and whole folders as LevelDB and goleveldb wrote them.
 #![cfg(feature = "table")]
 
+#[path = "../common/databases.rs"]
+mod databases;
 mod folders;
 mod framing;
 mod hostile;
 mod logs;
 mod manifest;
-mod support;
