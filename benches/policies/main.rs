@@ -1,7 +1,7 @@
 //! The policies side by side, and threads that fill one filter.
 //!
 //! All that is compared runs in turns, so that what else the machine does meets everyone alike: the medians are printed, with ratios to
-//! the first of a line. `cargo bench --bench policies -- each` and `-- shared` run one part.
+//! the first of a line. `cargo bench -p filterblock-bench --bench policies -- each` and `-- shared` run one part.
 
 #[path = "../common/mod.rs"]
 mod common;
