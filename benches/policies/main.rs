@@ -1,7 +1,7 @@
 //! The policies side by side, and threads that fill one filter.
 //!
 //! Everything that is compared runs in turns, so that other load on the machine affects all alike.
-//! The medians are printed, with ratios to the first of the line. `cargo bench --bench policies --
+//! The medians are printed, with ratios to the first of the line. `cargo bench -p filterblock-bench --bench policies --
 //! each` and `-- shared` run one part.
 
 #[path = "../common/mod.rs"]

@@ -4,7 +4,7 @@
 pub mod bloom;
 pub mod builder;
 mod cut;
-#[path = "../../tests/encode/mod.rs"]
+#[path = "../../tests/common/encode.rs"]
 mod encode;
 pub mod filter_block;
 pub mod hostile;

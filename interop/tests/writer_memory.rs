@@ -1,7 +1,7 @@
 //! The peak memory of writing a table of 1 GB: one data block, the index and the filters, not the
 //! table.
 
-#[path = "../../tests/counting/mod.rs"]
+#[path = "../../tests/common/counting.rs"]
 mod counting;
 
 use std::io;

@@ -7,7 +7,7 @@ use std::path::Path;
 use filterblock::Error;
 use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest};
 
-use crate::support::{BYTEWISE, internal_key, testdata};
+use crate::databases::{BYTEWISE, internal_key, testdata};
 
 /// Number, size, user key of the first and of the last entry with their sequence numbers and types.
 type Row = (u8, u64, u64, (String, u64, u8), (String, u64, u8));

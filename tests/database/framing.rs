@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use filterblock::database::{LogReader, Manifest, batch_has_writes};
 use filterblock::{Error, Result};
 
-use crate::support::{BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, fragment, log};
+use crate::databases::{BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, fragment, log};
 
 /// A record with its offset, or an error as it is shown.
 type Item = std::result::Result<(u64, Vec<u8>), String>;

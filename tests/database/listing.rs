@@ -11,7 +11,7 @@ use filterblock::database::{
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::support::{copy_of, testdata};
+use crate::databases::{copy_of, testdata};
 
 fn name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()

@@ -7,7 +7,7 @@ use filterblock::database::{LiveTable, Manifest};
 use filterblock::table::{BytewiseComparator, Comparator as _, InternalKeyComparator};
 use proptest::prelude::*;
 
-use crate::support::{Edit, internal_key, log};
+use crate::databases::{Edit, internal_key, log};
 
 fn compare(a: &[u8], b: &[u8]) -> Ordering {
     InternalKeyComparator::new(BytewiseComparator).compare(a, b)

@@ -1,6 +1,8 @@
 //! Databases: the framing of logs, the MANIFEST, and whole folders as LevelDB and goleveldb wrote them.
 #![cfg(feature = "table")]
 
+#[path = "../common/databases.rs"]
+mod databases;
 mod folders;
 mod framing;
 mod hostile;
@@ -8,5 +10,4 @@ mod listing;
 mod logs;
 mod lookup;
 mod manifest;
-mod support;
 mod view;

@@ -3,7 +3,7 @@
 use filterblock::Error;
 use filterblock::database::{LiveTable, Manifest};
 
-use crate::support::{BYTEWISE, Edit, internal_key, log, value_key};
+use crate::databases::{BYTEWISE, Edit, internal_key, log, value_key};
 
 fn parse(edits: &[Edit]) -> filterblock::Result<Manifest> {
     let records: Vec<_> = edits.iter().map(|edit| &edit.0).collect();

@@ -12,7 +12,7 @@ use filterblock::database::{
 use filterblock::table::{BytewiseComparator, Comparator, Lookup, ReadOptions, Table};
 use tempfile::TempDir;
 
-use crate::support::{Edit, copy_of, internal_key, log, testdata, unhex, value_key};
+use crate::databases::{Edit, copy_of, internal_key, log, testdata, unhex, value_key};
 
 /// In the order of `tables`: file or number, part in the database, level, recorded size and real size.
 fn rows(database: &Database) -> Vec<String> {

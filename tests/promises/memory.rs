@@ -1,4 +1,4 @@
-//! Memory that is counted: filters, builders, databases. For tables see `tests/table_memory.rs`.
+//! Memory that is counted: filters, builders, databases. For tables see `tests/tables/memory.rs`.
 
 use std::io::Read;
 
@@ -6,8 +6,8 @@ use filterblock::database::{LogReader, Manifest, batch_has_writes};
 use filterblock::{BloomFilterPolicy, Error, FilterBlockBuilder, FilterBlockReader, KeyHash};
 
 use crate::counting::{allocations, peak};
+use crate::filters::random_key;
 use crate::policies;
-use crate::support::random_key;
 
 #[test]
 fn asking_filters_allocates_nothing() {

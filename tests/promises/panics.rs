@@ -7,7 +7,7 @@ use filterblock::database::{LogReader, Manifest, batch_has_writes};
 use filterblock::table::{ReadOptions, Table};
 use filterblock::{FilterBlockReader, KeyHash};
 
-use crate::support::random_key;
+use crate::filters::random_key;
 use crate::tables::{Crafted, entry_block, handle, samples, testdata};
 use crate::{policies, tables};
 

@@ -5,9 +5,9 @@ mod outputs;
 mod schema;
 
 #[allow(dead_code, reason = "shared with other tests")]
-#[path = "../../../tests/database/support.rs"]
+#[path = "../../../tests/common/databases.rs"]
 mod manifest;
-#[path = "../../../tests/tables/mod.rs"]
+#[path = "../../../tests/common/tables.rs"]
 mod tables;
 
 use std::collections::BTreeSet;
