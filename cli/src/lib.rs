@@ -3,23 +3,10 @@
 //! It looks into LevelDB tables and their filters. Results go to standard output, all else to standard error.
 #![forbid(unsafe_code)]
 
-mod build;
-mod console;
-mod database;
-mod extract;
-mod input;
-mod inspect;
-mod interrupt;
-mod json;
-mod layout;
-mod paths;
-mod query;
-mod reading;
-mod shell;
-mod show;
-mod survey;
-mod verify;
-mod whole_file;
+mod audit;
+mod command;
+mod io;
+mod render;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -28,9 +15,11 @@ use std::sync::Arc;
 
 use clap::{ColorChoice, Parser, Subcommand};
 
-use console::Console;
+use audit::stats;
+use command::{build, extract, inspect, query, shell, verify};
 use filterblock::Error;
 use filterblock::table::{Meter, ReadAt, Table};
+use io::console::Console;
 
 /// The exit status for wrong usage and for input that is missing or cannot be read.
 const TROUBLE: u8 = 2;
@@ -122,9 +111,9 @@ pub fn run_metered(
 /// Finds out of a table what `inspect` shows, for tests that count what is read.
 #[doc(hidden)]
 pub fn survey(source: impl ReadAt) -> Result<(), Error> {
-    let table = Table::open(source, &survey::read_options())?;
-    let census = table.filter().map(survey::Census::new);
-    survey::Survey::new(&table, census.as_ref());
+    let table = Table::open(source, &stats::read_options())?;
+    let census = table.filter().map(stats::Census::new);
+    stats::Survey::new(&table, census.as_ref());
     Ok(())
 }
 

@@ -1,0 +1,3 @@
+//! The questions of `query`.
+
+pub(crate) mod candidates;

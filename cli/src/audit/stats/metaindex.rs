@@ -1,0 +1,51 @@
+//! The names in the metaindex.
+
+use filterblock::table::Table;
+
+use crate::render::show::short_name;
+
+/// More names than this are counted, not listed: prefix compression lets a small file hold very many.
+const MAX_NAMES: usize = 16;
+
+/// What the metaindex names.
+#[derive(Default)]
+pub(crate) struct Metaindex {
+    names: Vec<Vec<u8>>,
+    more: u64,
+    /// Where it is damaged. That it cannot be read at all is the table's filter error.
+    pub(crate) error: Option<String>,
+}
+
+impl Metaindex {
+    pub(crate) fn read<R>(table: &Table<R>) -> Self {
+        let mut read = Self::default();
+        let Some(mut entries) = table.metaindex() else { return read };
+        loop {
+            match entries.next() {
+                Ok(false) => return read,
+                Ok(true) if read.names.len() < MAX_NAMES => {
+                    read.names.push(short_name(entries.key()).into_owned())
+                }
+                Ok(true) => read.more += 1,
+                Err(error) => {
+                    read.error = Some(error.without_path().to_string());
+                    return read;
+                }
+            }
+        }
+    }
+
+    /// The names as text: `show` is for each of them.
+    pub(crate) fn names<'a, T: From<String>>(
+        &'a self,
+        show: impl Fn(&'a [u8]) -> T,
+    ) -> impl Iterator<Item = T> {
+        let more = (self.more > 0).then(|| format!("... and {} more", self.more).into());
+        self.names.iter().map(move |name| show(name)).chain(more)
+    }
+
+    /// The names of the policies that have filters in this table, known or not.
+    pub(crate) fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().filter_map(|name| name.strip_prefix(b"filter."))
+    }
+}

@@ -1,0 +1,175 @@
+//! One table in detail.
+
+use std::fmt::Display;
+use std::io::{self, Write as _};
+
+use filterblock::escape;
+use filterblock::table::Origin;
+
+use super::{filters, list as rows};
+use crate::audit::inspect::report::{Facts, FilterFacts, Place};
+use crate::audit::stats::{ENTRY, KeyFormat, Survey, USUAL_BITS_PER_KEY};
+use crate::io::console::{Console, Tone};
+use crate::render::json::inspect::compression_names;
+use crate::render::show::{count, counted, or_dash, path_text, percent, ratio, short_name, size};
+
+const LABEL_WIDTH: usize = 15;
+
+/// Writes all that is known of a table; `list`: each filter too.
+pub(crate) fn write(facts: &Facts<'_>, list: bool, console: &mut Console) -> io::Result<()> {
+    let title = console.tone(Tone::Title, path_text(facts.path));
+    writeln!(console, "{title}")?;
+    if let Some(bytes) = facts.file_size {
+        line(console, "size", exact_size(bytes))?;
+    }
+    if let Some(place) = facts.place {
+        line(console, "in the database", describe(place))?;
+    }
+    if let Some(survey) = facts.survey {
+        table(survey, console)?;
+    }
+    match (&facts.filter, facts.survey) {
+        (Some(filter), survey) => {
+            filter_block(filter, survey, console)?;
+            dialect(facts, console)?;
+        }
+        (None, Some(survey)) => no_filter(survey, console)?,
+        (None, None) => {}
+    }
+    for (what, finding) in facts.findings() {
+        let what = console.tone(Tone::Bad, format!("  {what:LABEL_WIDTH$}  "));
+        writeln!(console, "{what}{finding}")?;
+    }
+    match &facts.filter {
+        Some(filter) if list => filters::write(filter.census, facts.survey, console),
+        _ => Ok(()),
+    }
+}
+
+fn line(console: &mut Console, label: &str, text: impl Display) -> io::Result<()> {
+    let label = console.tone(Tone::Dim, format!("{label:LABEL_WIDTH$}"));
+    writeln!(console, "  {label}  {text}")
+}
+
+fn describe(place: Place<'_>) -> String {
+    let order = place
+        .comparator
+        .map_or_else(|| "no order named".to_owned(), |name| escape(&short_name(name)).to_string());
+    match place.live {
+        Some(live) => {
+            format!("live on level {}, recorded with {}, keys by {order}", live.level, exact_size(live.size))
+        }
+        None => format!("obsolete, keys by {order}"),
+    }
+}
+
+fn exact_size(bytes: u64) -> String {
+    if bytes < 1024 { counted(bytes, "byte") } else { format!("{} ({} bytes)", size(bytes), count(bytes)) }
+}
+
+fn table(survey: &Survey, console: &mut Console) -> io::Result<()> {
+    let compression: Vec<_> = compression_names(survey).collect();
+    line(console, "data blocks", count(survey.blocks.offsets.len()))?;
+    if !compression.is_empty() {
+        line(console, "compression", compression.join(", "))?;
+    }
+    line(console, "metaindex", rows::names(survey))?;
+    origin(survey, console)
+}
+
+fn filter_block(filter: &FilterFacts<'_>, survey: Option<&Survey>, console: &mut Console) -> io::Result<()> {
+    let summary = &filter.summary;
+    let assumed = if filter.policy_assumed { ", assumed: --policy names another" } else { "" };
+    line(console, "filter policy", format_args!("{}{assumed}", escape(filter.policy.as_bytes())))?;
+    if let Some(survey) = survey {
+        let text = match survey.sample.key_format() {
+            Ok(KeyFormat::Internal) => "user keys, the user part of internal keys".to_owned(),
+            Ok(KeyFormat::User) => "whole keys".to_owned(),
+            Err(reason) => format!("user keys or whole keys cannot be told: {reason}"),
+        };
+        line(console, "filters are of", text)?;
+    }
+    let base_lg = filter.census.reader().base_lg();
+    let range = match rows::range(base_lg) {
+        Some(range) => format!("{range} of data blocks a filter (base_lg {base_lg})"),
+        None => format!("none (base_lg {base_lg}, beyond 63)"),
+    };
+    line(console, "range", range)?;
+    line(
+        console,
+        "filters",
+        format_args!("{}, {} of them empty", count(summary.filters), count(summary.empty)),
+    )?;
+    let set = percent(ratio(summary.bits_set, summary.bits));
+    line(console, "bits", format_args!("{}, {set} of them set", count(summary.bits)))?;
+    let probes = match summary.probes {
+        None if summary.filters > summary.empty => "differ from filter to filter".to_owned(),
+        probes => or_dash(probes),
+    };
+    line(console, "probes (k)", probes)?;
+    let rate = match (filter.rate, survey) {
+        (None, _) => "-".to_owned(),
+        (Some(rate), Some(_)) => format!("{}, estimated: the mean over the data blocks", percent(rate)),
+        (Some(rate), None) => format!("{}, estimated: the mean over the filters", percent(rate)),
+    };
+    line(console, "false positives", rate)?;
+    let array = size(summary.array_bytes);
+    let filters = size(filter.size.saturating_sub(summary.array_bytes).saturating_sub(5));
+    let at = if survey.is_some() { format!(", at offset {}", filter.offset) } else { String::new() };
+    line(
+        console,
+        "filter block",
+        format_args!("{}: filters {filters}, offsets {array}{at}", size(filter.size)),
+    )
+}
+
+/// What has to be known besides the policy's name, and what the ranges cost.
+fn dialect(facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
+    let hash = facts.survey.and_then(|survey| survey.sample.dialect());
+    if let Some(hash) = hash {
+        let text = match hash {
+            "unsigned" => "unsigned: goleveldb, or LevelDB up to 1.17 on ARM",
+            "signed" => "signed: LevelDB up to 1.17 on x86, or Riak",
+            _ => "signed or unsigned: the keys tried fit both",
+        };
+        line(console, "hash of tails", text)?;
+    }
+    let empty = facts.filter.as_ref().map_or(0, |filter| filter.summary.empty.saturating_mul(ENTRY));
+    let Some(larger) = facts.larger_ranges().filter(|_| empty > 0) else { return Ok(()) };
+    let (empty, saves) = (size(empty), size(larger.saves));
+    let text = format!("empty filters take {empty}; base_lg {} would save about {saves}", larger.base_lg);
+    line(console, "larger ranges", text)
+}
+
+/// Whose table it is, and what that means for what is said of it.
+fn origin(survey: &Survey, console: &mut Console) -> io::Result<()> {
+    let text = match survey.origin {
+        Some(Origin::Basho) => "Basho's LevelDB (Riak): bloom2 filters under LevelDB's name are not judged",
+        Some(Origin::RocksDb) => {
+            "RocksDB, oldest format: its filters are not judged, not all its codecs are read"
+        }
+        _ => return Ok(()),
+    };
+    line(console, "written by", text)
+}
+
+fn no_filter(survey: &Survey, console: &mut Console) -> io::Result<()> {
+    let names: Vec<_> = survey.metaindex.filter_names().map(|name| escape(name).to_string()).collect();
+    if survey.filter_error.is_some() {
+        return line(console, "filter", "cannot be used");
+    }
+    if !names.is_empty() {
+        return line(
+            console,
+            "filter",
+            format_args!("of a policy that is not known here: {}", names.join(", ")),
+        );
+    }
+    line(console, "filter", "none")?;
+    let Some(cost) = survey.cost() else { return Ok(()) };
+    let about = if cost.exact { "" } else { "about " };
+    let (bytes, keys) = (size(cost.bytes), counted(cost.keys, "key"));
+    let estimate =
+        format!("about {bytes} at {USUAL_BITS_PER_KEY} bits a key, for {about}{keys} (an estimate)");
+    line(console, "one would cost", estimate)
+}
