@@ -1,6 +1,5 @@
 //! `filterblock extract`: the bare filter block of a table.
 
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -8,14 +7,15 @@ use clap::Args;
 use filterblock::escape;
 use filterblock::table::Table;
 
-use crate::TROUBLE;
-use crate::audit::stats::{self, Metaindex};
+use crate::audit::reading::read_options;
+use crate::audit::stats::metaindex::Metaindex;
+use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::input;
 use crate::io::whole_file::WholeFile;
 
-/// The table was read, and there is no filter block to be had from it.
-const NO_FILTER: u8 = 1;
+/// The table was opened, but has no filter block that could be read.
+const EXIT_NO_FILTER: u8 = 1;
 
 /// Write the bare filter block of a table to standard output
 ///
@@ -43,38 +43,47 @@ Exit status: 0 written; 1 the table has no filter block that could be had;
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let path = &arguments.table;
     if arguments.output.is_none() && console.is_terminal() {
-        console.say("a filter block is no text for a terminal: redirect it, or name a file with --output");
-        return TROUBLE;
+        console
+            .message("a filter block is no text for a terminal: redirect it, or name a file with --output");
+        return EXIT_ERROR;
     }
-    let table = match input::open(path, false, &stats::read_options().meter(console.meter())) {
+    let file = match input::open_file(path, false) {
+        Ok(file) => file,
+        Err(error) => {
+            console.message_about(path, error);
+            return EXIT_ERROR;
+        }
+    };
+    let table = match Table::open(file, &read_options().meter(console.meter())) {
         Ok(table) => table,
-        Err(unopened) => {
-            console.complain(path, unopened.message);
-            return TROUBLE;
+        Err(error) => {
+            console.message_about(path, error);
+            return EXIT_ERROR;
         }
     };
     let Some(filter) = table.filter() else {
-        console.complain(path, why_none(&table));
-        return NO_FILTER;
+        console.message_about(path, why_none(&table));
+        return EXIT_NO_FILTER;
     };
     match &arguments.output {
         None => {
             let result = console.write_all(filter.contents());
-            console.end(result, 0)
+            console.finish(result, 0)
         }
         Some(output) => match write_file(output, path, filter.contents()) {
             Ok(()) => 0,
             Err(error) => {
-                console.complain(output, error);
-                TROUBLE
+                console.message_about(output, error);
+                EXIT_ERROR
             }
         },
     }
 }
 
-fn why_none(table: &Table<File>) -> String {
+/// Says why the table has no filter block that could be read.
+fn why_none<R>(table: &Table<R>) -> String {
     if let Some(error) = table.filter_error() {
-        return error.without_path().to_string();
+        return error.to_string();
     }
     let metaindex = Metaindex::read(table);
     let names: Vec<_> = metaindex.filter_names().map(|name| format!("\"{}\"", escape(name))).collect();

@@ -1,8 +1,8 @@
-//! `filterblock completions` and `filterblock man`: what a shell and a reader of manuals need of the program itself.
+//! `filterblock completions` and `filterblock man`: the program described for shells and as a manual page.
 
 use std::io::{self, Write as _};
 
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::io::console::Console;
@@ -33,21 +33,22 @@ Examples:
 Exit status: 0 written; 141 the reader of the output went away; 2 anything else.")]
 pub(crate) struct Man {}
 
-pub(crate) fn completions(arguments: &Completions, console: &mut Console) -> u8 {
+/// `program`: the program with all its commands.
+pub(crate) fn completions(arguments: &Completions, mut program: Command, console: &mut Console) -> u8 {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut crate::Arguments::command(), "filterblock", &mut script);
+    clap_complete::generate(arguments.shell, &mut program, "filterblock", &mut script);
     let result = console.write_all(&script);
-    console.end(result, 0)
+    console.finish(result, 0)
 }
 
-pub(crate) fn man(console: &mut Console) -> u8 {
-    let result = manual().and_then(|page| console.write_all(&page));
-    console.end(result, 0)
+/// `program`: the program with all its commands.
+pub(crate) fn man(program: Command, console: &mut Console) -> u8 {
+    let result = manual(program).and_then(|page| console.write_all(&page));
+    console.finish(result, 0)
 }
 
-/// The page of the program, and behind it a section for each command.
-fn manual() -> io::Result<Vec<u8>> {
-    let mut program = crate::Arguments::command();
+/// Makes the page of the program, with a section for each command.
+fn manual(mut program: Command) -> io::Result<Vec<u8>> {
     program.build();
     let mut page = Vec::new();
     clap_mangen::Man::new(program.clone()).render(&mut page)?;
@@ -66,7 +67,7 @@ fn section(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     man.render_description_section(&mut body)?;
     man.render_options_section(&mut body)?;
     man.render_extra_section(&mut body)?;
-    // Sections of their own become parts of this one.
+    // The sections of the command's own page become subsections of this one.
     let body = String::from_utf8_lossy(&body).replace("\n.SH ", "\n.SS ");
     let body = body.strip_prefix(".SH ").map_or(body.clone(), |rest| format!(".SS {rest}"));
     page.write_all(body.as_bytes())

@@ -1,4 +1,4 @@
-//! Standard output and standard error: buffered, coloured where that is wanted, and never a reason to panic.
+//! Standard output and standard error: buffered, coloured if that is wanted, and never a reason to panic.
 
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -8,15 +8,15 @@ use std::sync::Arc;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
+use filterblock::escape_path;
 use filterblock::table::Meter;
 
-use crate::render::show::path_text;
-use crate::{CLOSED, TROUBLE};
+use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
 
 /// Size of the output buffer: half of the 64 KiB that `inspect` may take for itself.
 const BUFFER: usize = 32 << 10;
 
-/// Where results and messages go.
+/// The destinations of results and messages.
 pub(crate) struct Console {
     out: BufWriter<Box<dyn Write>>,
     messages: Box<dyn Write>,
@@ -27,7 +27,7 @@ pub(crate) struct Console {
     meter: Arc<Meter>,
 }
 
-/// What a piece of output means; its looks follow from that.
+/// The meaning of a piece of output, which decides its looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tone {
     Plain,
@@ -49,7 +49,7 @@ impl Tone {
     }
 }
 
-/// What [`Console::tone`] returns.
+/// Text in the looks of a tone: what [`Console::tone`] returns.
 pub(crate) struct Toned<T> {
     style: Style,
     text: T,
@@ -63,7 +63,7 @@ impl<T: Display> Display for Toned<T> {
 }
 
 impl Console {
-    /// Without colours and without a width to fit to.
+    /// A console without colours and without a width to fit to.
     pub(crate) fn new(out: Box<dyn Write>, messages: Box<dyn Write>) -> Self {
         Self {
             out: BufWriter::with_capacity(BUFFER, out),
@@ -89,7 +89,7 @@ impl Console {
         let is_terminal = stdout.is_terminal();
         let width = terminal_size::terminal_size_of(&stdout).filter(|_| is_terminal);
         let stdout = stdout.lock();
-        // Old Windows consoles need their colours set by calls; the stream knows how.
+        // Old Windows consoles need their colours set by calls, which the stream does.
         let out: Box<dyn Write> =
             if colour { Box::new(AutoStream::always(stdout)) } else { Box::new(stdout) };
         let messages: Box<dyn Write> =
@@ -103,7 +103,7 @@ impl Console {
         }
     }
 
-    /// What counts the work of reading tables.
+    /// The counter of the work of reading tables.
     pub(crate) fn meter(&self) -> Arc<Meter> {
         Arc::clone(&self.meter)
     }
@@ -113,7 +113,7 @@ impl Console {
         self.meter = meter;
     }
 
-    /// The width to fit results to: the terminal's. `None` if they go elsewhere.
+    /// The width of the terminal that results go to; `None` if they go elsewhere.
     pub(crate) const fn width(&self) -> Option<usize> {
         self.width
     }
@@ -123,36 +123,36 @@ impl Console {
         self.is_terminal
     }
 
-    /// `text` in the looks of `tone`, if there are any.
+    /// Gives `text` the looks of `tone`, if the output has colours.
     pub(crate) fn tone<T: Display>(&self, tone: Tone, text: T) -> Toned<T> {
         Toned { style: if self.colour { tone.style() } else { Style::new() }, text }
     }
 
-    /// Says something about `path` on standard error.
-    pub(crate) fn complain(&mut self, path: &Path, message: impl Display) {
-        self.say(format_args!("{}: {message}", path_text(path)));
+    /// Writes a message about `path` to standard error.
+    pub(crate) fn message_about(&mut self, path: &Path, message: impl Display) {
+        self.message(format_args!("{}: {message}", escape_path(path)));
     }
 
-    /// Says something on standard error, after the results written so far.
-    pub(crate) fn say(&mut self, message: impl Display) {
-        // Should this fail, writing the next result or the end will find the same.
+    /// Writes a message to standard error, after the results written so far.
+    pub(crate) fn message(&mut self, message: impl Display) {
+        // An error shows again when the next result is written, or at the end.
         let _ = self.out.flush();
         let style = if self.message_colour { Tone::Bad.style() } else { Style::new() };
-        // There is nowhere left to say that this failed.
+        // There is nowhere left to report an error of standard error.
         let _ = writeln!(self.messages, "{style}filterblock:{style:#} {message}");
         let _ = self.messages.flush();
     }
 
-    /// Flushes. Returns the exit status: `status` if all results were written, otherwise no
-    /// verdict.
-    pub(crate) fn end(&mut self, result: io::Result<()>, status: u8) -> u8 {
+    /// Flushes, and returns the exit status: `status` if all results were written, otherwise that of
+    /// the error.
+    pub(crate) fn finish(&mut self, result: io::Result<()>, status: u8) -> u8 {
         match result.and_then(|()| self.out.flush()) {
             Ok(()) => status,
-            // The reader chose to stop, and knows it.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => CLOSED,
+            // A broken pipe is not reported: the reader chose to stop.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => EXIT_OUTPUT_CLOSED,
             Err(error) => {
-                self.say(format_args!("writing the results: {error}"));
-                TROUBLE
+                self.message(format_args!("writing the results: {error}"));
+                EXIT_ERROR
             }
         }
     }

@@ -8,31 +8,35 @@ use std::sync::Arc;
 use filterblock::Error;
 use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest, log_holds_data};
 
-use crate::audit::key_encoding::Reading;
-use crate::io::input::Folder;
+use super::input::{Folder, PathError};
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::record::TableRecord;
 
-/// A folder with a MANIFEST, or with something that says there should be one.
+/// A folder with a MANIFEST, or with a file that says there should be one.
 pub(crate) struct Database {
     pub(crate) folder: PathBuf,
     files: DatabaseFiles,
-    /// What it says, or why it cannot be relied on.
+    /// The MANIFEST, or why it cannot be relied on.
     pub(crate) manifest: Result<Manifest, Error>,
-    /// Which of the live tables have a number: places in the MANIFEST's list.
+    /// The live tables by number, as indices into the MANIFEST's list.
     by_number: BTreeMap<u64, usize>,
-    /// The tables that begin before another one of their level ends, by number, and that other one's place in the MANIFEST's list.
+    /// The tables, by number, that begin before another one of their level ends, and that other one as
+    /// an index into the MANIFEST's list.
     overlapped: BTreeMap<u64, usize>,
 }
 
 impl Database {
-    /// The database in `folder`; `None` if it is a folder like any other. Fails where the folder cannot be listed.
-    pub(crate) fn find(folder: &Path) -> Result<Option<Self>, String> {
-        let files = DatabaseFiles::list(folder).map_err(|error| match error.without_path() {
-            Error::Io { source, .. } => format!("listing the folder: {source}"),
-            error => error.to_string(),
+    /// The database in `folder`; `None` if the folder is no database. Fails if it cannot be listed.
+    pub(crate) fn find(folder: &Path) -> Result<Option<Self>, PathError> {
+        let files = DatabaseFiles::list(folder).map_err(|error| {
+            PathError::Failed(match error.without_path() {
+                Error::Io { source, .. } => format!("listing the folder: {source}"),
+                error => error.to_string(),
+            })
         })?;
-        let is_one =
+        let has_kind =
             |kind| files.of_kind(kind).next().is_some() || files.unreadable().any(|file| file.kind == kind);
-        if !is_one(FileKind::Current) && !is_one(FileKind::Manifest) {
+        if !has_kind(FileKind::Current) && !has_kind(FileKind::Manifest) {
             return Ok(None);
         }
         let manifest = Manifest::read(folder);
@@ -44,8 +48,20 @@ impl Database {
         Ok(Some(Self { folder: folder.to_owned(), files, manifest, by_number, overlapped }))
     }
 
-    /// What the MANIFEST records about the table at `path`; `None` if it is not one of the live ones.
-    pub(crate) fn live(&self, path: &Path) -> Option<&LiveTable> {
+    /// What the MANIFEST says of the table at `path`; `None` if it cannot be relied on.
+    pub(crate) fn record(&self, path: &Path) -> Option<TableRecord<'_>> {
+        let manifest = self.manifest.as_ref().ok()?;
+        let live = self.live(path);
+        let overlapped = live.and_then(|live| manifest.tables().get(*self.overlapped.get(&live.number)?));
+        Some(TableRecord {
+            comparator: manifest.comparator(),
+            is_bytewise: manifest.is_bytewise(),
+            live,
+            overlapped,
+        })
+    }
+
+    fn live(&self, path: &Path) -> Option<&LiveTable> {
         let name = path.file_name()?;
         let number = path.file_stem()?.to_str()?.parse().ok()?;
         let at = *self.by_number.get(&number)?;
@@ -54,12 +70,7 @@ impl Database {
         (taken == name).then(|| self.manifest.as_ref().ok()?.tables().get(at)).flatten()
     }
 
-    /// The table of the same level that ends behind this live one's beginning, which only level 0 allows.
-    pub(crate) fn overlapped(&self, table: &LiveTable) -> Option<&LiveTable> {
-        self.manifest.as_ref().ok()?.tables().get(*self.overlapped.get(&table.number)?)
-    }
-
-    /// Whether what is in the log at `path` may be in no table yet.
+    /// Whether the log at `path` may hold writes that are in no table yet.
     pub(crate) fn is_log_live(&self, path: &Path) -> bool {
         let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
         match (&self.manifest, number) {
@@ -68,13 +79,14 @@ impl Database {
         }
     }
 
-    /// The live tables that are not there. What is there and cannot be looked at is not among them: listing the folder tells.
+    /// The live tables that are not there. Those that cannot be looked at are not among them: they show
+    /// when the folder is listed.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &LiveTable> {
         let tables = self.manifest.as_ref().map_or(&[][..], Manifest::tables);
         tables.iter().filter(|table| self.files.table(table.number) == Ok(None))
     }
 
-    /// Where a live table that is not there would be.
+    /// The usual path of a live table.
     pub(crate) fn path_of(&self, table: &LiveTable) -> PathBuf {
         self.folder.join(format!("{:06}.ldb", table.number))
     }
@@ -89,19 +101,24 @@ impl Database {
     }
 }
 
-/// How many folders are kept in mind, for lists that go from one to the other and back.
+/// How many folders are remembered, for lists of paths that alternate between folders.
 const MAX_FOLDERS: usize = 16;
 
-/// The databases that tables given by their paths lie in. Keeps the last ones: neighbours are looked for in them.
+/// Remembers the last databases that tables given by their paths lie in.
 #[derive(Default)]
-pub(crate) struct Surroundings {
-    /// Folders, the one asked for last at the end.
+pub(crate) struct DatabaseCache {
+    /// Folders, the most recently used last.
     folders: Vec<(PathBuf, Option<Arc<Database>>)>,
 }
 
-impl Surroundings {
-    /// The database that the file at `path` lies in. Where the folder cannot be listed, that is handed to `complain`, once.
-    pub(crate) fn of(&mut self, path: &Path, complain: impl FnOnce(&Path, String)) -> Option<Arc<Database>> {
+impl DatabaseCache {
+    /// The database that the file at `path` lies in. If the folder cannot be listed, `on_error` is called,
+    /// once for the folder.
+    pub(crate) fn around(
+        &mut self,
+        path: &Path,
+        on_error: impl FnOnce(&Path, PathError),
+    ) -> Option<Arc<Database>> {
         let folder = folder_of(path);
         if let Some(at) = self.folders.iter().position(|(known, _)| known == folder) {
             let known = self.folders.remove(at);
@@ -110,7 +127,7 @@ impl Surroundings {
             return database;
         }
         let found = Database::find(folder).unwrap_or_else(|error| {
-            complain(folder, error);
+            on_error(folder, error);
             None
         });
         let database = found.map(Arc::new);
@@ -122,17 +139,18 @@ impl Surroundings {
     }
 }
 
-/// Finds tables that overlap where none may (`VersionSet::Builder::MaybeAddFile` in LevelDB's `db/version_set.cc`).
+/// Finds tables that overlap on a level that does not allow it (`VersionSet::Builder::MaybeAddFile` in
+/// LevelDB's `db/version_set.cc`).
 fn overlapped(manifest: &Manifest) -> BTreeMap<u64, usize> {
     let mut found = BTreeMap::new();
     if !manifest.is_bytewise() {
         return found;
     }
-    let compare = |a: &[u8], b: &[u8]| Reading::Internal.compare(a, b);
+    let compare = |a: &[u8], b: &[u8]| KeyEncoding::Internal.compare(a, b);
     let mut tables: Vec<(usize, &LiveTable)> =
         manifest.tables().iter().enumerate().filter(|(_, table)| table.level > 0).collect();
     tables.sort_by(|(_, a), (_, b)| a.level.cmp(&b.level).then_with(|| compare(&a.smallest, &b.smallest)));
-    // Of the level so far, the table that reaches furthest.
+    // The table of the level so far that reaches furthest.
     let mut furthest: Option<(usize, &LiveTable)> = None;
     for (at, table) in tables {
         let before = furthest.filter(|(_, before)| before.level == table.level);
@@ -154,22 +172,23 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 impl Folder {
-    /// The logs that are not empty and not in tables yet.
+    /// The logs that are not empty and may hold writes that are in no table yet.
     pub(crate) fn filled_logs(&self, database: Option<&Database>) -> impl Iterator<Item = &Path> {
         let live =
             self.logs.iter().filter(move |log| database.is_none_or(|database| database.is_log_live(log)));
         live.filter(|log| fs::metadata(log).map_or(true, |log| log.len() > 0)).map(PathBuf::as_path)
     }
 
-    /// Those of them with writes in them. A log that cannot be read to its end may have some, which is said.
+    /// Those of them that hold writes. A log that cannot be read to its end counts, and `on_error` is
+    /// called.
     pub(crate) fn logs_with_data(
         &self,
         database: Option<&Database>,
-        mut complain: impl FnMut(&Path, &Error),
+        mut on_error: impl FnMut(&Path, &Error),
     ) -> Vec<&Path> {
         let with_data = self.filled_logs(database).filter(|log| {
             log_holds_data(log).unwrap_or_else(|error| {
-                complain(log, error.without_path());
+                on_error(log, error.without_path());
                 true
             })
         });
@@ -194,18 +213,17 @@ mod tests {
         assert!(database.manifest.is_err());
         assert_eq!((database.missing().count(), database.comparator()), (0, None));
         assert!(database.live(&folder.path().join("000005.ldb")).is_none());
-        let mut surroundings = Surroundings::default();
-        let mut complaints = 0;
+        let mut cache = DatabaseCache::default();
+        let mut errors = 0;
         for (path, is_one) in
             [("000005.ldb", true), ("x.ldb", true), ("missing/1.ldb", false), ("missing/2.ldb", false)]
         {
-            let found = surroundings.of(&folder.path().join(path), |_, _| complaints += 1);
+            let found = cache.around(&folder.path().join(path), |_, _| errors += 1);
             assert_eq!(found.is_some(), is_one, "{path}");
         }
-        assert_eq!(complaints, 1);
+        assert_eq!(errors, 1);
     }
 
-    /// Not passed over as no database.
     #[cfg(unix)]
     #[test]
     fn a_folder_whose_files_cannot_be_looked_at_is_a_database() {

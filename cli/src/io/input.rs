@@ -1,44 +1,84 @@
-//! What a path given stands for: a table, or a database folder and the tables in it.
+//! What a path given on the command line stands for: a table, or a database folder and the tables in it.
 
 use std::ffi::OsStr;
+use std::fmt::{self, Display};
 use std::fs::{self, File, FileType, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use filterblock::Error;
-use filterblock::table::{ReadOptions, Table};
-
-/// What a path given on the command line stands for.
+/// A table, or a database folder.
+#[derive(Debug)]
 pub(crate) enum Source {
     File,
     Folder(Folder),
 }
 
 /// A database folder.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Folder {
     /// `.ldb` and `.sst` files in the order of their numbers.
     pub(crate) tables: Vec<PathBuf>,
-    /// Logs that are not empty files. [`logs_with_data`](Self::logs_with_data) tells which hold any writes.
+    /// Logs that are not empty files. [`logs_with_data`](Self::logs_with_data) tells which hold writes.
     pub(crate) logs: Vec<PathBuf>,
-    /// What ought to be looked at and cannot be, and why.
-    pub(crate) skipped: Vec<(PathBuf, String)>,
+    /// Files that ought to be looked at and cannot be, and why.
+    pub(crate) skipped: Vec<(PathBuf, PathError)>,
+}
+
+/// Why a path cannot be looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum PathError {
+    /// The path leads to something else than expected.
+    Unexpected { expected: String, found: String },
+    /// A folder holds something else than a regular file under a table's or a log's name.
+    Skipped { found: &'static str },
+    /// The message of the system, or another one that does not say what was expected.
+    Failed(String),
+}
+
+impl PathError {
+    const REGULAR_FILE: &str = "a regular file";
+
+    /// What was expected and what was found. `wanted`: what the caller expected of the path.
+    pub(crate) fn into_parts(self, wanted: &str) -> (String, String) {
+        match self {
+            Self::Unexpected { expected, found } => (expected, found),
+            Self::Skipped { found } => (Self::REGULAR_FILE.to_owned(), found.to_owned()),
+            Self::Failed(message) => (wanted.to_owned(), message),
+        }
+    }
+}
+
+impl Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
+            Self::Skipped { found } => write!(f, "skipped: expected {}, found {found}", Self::REGULAR_FILE),
+            Self::Failed(message) => f.write_str(message),
+        }
+    }
+}
+
+impl From<io::Error> for PathError {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
 }
 
 /// Finds out what `path` stands for. Symbolic links are followed.
-pub(crate) fn resolve(path: &Path) -> Result<Source, String> {
-    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+pub(crate) fn resolve(path: &Path) -> Result<Source, PathError> {
+    let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
-        Folder::list(path).map(Source::Folder).map_err(|error| error.to_string())
+        Ok(Source::Folder(Folder::list(path)?))
     } else if metadata.is_file() {
         Ok(Source::File)
     } else {
-        Err(format!("expected a table or a database folder, found {}", kind(metadata.file_type())))
+        let expected = "a table or a database folder".to_owned();
+        Err(PathError::Unexpected { expected, found: kind(metadata.file_type()).to_owned() })
     }
 }
 
 impl Folder {
-    /// Whether there is nothing of a database's in it.
+    /// Whether it holds no file of a database.
     pub(crate) const fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.logs.is_empty() && self.skipped.is_empty()
     }
@@ -48,9 +88,10 @@ impl Folder {
         for entry in fs::read_dir(path)? {
             match entry {
                 Ok(entry) => folder.sort_in(entry.path(), entry.metadata()),
-                // Whatever the rest of the folder holds stays unknown.
+                // The rest of the folder stays unknown.
                 Err(error) => {
-                    folder.skipped.push((path.to_owned(), format!("listing the folder: {error}")));
+                    let message = format!("listing the folder: {error}");
+                    folder.skipped.push((path.to_owned(), PathError::Failed(message)));
                     break;
                 }
             }
@@ -61,7 +102,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// `metadata` is the entry's own, also where it is a symbolic link.
+    /// `metadata` is the entry's own, even if it is a symbolic link.
     fn sort_in(&mut self, path: PathBuf, metadata: io::Result<Metadata>) {
         let extension = path.extension().and_then(OsStr::to_str);
         let is_table = matches!(extension, Some("ldb" | "sst"));
@@ -77,8 +118,7 @@ impl Folder {
                 }
             }
             Ok(metadata) => {
-                let found = kind(metadata.file_type());
-                self.skipped.push((path, format!("skipped: expected a regular file, found {found}")));
+                self.skipped.push((path, PathError::Skipped { found: kind(metadata.file_type()) }));
             }
             Err(error) => self.skipped.push((path, failure(&error, true))),
         }
@@ -90,7 +130,7 @@ fn number(path: &Path) -> Option<u64> {
     stem.bytes().all(|byte| byte.is_ascii_digit()).then(|| stem.parse().ok())?
 }
 
-/// By number; names that are none come last.
+/// The sort key of a file: its number. Names without a number come last.
 fn order(path: &Path) -> (u64, PathBuf) {
     (number(path).unwrap_or(u64::MAX), path.to_owned())
 }
@@ -113,58 +153,31 @@ fn kind(file_type: FileType) -> &'static str {
     }
 }
 
-/// Why a table cannot be looked at.
-pub(crate) struct Unopened {
-    /// Without the file's name.
-    pub(crate) message: String,
-    /// Whether what the file holds is to blame, not that it could not be read, or not by this program.
-    pub(crate) damaged: bool,
-    pub(crate) file_size: Option<u64>,
-}
-
-/// Opens a table. `listed`: its name was found in a folder a moment ago.
-pub(crate) fn open(path: &Path, listed: bool, options: &ReadOptions) -> Result<Table<File>, Unopened> {
-    Table::open_path(path, options).map_err(|error| {
-        let damaged = matches!(error.without_path(), Error::Corrupt { .. });
-        let file_size = if is_unreadable(&error) { None } else { fs::metadata(path).ok() };
-        Unopened {
-            message: message(&error, listed),
-            damaged,
-            file_size: file_size.map(|metadata| metadata.len()),
-        }
-    })
-}
-
 /// Opens a regular file as it is. `listed`: its name was found in a folder a moment ago.
-pub(crate) fn open_file(path: &Path, listed: bool) -> Result<File, String> {
-    // Asked before opening, which would wait for a pipe's other end.
-    let metadata = fs::metadata(path).map_err(|error| failure(&error, listed))?;
-    if !metadata.is_file() {
-        return Err(format!("expected a regular file, found {}", kind(metadata.file_type())));
-    }
-    File::open(path).map_err(|error| failure(&error, listed))
+pub(crate) fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
+    let check = |metadata: Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(PathError::Unexpected {
+            expected: PathError::REGULAR_FILE.to_owned(),
+            found: kind(metadata.file_type()).to_owned(),
+        }),
+    };
+    let failure = |error| failure(&error, listed);
+    // Opening a pipe would wait for its other end, so this is checked before; and once more after, as
+    // the file may be another by then.
+    check(fs::metadata(path).map_err(failure)?)?;
+    let file = File::open(path).map_err(failure)?;
+    check(file.metadata().map_err(failure)?)?;
+    Ok(file)
 }
 
-/// What an error says, without the file's name.
-fn message(error: &Error, listed: bool) -> String {
-    match error.without_path() {
-        Error::Io { action, source, .. } if action == "opening" => failure(source, listed),
-        error => error.to_string(),
-    }
-}
-
-fn failure(error: &io::Error, listed: bool) -> String {
-    match error.kind() {
+fn failure(error: &io::Error, listed: bool) -> PathError {
+    PathError::Failed(match error.kind() {
         io::ErrorKind::NotFound if listed => {
             "vanished: it was there when the folder was listed, and is gone now".to_owned()
         }
         _ => error.to_string(),
-    }
-}
-
-/// Whether the system would not let a file be read, which says nothing about what is in it.
-pub(crate) fn is_unreadable(error: &Error) -> bool {
-    matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
+    })
 }
 
 #[cfg(test)]
@@ -179,11 +192,10 @@ mod tests {
         let Ok(Source::Folder(listed)) = resolve(folder.path()) else { panic!("a folder") };
         assert_eq!(listed.tables, std::slice::from_ref(&path));
         fs::remove_file(&path).unwrap();
-        let Err(vanished) = open(&path, true, &ReadOptions::default()) else { panic!("gone") };
-        assert_eq!(vanished.message, "vanished: it was there when the folder was listed, and is gone now");
-        assert!(!vanished.damaged);
-        let Err(named) = open(&path, false, &ReadOptions::default()) else { panic!("gone") };
-        assert!(named.message.starts_with("No such file"), "{}", named.message);
+        let vanished = open_file(&path, true).unwrap_err().to_string();
+        assert_eq!(vanished, "vanished: it was there when the folder was listed, and is gone now");
+        let named = open_file(&path, false).unwrap_err().to_string();
+        assert!(named.starts_with("No such file"), "{named}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Temporary files that do not outlive the program when a signal ends it.
+//! Removal of temporary files when a signal ends the program.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ struct State {
 }
 
 fn state() -> MutexGuard<'static, State> {
-    // A list of paths is whole whatever panicked.
+    // No panic can leave the list half changed.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Unfinished {
 }
 
 impl Unfinished {
-    /// Makes a temporary file, which a signal cannot leave behind from the beginning.
+    /// Makes a temporary file. A signal cannot leave it behind, not even at its creation.
     pub(crate) fn create<T>(
         make: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
@@ -40,7 +40,8 @@ impl Unfinished {
         Ok((file, Self { path }))
     }
 
-    /// Gives the file its name by `persist`, before a signal ends the program or not at all.
+    /// Gives the file its name through `persist`. A signal ends the program before or after that, not
+    /// meanwhile.
     pub(crate) fn finish<T>(self, persist: impl FnOnce() -> T) -> T {
         let state = state();
         let result = persist();
@@ -55,17 +56,16 @@ impl Drop for Unfinished {
     }
 }
 
-/// Starts the thread that waits for a signal, removes what is unfinished, and lets the signal end
-/// the program.
+/// Starts the thread that waits for a signal, removes the unfinished files, and lets the signal end the
+/// program.
 fn watch() -> io::Result<()> {
     let signals = system::Signals::new()?;
     let wait = move || {
         let Some(signal) = signals.wait() else { return };
-        // Held until the end, so that no file comes after these.
+        // Held until the end, so that no other file is created.
         let state = state();
         for path in &state.unfinished {
-            // What is gone already need not be removed, and there is nobody left to tell of
-            // anything else.
+            // There is nobody left to report an error to.
             let _ = fs::remove_file(path);
         }
         system::end(signal);
@@ -86,7 +86,7 @@ mod system {
     impl Signals {
         pub(super) fn new() -> io::Result<Self> {
             let ignored = ignored();
-            // Without knowing, `nohup` is respected.
+            // If the system does not tell, SIGHUP is taken to be ignored, as `nohup` may have asked.
             let is_ignored = |signal| ignored.map_or(signal == SIGHUP, |set| set >> (signal - 1) & 1 == 1);
             let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
             Iterator::new(signals).map(Self)
@@ -97,15 +97,15 @@ mod system {
         }
     }
 
-    /// The signals that this process was told to ignore, one bit each from signal 1 on. `None`
-    /// where the system does not tell.
+    /// The signals that this process was told to ignore, one bit each from signal 1 on; `None` if the
+    /// system does not tell.
     fn ignored() -> Option<u64> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
         u64::from_str_radix(mask.trim(), 16).ok()
     }
 
-    /// Ends the program as the signal would have.
+    /// Ends the program as the signal would have done.
     pub(super) fn end(signal: i32) {
         if emulate_default_handler(signal).is_err() {
             std::process::exit(128 + signal);
@@ -134,7 +134,7 @@ mod system {
             Ok(Self(caught))
         }
 
-        /// There is nothing to wait for but a flag.
+        /// Polls a flag: Windows has nothing else to wait for.
         pub(super) fn wait(self) -> Option<i32> {
             while !self.0.load(Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(50));

@@ -1,4 +1,4 @@
-//! The paths that a command is given: as arguments, from a list, and folders below folders.
+//! The paths given to a command: as arguments, from a list, and the folders below them.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -6,6 +6,8 @@ use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+
+use super::input::PathError;
 
 /// The longest path accepted. A longer line means that the file is no list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
@@ -16,12 +18,12 @@ pub(crate) struct Paths {
     #[arg(required_unless_present = "files_from", value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    more: More,
+    sources: PathSources,
 }
 
 /// Where paths come from besides the arguments.
 #[derive(Args)]
-pub(crate) struct More {
+pub(crate) struct PathSources {
     /// Take paths from the lines of this file too, after those given; - is standard input
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
@@ -34,20 +36,20 @@ pub(crate) struct More {
 }
 
 /// A path, or the source that failed to yield one and the reason.
-pub(crate) type Given = Result<PathBuf, (PathBuf, String)>;
+pub(crate) type Given = Result<PathBuf, (PathBuf, PathError)>;
 
 impl Paths {
-    /// The only path, if it is known that there is only one.
+    /// The only path, if there is certainly only one.
     pub(crate) fn single(&self) -> Option<&Path> {
         match &*self.paths {
-            [path] if self.more.files_from.is_none() && !self.more.recursive => Some(path),
+            [path] if self.sources.files_from.is_none() && !self.sources.recursive => Some(path),
             _ => None,
         }
     }
 
-    /// Whether folders come that were not named.
+    /// Whether the folders below those given are looked into.
     pub(crate) const fn is_recursive(&self) -> bool {
-        self.more.recursive
+        self.sources.recursive
     }
 
     /// The paths given as arguments.
@@ -55,25 +57,25 @@ impl Paths {
         &self.paths
     }
 
-    /// All paths, one after the other: their number takes no memory.
+    /// All paths, one after the other. A list is read as it goes, and not held in memory.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Given> {
-        self.more.behind(&self.paths)
+        self.sources.after(&self.paths)
     }
 }
 
-impl More {
+impl PathSources {
     /// The list of paths, if there is one.
     pub(crate) fn files_from(&self) -> Option<&Path> {
         self.files_from.as_deref()
     }
 
-    /// Whether folders come that were not named.
+    /// Whether the folders below those given are looked into.
     pub(crate) const fn is_recursive(&self) -> bool {
         self.recursive
     }
 
-    /// `paths`, and those of the list behind them, each with the folders below it if that is wanted.
-    pub(crate) fn behind(&self, paths: &[PathBuf]) -> impl Iterator<Item = Given> {
+    /// `paths`, then those of the list, each with the folders below it if that is wanted.
+    pub(crate) fn after(&self, paths: &[PathBuf]) -> impl Iterator<Item = Given> {
         let list = self.files_from.iter().flat_map(|path| List::open(path, self.null));
         let paths = paths.iter().cloned().map(Ok).chain(list);
         let recursive = self.recursive;
@@ -100,12 +102,12 @@ impl List {
         };
         let (source, failure) = match opened {
             Ok(source) => (Some(source), None),
-            Err(error) => (None, Some(Err((path.to_owned(), error.to_string())))),
+            Err(error) => (None, Some(Err((path.to_owned(), error.into())))),
         };
         failure.into_iter().chain(Self { path: path.to_owned(), source, end })
     }
 
-    fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
+    fn read(&mut self) -> Result<Option<Vec<u8>>, PathError> {
         let Some(source) = &mut self.source else { return Ok(None) };
         let mut line = Vec::new();
         source.take(MAX_PATH_LEN).read_until(self.end, &mut line)?;
@@ -118,8 +120,8 @@ impl List {
                 line.pop();
             }
         } else if line.len() as u64 == MAX_PATH_LEN {
-            let message = format!("expected paths of less than {MAX_PATH_LEN} bytes, found a longer one");
-            return Err(io::Error::other(message));
+            let expected = format!("paths of less than {MAX_PATH_LEN} bytes");
+            return Err(PathError::Unexpected { expected, found: "a longer one".to_owned() });
         }
         Ok(Some(line))
     }
@@ -134,12 +136,12 @@ impl Iterator for List {
                 // An empty line is no path.
                 Ok(Some(line)) if line.is_empty() => {}
                 Ok(Some(line)) => {
-                    return Some(to_path(line).map_err(|message| (self.path.clone(), message)));
+                    return Some(to_path(line).map_err(|error| (self.path.clone(), error)));
                 }
                 Ok(None) => return None,
                 Err(error) => {
                     self.source = None;
-                    return Some(Err((self.path.clone(), error.to_string())));
+                    return Some(Err((self.path.clone(), error)));
                 }
             }
         }
@@ -147,14 +149,17 @@ impl Iterator for List {
 }
 
 #[cfg(unix)]
-fn to_path(bytes: Vec<u8>) -> Result<PathBuf, String> {
+fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
     Ok(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes).into())
 }
 
 #[cfg(not(unix))]
-fn to_path(bytes: Vec<u8>) -> Result<PathBuf, String> {
+fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
     let path = String::from_utf8(bytes).map(PathBuf::from);
-    path.map_err(|error| format!("expected paths in UTF-8, found {}", filterblock::quote(error.as_bytes())))
+    path.map_err(|error| PathError::Unexpected {
+        expected: "paths in UTF-8".to_owned(),
+        found: filterblock::quote(error.as_bytes()).to_string(),
+    })
 }
 
 /// A path, and the folders below it.
@@ -172,7 +177,7 @@ impl Below {
         Self { pending: [Ok(folder)].into(), descend: true }
     }
 
-    /// The folders in `folder`, by name, before those that are pending.
+    /// Puts the folders in `folder`, sorted by name, before those that are pending.
     fn descend(&mut self, folder: &Path) {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -225,7 +230,7 @@ mod tests {
         io::Write::write_all(&mut file, &vec![b'x'; 3 << 20]).unwrap();
         let endless: Vec<_> = List::open(file.path(), false).collect();
         assert_eq!(endless.len(), 1);
-        assert!(endless[0].as_ref().unwrap_err().1.contains("less than 1048576 bytes"));
+        assert!(endless[0].as_ref().unwrap_err().1.to_string().contains("less than 1048576 bytes"));
     }
 
     #[test]

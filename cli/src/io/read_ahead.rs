@@ -1,4 +1,4 @@
-//! Reading a file from its start to its end in few reads.
+//! A file as a source that reads ahead, so that reading it in order takes few reads.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -10,17 +10,17 @@ use filterblock::table::ReadAt;
 /// How much is read at once.
 const WINDOW: usize = 256 << 10;
 
-/// A file, of which more is read than was asked for, once that is of use.
+/// A file that is read a window at a time, once [`go_ahead`](Self::go_ahead) says so.
 pub(crate) struct ReadAhead {
     file: File,
     len: u64,
     ahead: Cell<bool>,
-    /// Where in the file it begins, and the bytes there.
+    /// The window: its offset in the file, and its bytes.
     window: RefCell<(u64, Bytes)>,
 }
 
 impl ReadAhead {
-    /// To begin with, it reads what it is asked for.
+    /// A source that reads just what it is asked for.
     pub(crate) fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         Ok(Self { file, len, ahead: Cell::new(false), window: RefCell::default() })
@@ -32,7 +32,7 @@ impl ReadAhead {
         file.read_exact(to)
     }
 
-    /// From now on the file is read from its start to its end.
+    /// Reads ahead from now on, as the file will be read from its start to its end.
     pub(crate) fn go_ahead(&self) {
         self.ahead.set(true);
     }
@@ -52,17 +52,18 @@ impl ReadAt for ReadAhead {
         if let Some(bytes) = part(&window, offset, len) {
             return Ok(bytes);
         }
-        // The window only moves forward: handles in any order make it pass over the file once, beyond what they ask for.
+        // The window only moves forward, so that it passes over the file at most once, whatever the
+        // order of the reads.
         if offset < window.0 {
             return self.file.read_at(offset, len);
         }
-        // The same memory again, if no block is left that lies in it.
+        // The memory is used again if no block lies in it any longer.
         let (_, before) = std::mem::replace(&mut *window, (offset, Bytes::new()));
         let mut buffer = before.try_into_mut().unwrap_or_default();
         buffer.resize(ahead, 0);
         match self.read_exact(offset, &mut buffer) {
             Ok(()) => *window = (offset, buffer.freeze()),
-            // One place that cannot be read does not hide what lies before it.
+            // A part of the window that cannot be read must not hide the part asked for.
             Err(_) => return self.file.read_at(offset, len),
         }
         part(&window, offset, len).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
@@ -81,7 +82,6 @@ mod tests {
 
     use super::*;
 
-    /// However small the blocks are, and in whatever order: what is read ahead is read once.
     #[test]
     fn the_window_never_moves_back() {
         let mut file = tempfile::tempfile().unwrap();
@@ -94,10 +94,10 @@ mod tests {
             assert_eq!(source.read_at(offset as u64, 9).unwrap(), [7; 9][..]);
             assert_eq!(start(), expected as u64);
         }
-        // What straddles the window's end begins the next one.
+        // A read that straddles the window's end begins the next one.
         source.read_at(3 * WINDOW as u64 - 5, 9).unwrap();
         assert_eq!(start(), 3 * WINDOW as u64 - 5);
-        // Neither does a window that could not be read.
+        // A window that could not be read does not move back either.
         assert!(source.read_at(4 * WINDOW as u64 - 1, 2).is_err());
         assert!(source.read_at(5, 2).is_ok() && start() >= 3 * WINDOW as u64 - 5);
     }

@@ -1,4 +1,4 @@
-//! Output files that appear whole or not at all: written beside, then renamed.
+//! Output files that appear whole or not at all: written under a temporary name, then renamed.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::io::interrupt::Unfinished;
+use super::interrupt::Unfinished;
 
-/// A file being written under a temporary name, which goes away if the file is not finished, also
-/// if a signal ends the program.
+/// A file being written under a temporary name. It is removed if it is not finished, also if a signal
+/// ends the program.
 pub(crate) struct WholeFile {
     file: NamedTempFile,
     unfinished: Unfinished,
@@ -18,8 +18,10 @@ pub(crate) struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins the file that is to appear at `output`, with the permissions that any new file gets. What a symbolic link stands for
-    /// is replaced, not the link. Without `replace`, nothing may be there; `input` never is replaced.
+    /// Begins the file that is to appear at `output`, with the permissions of any new file.
+    ///
+    /// The target of a symbolic link is replaced, not the link. Without `replace`, no file may be there;
+    /// `input` is never replaced.
     pub(crate) fn create(output: &Path, replace: bool, input: Option<&Path>) -> io::Result<Self> {
         let target = match fs::canonicalize(output) {
             Ok(target) => target,
@@ -49,14 +51,15 @@ impl WholeFile {
         Ok(Self { file, unfinished, target, replace })
     }
 
-    /// Where to write.
+    /// A writer to the file.
     pub(crate) fn writer(&self) -> io::Result<BufWriter<File>> {
         Ok(BufWriter::with_capacity(1 << 16, self.file.as_file().try_clone()?))
     }
 
-    /// Makes sure that everything is on the disk, and gives the file its name.
+    /// Syncs the file to disk, then gives it its name.
     pub(crate) fn finish(self) -> io::Result<()> {
-        // Should this fail, the file goes first, then its place on the list.
+        // Fields are dropped in the reverse order of this pattern: on an error the file is removed before
+        // its path leaves the list.
         let Self { unfinished, file, target, replace } = self;
         file.as_file().sync_all()?;
         unfinished.finish(|| {

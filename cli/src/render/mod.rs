@@ -1,5 +1,9 @@
 //! Results as text and as JSON.
 
-pub(crate) mod json;
-pub(crate) mod show;
-pub(crate) mod text;
+mod compression;
+pub(crate) mod format;
+mod json;
+mod notes;
+pub(crate) mod numbers;
+pub(crate) mod renderer;
+mod text;

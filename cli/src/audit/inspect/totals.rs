@@ -1,61 +1,98 @@
 //! Sums over the tables of a folder, and over the tables of each level.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
 
-use super::report::Facts;
-use crate::audit::stats::Summary;
-use crate::io::console::{Console, Tone};
-use crate::render::show::{count, or_dash, percent, ratio, size};
-use crate::render::text::columns::{Cell, Column, Layout};
+use super::report::TableReport;
+use crate::audit::stats::filters::Summary;
 
 /// Sums over the tables of a folder.
 #[derive(Default)]
-pub(crate) struct Totals {
+pub(crate) struct FolderTotals {
     pub(crate) tables: u64,
     pub(crate) damaged: u64,
     pub(crate) unreadable: u64,
-    /// Tables that were opened and have no filter block.
+    /// Tables that were opened and have no filter block that could be read.
     pub(crate) unfiltered: u64,
     pub(crate) file_size: u64,
     pub(crate) data_blocks: u64,
-    /// Of filter blocks.
+    /// The size of the filter blocks.
     pub(crate) filter_size: u64,
     pub(crate) summary: Summary,
     rate: MeanRate,
-    pub(crate) levels: Levels,
+    levels: BTreeMap<LevelName, LevelTotals>,
 }
 
-impl Totals {
-    pub(crate) fn add(&mut self, facts: &Facts<'_>) {
+/// A level that the MANIFEST has. Tables that it has on none come behind all levels.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LevelName {
+    Level(u8),
+    Obsolete,
+}
+
+/// Sums over the tables of one level.
+#[derive(Default)]
+pub(crate) struct LevelTotals {
+    pub(crate) tables: u64,
+    pub(crate) file_size: u64,
+    pub(crate) keys: u64,
+    /// Whether `keys` is an estimate.
+    pub(crate) estimated: bool,
+    pub(crate) filter_size: u64,
+    pub(crate) unfiltered: u64,
+    rate: MeanRate,
+}
+
+impl FolderTotals {
+    pub(crate) fn add(&mut self, report: &TableReport<'_>) {
         self.tables += 1;
-        self.unreadable += u64::from(facts.unreadable);
-        self.damaged += u64::from(!facts.unreadable && facts.is_damaged());
-        self.file_size = self.file_size.saturating_add(facts.file_size.unwrap_or_default());
-        self.data_blocks += facts.survey.map_or(0, |survey| survey.blocks.offsets.len());
-        self.unfiltered += u64::from(is_unfiltered(facts));
-        self.levels.add(facts);
-        let Some(filter) = &facts.filter else { return };
+        self.unreadable += u64::from(report.unreadable);
+        self.damaged += u64::from(!report.unreadable && report.is_damaged());
+        self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
+        self.data_blocks += report.stats.as_ref().map_or(0, |stats| stats.blocks.offsets.len());
+        self.unfiltered += u64::from(report.is_unfiltered());
+        if let Some(record) = report.record {
+            let level = record.live.map_or(LevelName::Obsolete, |live| LevelName::Level(live.level));
+            self.levels.entry(level).or_default().add(report);
+        }
+        let Some(filter) = &report.filter else { return };
         self.filter_size = self.filter_size.saturating_add(filter.size);
         self.summary.filters += filter.summary.filters;
         self.summary.empty += filter.summary.empty;
         self.summary.bits += filter.summary.bits;
         self.summary.bits_set += filter.summary.bits_set;
         self.summary.array_bytes += filter.summary.array_bytes;
-        self.rate.add(facts);
+        self.rate.add(report);
     }
 
-    /// The mean rate over the keys of all tables with filters.
+    /// The mean rate of false positives over the keys of all tables with filters.
+    pub(crate) fn rate(&self) -> Option<f64> {
+        self.rate.mean()
+    }
+
+    pub(crate) fn levels(&self) -> &BTreeMap<LevelName, LevelTotals> {
+        &self.levels
+    }
+}
+
+impl LevelTotals {
+    fn add(&mut self, report: &TableReport<'_>) {
+        self.tables += 1;
+        self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
+        let count = report.keys();
+        self.keys = self.keys.saturating_add(count.map_or(0, |count| count.keys));
+        self.estimated |= count.is_none_or(|count| !count.exact);
+        let filter_size = report.filter.as_ref().map_or(0, |filter| filter.size);
+        self.filter_size = self.filter_size.saturating_add(filter_size);
+        self.rate.add(report);
+        self.unfiltered += u64::from(report.is_unfiltered());
+    }
+
     pub(crate) fn rate(&self) -> Option<f64> {
         self.rate.mean()
     }
 }
 
-fn is_unfiltered(facts: &Facts<'_>) -> bool {
-    facts.survey.is_some() && facts.filter.is_none()
-}
-
-/// What share of absent keys passes, in the mean over the keys that filters are for.
+/// The mean rate of false positives over the keys that filters cover.
 #[derive(Default)]
 struct MeanRate {
     weighted: f64,
@@ -63,9 +100,9 @@ struct MeanRate {
 }
 
 impl MeanRate {
-    fn add(&mut self, facts: &Facts<'_>) {
-        let rate = facts.filter.as_ref().and_then(|filter| filter.rate);
-        if let (Some(rate), Some(count)) = (rate, facts.keys()) {
+    fn add(&mut self, report: &TableReport<'_>) {
+        let rate = report.filter.as_ref().and_then(|filter| filter.rate);
+        if let (Some(rate), Some(count)) = (rate, report.keys()) {
             let keys = count.keys as f64;
             self.weighted += rate * keys;
             self.keys += keys;
@@ -74,98 +111,5 @@ impl MeanRate {
 
     fn mean(&self) -> Option<f64> {
         (self.keys > 0.0).then(|| self.weighted / self.keys)
-    }
-}
-
-/// Sums over the tables of each level that the MANIFEST has, and over those that it has on none.
-#[derive(Default)]
-pub(crate) struct Levels(BTreeMap<Place, Level>);
-
-/// A level; behind all of them what is obsolete.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
-    Level(u8),
-    Obsolete,
-}
-
-#[derive(Default)]
-struct Level {
-    tables: u64,
-    file_size: u64,
-    keys: u64,
-    /// Whether that is an estimate.
-    estimated: bool,
-    filter_size: u64,
-    rate: MeanRate,
-    unfiltered: u64,
-}
-
-/// What a listing calls a table's place in the database.
-pub(crate) fn place_name(level: Option<u8>) -> String {
-    level.map_or_else(|| "obsolete".to_owned(), |level| level.to_string())
-}
-
-impl Levels {
-    fn add(&mut self, facts: &Facts<'_>) {
-        let Some(place) = facts.place else { return };
-        let level = place.live.map_or(Place::Obsolete, |live| Place::Level(live.level));
-        let level = self.0.entry(level).or_default();
-        level.tables += 1;
-        level.file_size = level.file_size.saturating_add(facts.file_size.unwrap_or_default());
-        let count = facts.keys();
-        level.keys = level.keys.saturating_add(count.map_or(0, |count| count.keys));
-        level.estimated |= count.is_none_or(|count| !count.exact);
-        let filter_size = facts.filter.as_ref().map_or(0, |filter| filter.size);
-        level.filter_size = level.filter_size.saturating_add(filter_size);
-        level.rate.add(facts);
-        level.unfiltered += u64::from(is_unfiltered(facts));
-    }
-
-    /// Writes a line for each level, if the MANIFEST tells the levels.
-    pub(crate) fn write(&self, console: &mut Console) -> io::Result<()> {
-        if self.0.is_empty() {
-            return Ok(());
-        }
-        writeln!(console)?;
-        let columns = vec![
-            Column::right("level", 8, 0),
-            Column::right("tables", 6, 0),
-            Column::right("no filter", 9, 1),
-            Column::right("size", 10, 4),
-            Column::right("keys", 12, 2),
-            Column::right("of all", 7, 0),
-            Column::right("filter size", 11, 3),
-            Column::right("rate", 7, 0),
-        ];
-        let layout = Layout::new(columns, console.width());
-        layout.write_titles(console)?;
-        let all = self.0.values().fold(0u64, |sum, level| sum.saturating_add(level.keys));
-        for (&place, level) in &self.0 {
-            let name = match place {
-                Place::Level(level) => place_name(Some(level)),
-                Place::Obsolete => place_name(None),
-            };
-            let about = if level.estimated { "~" } else { "" };
-            let cells = vec![
-                name.into(),
-                count(level.tables).into(),
-                Cell::toned(
-                    count(level.unfiltered),
-                    if level.unfiltered > 0 { Tone::Bad } else { Tone::Plain },
-                ),
-                size(level.file_size).into(),
-                format!("{about}{}", count(level.keys)).into(),
-                percent(ratio(level.keys, all)).into(),
-                size(level.filter_size).into(),
-                or_dash(level.rate.mean().map(percent)).into(),
-            ];
-            layout.write(console, cells)?;
-        }
-        if self.0.values().any(|level| level.estimated) {
-            let note = "(~: keys are estimated from up to 16 data blocks of each table)";
-            let note = console.tone(Tone::Dim, note);
-            writeln!(console, "{note}")?;
-        }
-        Ok(())
     }
 }

@@ -1,18 +1,20 @@
 //! The names in the metaindex.
 
-use filterblock::table::Table;
+use std::borrow::Cow;
 
-use crate::render::show::short_name;
+use filterblock::table::Table;
 
 /// More names than this are counted, not listed: prefix compression lets a small file hold very many.
 const MAX_NAMES: usize = 16;
+/// The longest name that is kept whole, in bytes.
+const MAX_NAME_LEN: usize = 256;
 
 /// What the metaindex names.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Metaindex {
     names: Vec<Vec<u8>>,
     more: u64,
-    /// Where it is damaged. That it cannot be read at all is the table's filter error.
+    /// Where it is damaged. A metaindex that cannot be read at all is the table's filter error.
     pub(crate) error: Option<String>,
 }
 
@@ -35,7 +37,7 @@ impl Metaindex {
         }
     }
 
-    /// The names as text: `show` is for each of them.
+    /// The names as `show` makes text of each, and last how many others there are.
     pub(crate) fn names<'a, T: From<String>>(
         &'a self,
         show: impl Fn(&'a [u8]) -> T,
@@ -47,5 +49,14 @@ impl Metaindex {
     /// The names of the policies that have filters in this table, known or not.
     pub(crate) fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().filter_map(|name| name.strip_prefix(b"filter."))
+    }
+}
+
+/// Shortens a name from a file to its start and its length, if it is longer than any that a program
+/// is known to write.
+pub(crate) fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
+    match name.split_at_checked(MAX_NAME_LEN) {
+        Some((start, [_, ..])) => [start, format!("... ({} bytes)", name.len()).as_bytes()].concat().into(),
+        _ => name.into(),
     }
 }

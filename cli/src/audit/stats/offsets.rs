@@ -3,30 +3,30 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// Offsets of which bit is which in a page.
+/// A page covers 2^9 offsets, a bit each.
 const PAGE_LG: u32 = 9;
 const WORD_LG: u32 = 6;
 const WORDS: usize = 1 << (PAGE_LG - WORD_LG);
 
-/// Offsets within a file, each once, in order.
+/// A sorted set of offsets within a file.
 ///
-/// Takes less than a third of the file's size however many there are, and much less if they are few: an index may name as many
-/// blocks as it has entries.
-#[derive(Default)]
+/// An index may name as many blocks as it has entries, so this is a bitmap of pages: it takes less
+/// than a third of the file's size however many offsets there are, and much less if they are few.
+#[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Offsets {
     pages: BTreeMap<u64, [u64; WORDS]>,
     len: u64,
 }
 
-/// Page, word and bit.
-fn place(offset: u64) -> (u64, usize, u64) {
+/// Returns the page, the word in it and the bit in that.
+fn position(offset: u64) -> (u64, usize, u64) {
     let word = (offset >> WORD_LG) as usize % WORDS;
     (offset >> PAGE_LG, word, 1 << (offset % (1 << WORD_LG)))
 }
 
 impl Offsets {
     pub(crate) fn insert(&mut self, offset: u64) {
-        let (page, word, bit) = place(offset);
+        let (page, word, bit) = position(offset);
         if let Some(word) = self.pages.entry(page).or_default().get_mut(word) {
             self.len += u64::from(*word & bit == 0);
             *word |= bit;
@@ -34,7 +34,7 @@ impl Offsets {
     }
 
     pub(crate) fn contains(&self, offset: u64) -> bool {
-        let (page, word, bit) = place(offset);
+        let (page, word, bit) = position(offset);
         self.pages.get(&page).and_then(|words| words.get(word)).is_some_and(|word| word & bit != 0)
     }
 
@@ -42,15 +42,15 @@ impl Offsets {
         self.len
     }
 
-    /// All of them, ascending.
+    /// All offsets, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
         self.range(0..=u64::MAX)
     }
 
-    /// Those in `range`, ascending.
+    /// The offsets in `range`, ascending.
     pub(crate) fn range(&self, range: RangeInclusive<u64>) -> impl Iterator<Item = u64> {
         let pages = range.start() >> PAGE_LG..=(range.end() >> PAGE_LG);
-        // An empty range would be a panic of the map's.
+        // `BTreeMap::range` panics on a reversed range.
         let pages = (!range.is_empty()).then(|| self.pages.range(pages));
         let all = pages.into_iter().flatten().flat_map(|(page, words)| {
             words.iter().enumerate().flat_map(move |(at, &word)| {

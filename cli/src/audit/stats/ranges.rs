@@ -1,41 +1,43 @@
-//! What the ranges of data blocks that filters are for cost, and what larger ones would save.
+//! The cost of the ranges that filters cover, and what larger ranges would save.
 //!
-//! The model: each filter takes 4 bytes in the offset array, empty or not, and 1 byte for k if it is not empty. The bits stay as
-//! many, as they go by the keys; that bit arrays are rounded up to whole bytes, and to 64 bits at least, is left out, which makes the
-//! saving an underestimate. The rate of false positives stays what it is, too: a larger range joins filters, it does not thin them.
+//! In this model a filter takes 4 bytes in the offset array, empty or not, and 1 byte for k if it is not
+//! empty. The number of bits depends on the keys and stays the same. Bit arrays are rounded up to whole
+//! bytes, and to 64 bits at least; that is left out, so the saving is an underestimate. The rate of false
+//! positives stays the same too: a larger range joins filters, it does not thin them.
 
-use super::Offsets;
+use super::offsets::Offsets;
 
-/// Bytes that a filter takes in the offset array.
-pub(crate) const ENTRY: u64 = 4;
+/// The bytes that a filter takes in the offset array.
+pub(crate) const OFFSET_ENTRY_LEN: u64 = 4;
 /// The greatest base_lg: one filter for the whole table.
 const MAX_BASE_LG: u8 = 63;
 
 /// Larger ranges, and what they would save.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Larger {
+pub(crate) struct LargerRanges {
     pub(crate) base_lg: u8,
     /// In bytes of the filter block.
     pub(crate) saves: u64,
 }
 
-/// The least base_lg that saves nine tenths of what one filter for the whole table would; `None` if there is nothing to save.
+/// Finds the least base_lg that saves nine tenths of what one filter for the whole table would save;
+/// `None` if there is nothing to save.
 ///
-/// `filters` and `empty` are how many filters there are with `base_lg`, and how many of them are empty.
-pub(crate) fn larger_ranges(base_lg: u8, filters: u64, empty: u64, blocks: &Offsets) -> Option<Larger> {
+/// `filters` and `empty` count the filters, and the empty ones among them, with the present `base_lg`.
+pub(crate) fn larger_ranges(base_lg: u8, filters: u64, empty: u64, blocks: &Offsets) -> Option<LargerRanges> {
     let now = cost(filters, filters.saturating_sub(empty));
     let saves = |base_lg: u8| now.saturating_sub(cost_with(base_lg, blocks));
     let most = saves(MAX_BASE_LG);
     let enough = |&base_lg: &u8| most > 0 && saves(base_lg).saturating_mul(10) >= most.saturating_mul(9);
     let base_lg = (base_lg.saturating_add(1)..=MAX_BASE_LG).find(enough)?;
-    Some(Larger { base_lg, saves: saves(base_lg) })
+    Some(LargerRanges { base_lg, saves: saves(base_lg) })
 }
 
 fn cost(filters: u64, used: u64) -> u64 {
-    filters.saturating_mul(ENTRY).saturating_add(used)
+    filters.saturating_mul(OFFSET_ENTRY_LEN).saturating_add(used)
 }
 
-/// What the filters of these data blocks would cost with another `base_lg`, apart from their bits.
+/// The cost of the filters of these data blocks with another `base_lg`, apart from their bits.
 fn cost_with(base_lg: u8, blocks: &Offsets) -> u64 {
     let mut last = None;
     let ranges = blocks.iter().map(|offset| offset >> base_lg.min(MAX_BASE_LG));
@@ -62,7 +64,7 @@ mod tests {
         let larger = larger_ranges(11, filters, filters - 100, &blocks).unwrap();
         // Ranges of 32 KiB: every other filter is empty.
         let (saves, most) = (now - (4 * 199 + 100), now - (4 + 1));
-        assert_eq!(larger, Larger { base_lg: 15, saves });
+        assert_eq!(larger, LargerRanges { base_lg: 15, saves });
         // With ranges of 16 KiB, three of four would be.
         let less = now - (4 * 397 + 100);
         assert!(10 * saves >= 9 * most && 10 * less < 9 * most);

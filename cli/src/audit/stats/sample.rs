@@ -3,20 +3,21 @@
 use std::collections::BTreeSet;
 
 use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
-use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPolicy};
+use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPolicy as _, Result};
 
-use super::dialect::{Readings, Trial};
-use super::{Blocks, Census};
+use super::blocks::{BlockFault, Blocks};
+use super::dialect::{HashReaders, HashTrial};
+use super::filters::FilterStats;
+use crate::audit::key_encoding::TAG_LEN;
+use crate::audit::reading::needs_range;
 
 /// How many data blocks are read at most.
 const MAX_BLOCKS: usize = 16;
 /// How many keys of a block its filter is asked for, and how many bytes of keys in all.
 const KEYS_PER_BLOCK: u64 = 256;
 const MAX_KEY_BYTES: usize = 8 << 20;
-/// An internal key is not shorter: sequence number and type alone.
-const SUFFIX: usize = 8;
 
-/// What a filter without options of its own would have.
+/// LevelDB's defaults for filters.
 pub(crate) const USUAL_BITS_PER_KEY: u64 = 10;
 const USUAL_BASE_LG: u8 = 11;
 
@@ -39,20 +40,20 @@ impl KeyFormat {
 }
 
 /// What reading a few data blocks showed.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Sample {
     blocks: u64,
     /// As stored.
     bytes: u64,
     keys: u64,
-    /// Keys that their filters were asked for, where these deny anything.
+    /// How many keys filters were asked for. A filter that denies nothing is not asked.
     asked: u64,
     matched_whole: u64,
     matched_user_part: u64,
-    /// Compression types, and what blocks of these types turned out to be.
+    /// Compression types, and the codecs that blocks of these types turned out to need.
     codecs: BTreeSet<(u8, Codec)>,
-    hashes: Trial,
-    /// What this build cannot decompress.
+    hashes: HashTrial,
+    /// Why a block could not be decompressed, though it may be sound.
     unsupported: Option<String>,
 }
 
@@ -66,7 +67,7 @@ pub(crate) struct KeyCount {
 
 /// What a filter block at [`USUAL_BITS_PER_KEY`] would take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Cost {
+pub(crate) struct FilterCost {
     pub(crate) keys: u64,
     /// Whether all keys were counted.
     pub(crate) exact: bool,
@@ -74,46 +75,47 @@ pub(crate) struct Cost {
 }
 
 impl Sample {
-    /// Reads up to 16 data blocks, evenly spread over the index. What is damaged in them is noted in `blocks`.
-    pub(crate) fn take<R: ReadAt, P: FilterPolicy, B: AsRef<[u8]>>(
+    /// Reads up to 16 data blocks, evenly spread over the index. Damage in them is noted in `blocks`.
+    pub(crate) fn take<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
-        census: Option<&Census<'_, P, B>>,
-    ) -> Self {
+        filters: Option<&FilterStats>,
+    ) -> Result<Self> {
         let mut sample = Self::default();
         let mut key_bytes = MAX_KEY_BYTES;
         for handle in spread(table, blocks) {
-            match sample.read(table, handle, census, &mut key_bytes) {
+            match sample.read(table, handle, filters, &mut key_bytes).map_err(without_path) {
                 Ok(()) => {}
+                Err(error) if needs_range(&error) => return Err(error),
                 // The block may be sound: this build or its limits are in the way.
                 Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => {
                     sample.unsupported.get_or_insert_with(|| error.to_string());
                 }
-                Err(error) => blocks.damage.note(&error),
+                Err(error) => blocks.damage.note(&BlockFault::Read(error)),
             }
         }
-        sample
+        Ok(sample)
     }
 
-    fn read<R: ReadAt, P: FilterPolicy, B: AsRef<[u8]>>(
+    fn read<R: ReadAt>(
         &mut self,
         table: &Table<R>,
         handle: BlockHandle,
-        census: Option<&Census<'_, P, B>>,
+        filters: Option<&FilterStats>,
         key_bytes: &mut usize,
-    ) -> Result<(), Error> {
-        let mut entries = table.block_cursor(handle).map_err(without_path)?;
-        self.codecs.insert((table.compression_of(handle).map_err(without_path)?, entries.codec()));
-        // A filter that lets everything pass has nothing to tell.
-        let reader = census.filter(|census| census.rate_at(handle.offset) < 1.0).map(Census::reader);
+    ) -> Result<()> {
+        let mut entries = table.block_cursor(handle)?;
+        self.codecs.insert((table.compression_of(handle)?, entries.codec()));
+        // A filter that lets every key pass says nothing about their format.
+        let reader = filters.filter(|filters| filters.rate_at(handle.offset) < 1.0).map(FilterStats::reader);
         // Of the wrappers for internal keys, this one knows Riak's too.
         let internal = reader.map(|reader| {
             FilterBlockReader::new(BashoInternalFilterPolicy::new(reader.policy()), reader.contents())
         });
-        let readings = reader.and_then(|reader| Readings::new(reader.policy().name(), reader.contents()));
+        let by_hash = reader.and_then(|reader| HashReaders::new(reader.policy().name(), reader.contents()));
         let mut asked = 0;
         let mut keys = 0;
-        while entries.next().map_err(without_path)? {
+        while entries.next()? {
             keys += 1;
             let (Some(reader), Some(internal)) = (reader, &internal) else { continue };
             let key = entries.key();
@@ -122,10 +124,10 @@ impl Sample {
                 *key_bytes -= key.len();
                 self.asked += 1;
                 self.matched_whole += u64::from(reader.key_may_match(handle.offset, key));
-                let user_part = key.len() >= SUFFIX && internal.key_may_match(handle.offset, key);
+                let user_part = key.len() >= TAG_LEN && internal.key_may_match(handle.offset, key);
                 self.matched_user_part += u64::from(user_part);
-                if let Some(readings) = &readings {
-                    self.hashes.ask(readings, handle.offset, key);
+                if let Some(by_hash) = &by_hash {
+                    self.hashes.ask(by_hash, handle.offset, key);
                 }
             }
         }
@@ -136,7 +138,7 @@ impl Sample {
     }
 
     /// What the filters are made of, or why that cannot be told.
-    pub(crate) fn key_format(&self) -> Result<KeyFormat, String> {
+    pub(crate) fn key_format(&self) -> std::result::Result<KeyFormat, String> {
         let user_part = self.matched_user_part == self.asked;
         let whole = self.matched_whole == self.asked;
         match (user_part, whole) {
@@ -151,17 +153,18 @@ impl Sample {
         }
     }
 
-    /// Whether more of the keys tried are in the filters by their user part than as they are.
+    /// Whether more of the keys tried match by their user part than as they are.
     pub(crate) const fn looks_internal(&self) -> bool {
         self.matched_user_part > self.matched_whole
     }
 
-    /// Which hash the filters are by, where the policy's name leaves that open.
+    /// The hash behind the filters, if the policy's name leaves that open.
     pub(crate) fn dialect(&self) -> Option<&'static str> {
         self.hashes.dialect()
     }
 
-    /// What blocks of this compression type turned out to be; none if none of the type could be read.
+    /// The codecs that blocks of this compression type turned out to need; none if no block of the
+    /// type could be read.
     pub(crate) fn codecs_of(&self, id: u8) -> impl Iterator<Item = Codec> {
         self.codecs.iter().filter(move |(of, _)| *of == id).map(|&(_, codec)| codec)
     }
@@ -178,7 +181,7 @@ impl Sample {
     }
 
     /// How many keys there are, if the other data blocks are like those read.
-    pub(crate) fn keys(&self, blocks: &Blocks) -> Option<KeyCount> {
+    pub(super) fn keys(&self, blocks: &Blocks) -> Option<KeyCount> {
         let exact = self.blocks == blocks.offsets.len();
         let keys = match self.bytes {
             _ if exact => self.keys,
@@ -189,14 +192,14 @@ impl Sample {
     }
 
     /// What a filter block would take, if the other data blocks are like those read.
-    pub(crate) fn cost(&self, blocks: &Blocks) -> Option<Cost> {
+    pub(super) fn filter_cost(&self, blocks: &Blocks) -> Option<FilterCost> {
         let KeyCount { keys, exact } = self.keys(blocks)?;
         let mut last = None;
         let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
         let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
         let filters = last.map_or(0, |last| last.saturating_add(1));
         let arrays = keys.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
-        Some(Cost {
+        Some(FilterCost {
             keys,
             exact,
             bytes: arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)) + 5,
@@ -204,7 +207,8 @@ impl Sample {
     }
 }
 
-/// The handles of up to 16 data blocks, each once. Those that overlap take no more than the file together.
+/// Chooses up to 16 data blocks, each once. Together they take no more than the file, even if they
+/// overlap.
 fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
     let mut chosen: Vec<BlockHandle> = Vec::with_capacity(MAX_BLOCKS);
     let mut room = table.file_size();

@@ -3,30 +3,31 @@
 use filterblock::KeyBuf;
 
 /// How many keys are looked at together at most, and about how many bytes of them.
-pub(crate) const BATCH: usize = 64;
+pub(super) const BATCH_KEYS: usize = 64;
 const BATCH_BYTES: u64 = 64 << 10;
 
-/// Keys of one data block, which are looked at together. However many it has, and however long they are, they take little memory.
+/// Keys of one data block, which are looked at together. They take little memory, however many keys
+/// the block has and however long they are.
 #[derive(Default)]
-pub(crate) struct Batch {
-    pub(crate) keys: KeyBuf,
-    pub(crate) bytes: usize,
+pub(super) struct Batch {
+    pub(super) keys: KeyBuf,
+    pub(super) bytes: usize,
 }
 
 impl Batch {
     #[inline]
-    pub(crate) fn push(&mut self, key: &[u8]) {
+    pub(super) fn push(&mut self, key: &[u8]) {
         self.bytes = self.bytes.saturating_add(key.len());
         self.keys.push(key);
     }
 
-    /// Whether there are enough keys, or more bytes of them than there may be.
+    /// Whether there are enough keys, or more than `max_bytes` bytes of them.
     #[inline]
-    pub(crate) fn is_full(&self, most: u64) -> bool {
-        self.keys.len() >= BATCH || self.bytes as u64 > most.min(BATCH_BYTES)
+    pub(super) fn is_full(&self, max_bytes: u64) -> bool {
+        self.keys.len() >= BATCH_KEYS || self.bytes as u64 > max_bytes.min(BATCH_BYTES)
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.keys.clear();
         self.bytes = 0;
     }
@@ -34,8 +35,8 @@ impl Batch {
 
 /// A stored key.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Entry<'k> {
-    pub(crate) key: &'k [u8],
-    /// What the first of the readings makes of it.
-    pub(crate) filtered: Option<&'k [u8]>,
+pub(super) struct StoredKey<'k> {
+    pub(super) key: &'k [u8],
+    /// The part that filters are made of, by the first of the encodings.
+    pub(super) filtered: Option<&'k [u8]>,
 }

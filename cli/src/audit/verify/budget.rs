@@ -1,26 +1,26 @@
-//! How much work one file may make.
+//! The limits on the work that one file may make.
 
 use std::sync::Arc;
 
 use filterblock::table::Meter;
 
-/// Bytes to decode, without a limit of the user's: so many times the file's size, but not less than the second.
+/// The default limit on bytes to decode: a multiple of the file's size, and a minimum.
 const MAX_EXPANSION: u64 = 100;
 const MIN_DECODED: u64 = 64 << 20;
 
-/// Bytes to read: so many times the file's size. A sound table's blocks are read once.
-const MAX_READINGS: u64 = 2;
+/// The limit on bytes to read, as a multiple of the file's size. A sound table's blocks are read once.
+const MAX_PASSES: u64 = 2;
 
-/// What is left of the bytes of one file that may be read, and decoded, once it is open.
+/// The bytes of one file that may still be read, and decoded, once it is open.
 ///
-/// The bytes count whether or not they turn out to be a block: damage must not be a way to have them counted less.
-pub(crate) struct Budget {
+/// Bytes count even if they turn out to be no block: damage must not lower the count.
+pub(super) struct Budget {
     meter: Arc<Meter>,
-    /// What the meter showed to begin with.
+    /// The meter's counts at the beginning.
     start: Work,
     max_read: u64,
     max_decoded: u64,
-    /// Keys that were put together, which takes time as decoding does.
+    /// Bytes of keys that were put together, which takes time as decoding does.
     key_bytes: u64,
 }
 
@@ -32,42 +32,42 @@ struct Work {
 
 /// Which limit the file would exceed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Exceeded {
+pub(super) enum Exceeded {
     Read(u64),
     Decoded(u64),
 }
 
 impl Budget {
-    /// For a table whose work `meter` counts. `max_decoded`: the user's limit.
-    pub(crate) fn new(meter: Arc<Meter>, max_decoded: Option<u64>, file_size: u64) -> Self {
-        let in_proportion = || file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED);
+    /// The budget of a table whose work `meter` counts. `max_decoded`: the user's limit.
+    pub(super) fn new(meter: Arc<Meter>, max_decoded: Option<u64>, file_size: u64) -> Self {
+        let proportional = || file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED);
         Self {
             start: Work { read: meter.bytes_read(), decoded: meter.bytes_decoded() },
             meter,
-            max_read: file_size.saturating_mul(MAX_READINGS),
-            max_decoded: max_decoded.unwrap_or_else(in_proportion),
+            max_read: file_size.saturating_mul(MAX_PASSES),
+            max_decoded: max_decoded.unwrap_or_else(proportional),
             key_bytes: 0,
         }
     }
 
     /// How many bytes may still be decoded.
-    pub(crate) fn left(&self) -> u64 {
+    pub(super) fn left(&self) -> u64 {
         self.max_decoded.saturating_sub(self.decoded())
     }
 
     /// Counts the bytes of keys that were put together.
-    pub(crate) fn spend_keys(&mut self, bytes: usize) {
+    pub(super) fn spend_keys(&mut self, bytes: usize) {
         self.key_bytes = self.key_bytes.saturating_add(bytes as u64);
     }
 
-    /// Whether a block of so many bytes may be read besides.
-    pub(crate) fn allows_reading(&self, bytes: u64) -> Result<(), Exceeded> {
+    /// Checks that a block of so many bytes may be read as well.
+    pub(super) fn allows_reading(&self, bytes: u64) -> Result<(), Exceeded> {
         let read = self.meter.bytes_read().saturating_sub(self.start.read).saturating_add(bytes);
         if read > self.max_read { Err(Exceeded::Read(self.max_read)) } else { self.check() }
     }
 
-    /// Whether what was decoded so far is within the limit.
-    pub(crate) fn check(&self) -> Result<(), Exceeded> {
+    /// Checks that what was decoded so far is within the limit.
+    pub(super) fn check(&self) -> Result<(), Exceeded> {
         let max = self.max_decoded;
         if self.decoded() > max { Err(Exceeded::Decoded(max)) } else { Ok(()) }
     }
@@ -78,8 +78,8 @@ impl Budget {
 }
 
 impl Exceeded {
-    /// What would have been in order.
-    pub(crate) fn expected(self) -> String {
+    /// The limit in words.
+    pub(super) fn expected(self) -> String {
         match self {
             Self::Read(limit) => format!("at most {limit} bytes of blocks to read, twice the file's size"),
             Self::Decoded(limit) => {

@@ -1,88 +1,91 @@
-//! The filters, asked for every stored key.
+//! The check that no filter denies a stored key.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy, quote};
 
-use super::batch::{BATCH, Entry};
+use super::batch::{BATCH_KEYS, StoredKey};
 use super::finding::{Code, Finding, Findings};
-use crate::audit::key_encoding::Reading;
+use crate::audit::key_encoding::KeyEncoding;
 
-/// What filters under LevelDB's old name may be by. Of two that fit as well as each other, the first is taken.
+/// The hashes that LevelDB's old name may stand for. If both fit equally well, the first is taken.
 const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];
 
 /// Counts the stored keys that their filters deny.
-pub(crate) struct Stored<'a> {
-    /// More than one where the name of the policy leaves open by which hash the filters are.
+pub(super) struct DenialCheck<'a> {
+    /// More than one if the policy's name stands for several hashes.
     filters: Vec<FilterBlockReader<SharedPolicy, &'a [u8]>>,
-    readings: Vec<Tally>,
-    /// The data block being asked about, and how many keys it has had so far.
+    counts: Vec<DenialCount>,
+    /// The current data block, and how many keys it has had so far.
     offset: u64,
     keys: u64,
 }
 
-/// One way to read the keys.
-struct Tally {
-    reading: Reading,
-    /// Keys that cannot be read this way. They match every filter.
+/// The denials if keys are in one encoding.
+struct DenialCount {
+    encoding: KeyEncoding,
+    /// How many keys cannot be in this encoding. They match every filter.
     misfits: u64,
-    /// What is denied by each of the hashes.
+    /// The denials by each of the hashes.
     denials: Vec<Denials>,
 }
 
 #[derive(Default)]
 struct Denials {
     total: u64,
-    /// In the data block being asked about.
+    /// In the current data block.
     in_block: u64,
     first: Vec<u8>,
     findings: Findings,
 }
 
-impl<'a> Stored<'a> {
-    /// With several readings, or several hashes, those which fit the most keys are taken to be right.
-    pub(crate) fn new(filters: &'a FilterBlockReader<SharedPolicy, Bytes>, readings: &[Reading]) -> Self {
+impl<'a> DenialCheck<'a> {
+    /// Of several encodings and hashes, those that fit the most keys are taken to be right.
+    pub(super) fn new(
+        filters: &'a FilterBlockReader<SharedPolicy, Bytes>,
+        encodings: &[KeyEncoding],
+    ) -> Self {
         let filters: Vec<_> = hashes(filters.policy())
             .into_iter()
             .map(|policy| FilterBlockReader::new(policy, filters.contents()))
             .collect();
-        let readings = readings.iter().map(|&reading| Tally {
-            reading,
+        let counts = encodings.iter().map(|&encoding| DenialCount {
+            encoding,
             misfits: 0,
             denials: filters.iter().map(|_| Denials::default()).collect(),
         });
-        Self { readings: readings.collect(), filters, offset: 0, keys: 0 }
+        Self { counts: counts.collect(), filters, offset: 0, keys: 0 }
     }
 
-    pub(crate) fn begin_block(&mut self, offset: u64) {
+    pub(super) fn begin_block(&mut self, offset: u64) {
         self.offset = offset;
         self.keys = 0;
     }
 
-    /// The next keys of the data block, at most [`BATCH`].
-    pub(crate) fn keys(&mut self, entries: &[Entry<'_>]) {
-        self.keys += entries.len() as u64;
-        debug_assert!(entries.len() <= BATCH, "all keys are asked for");
+    /// Asks for the next keys of the data block, at most [`BATCH_KEYS`].
+    pub(super) fn keys(&mut self, keys: &[StoredKey<'_>]) {
+        self.keys += keys.len() as u64;
+        debug_assert!(keys.len() <= BATCH_KEYS, "all keys are asked for");
         let Some(filters) = self.filters.first() else { return };
         let index = self.offset.checked_shr(filters.base_lg().into());
         let filter = index.and_then(|index| filters.filter(usize::try_from(index).ok()?));
-        // Where there is no filter, all keys get the same answer.
+        // Without a filter, all keys get the same answer.
         let alike = filter.is_none() && filters.key_may_match(self.offset, b"");
-        for (at, tally) in self.readings.iter_mut().enumerate() {
-            let keys = entries
+        for (at, count) in self.counts.iter_mut().enumerate() {
+            let filtered = keys
                 .iter()
-                .filter_map(|entry| if at == 0 { entry.filtered } else { tally.reading.filtered(entry.key) });
-            let mut probes: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
+                .filter_map(|key| if at == 0 { key.filtered } else { count.encoding.filtered(key.key) });
+            let mut probes: [(&[u8], &[u8]); BATCH_KEYS] = [(&[], &[]); BATCH_KEYS];
             let mut asked = 0;
-            for (probe, key) in probes.iter_mut().zip(keys) {
+            for (probe, key) in probes.iter_mut().zip(filtered) {
                 *probe = (key, filter.unwrap_or_default());
                 asked += 1;
             }
             let probes = probes.get(..asked).unwrap_or_default();
-            tally.misfits += (entries.len() - asked) as u64;
-            for (filters, denials) in self.filters.iter().zip(&mut tally.denials) {
-                let mut answers = [alike; BATCH];
+            count.misfits += (keys.len() - asked) as u64;
+            for (filters, denials) in self.filters.iter().zip(&mut count.denials) {
+                let mut answers = [alike; BATCH_KEYS];
                 if filter.is_some() {
                     filters.policy().keys_may_match(probes, &mut answers);
                 }
@@ -95,10 +98,10 @@ impl<'a> Stored<'a> {
         }
     }
 
-    pub(crate) fn end_block(&mut self) {
+    pub(super) fn end_block(&mut self) {
         let (offset, keys) = (self.offset, self.keys);
         let base_lg = self.filters.first().map_or(0, FilterBlockReader::base_lg);
-        for denials in self.readings.iter_mut().flat_map(|tally| &mut tally.denials) {
+        for denials in self.counts.iter_mut().flat_map(|count| &mut count.denials) {
             let denied = std::mem::take(&mut denials.in_block);
             if denied == 0 {
                 continue;
@@ -114,10 +117,10 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// How many keys are denied, the findings, and by which of several hashes that is.
-    pub(crate) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
+    /// How many keys are denied, the findings, and by which hash if there are several.
+    pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
         let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };
-        let all = self.readings.into_iter().flat_map(|Tally { misfits, denials, .. }| {
+        let all = self.counts.into_iter().flat_map(|DenialCount { misfits, denials, .. }| {
             denials.into_iter().map(move |denials| (denials.total + misfits, denials)).zip(hashes.clone())
         });
         let best = all.min_by_key(|((against, _), _)| *against);
@@ -127,7 +130,8 @@ impl<'a> Stored<'a> {
 
 /// The policy, once for each hash that its name may stand for.
 ///
-/// Asked by either hash at once, a key would pass that the right one denies, if the other lets it by chance.
+/// One policy that lets a key pass if either hash does would hide denials: the wrong hash lets some of
+/// the denied keys pass by chance.
 fn hashes(policy: &SharedPolicy) -> Vec<SharedPolicy> {
     let legacy = LegacyBloomPolicy::new(10);
     if policy.name() != legacy.name() {

@@ -1,28 +1,28 @@
-//! Where the blocks of a table lie: each at a place of its own, and together they are the file.
+//! The extents of a table's blocks. They must not overlap, and together they should make up the file.
 
 use filterblock::table::BlockHandle;
 
 use super::finding::{Code, Finding, Findings};
 
-/// The footer, at the end of the file.
+/// The length of the footer, at the end of the file.
 const FOOTER_LEN: u64 = 48;
 
-/// The places of a table's blocks, all within the file.
+/// The extents of a table's blocks, all within the file.
 #[derive(Default)]
-pub(crate) struct Places {
+pub(super) struct BlockExtents {
     blocks: Vec<BlockHandle>,
 }
 
-impl Places {
-    /// A block, unless its end is beyond all numbers, which is found elsewhere.
-    pub(crate) fn add(&mut self, handle: BlockHandle) {
+impl BlockExtents {
+    /// Adds a block. One whose end overflows is reported elsewhere.
+    pub(super) fn add(&mut self, handle: BlockHandle) {
         if handle.end().is_some() {
             self.blocks.push(handle);
         }
     }
 
-    /// Finds the blocks that reach into others. Returns how many bytes of the file are in no block.
-    pub(crate) fn finish(mut self, file_len: u64, findings: &mut Findings) -> u64 {
+    /// Reports the blocks that reach into others. Returns how many bytes of the file are in no block.
+    pub(super) fn finish(mut self, file_len: u64, findings: &mut Findings) -> u64 {
         // Nearly sorted already if the table is sound.
         self.blocks.sort();
         self.blocks.dedup();
@@ -54,11 +54,11 @@ mod tests {
     use super::*;
 
     fn finish(blocks: &[(u64, u64)], file_len: u64) -> (Vec<String>, u64) {
-        let mut places = Places::default();
-        blocks.iter().for_each(|&(offset, size)| places.add(BlockHandle { offset, size }));
+        let mut extents = BlockExtents::default();
+        blocks.iter().for_each(|&(offset, size)| extents.add(BlockHandle { offset, size }));
         let mut findings = Findings::default();
-        let unused = places.finish(file_len, &mut findings);
-        (findings.into_list().iter().map(ToString::to_string).collect(), unused)
+        let unused = extents.finish(file_len, &mut findings);
+        (findings.to_list().iter().map(ToString::to_string).collect(), unused)
     }
 
     #[test]

@@ -1,16 +1,14 @@
-//! What is wrong with a table, with a code that stays the same from version to version.
+//! What is wrong with a table, under codes that stay the same from version to version.
 
 use std::fmt::{self, Display};
 
 use filterblock::{Error, Structure};
-use serde::Serialize;
 
-/// So many findings of one code are kept; of the others the number is.
+/// How many findings of one code are kept. Others are counted.
 const MAX_OF_A_CODE: u64 = 16;
 
-/// What kind of finding it is. The names are documented in `docs/findings.md` and are never changed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// The kind of a finding. The names are documented in `docs/findings.md` and never change.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Code {
     Unreadable,
     Unsupported,
@@ -90,16 +88,16 @@ impl Code {
         }
     }
 
-    /// Whether it kept a part of the table from being looked at, and says nothing about what is there.
+    /// Whether a part of the table could not be looked at, which says nothing about what is there.
     pub(crate) const fn hides(self) -> bool {
         matches!(self, Self::Unreadable | Self::Unsupported | Self::Limit)
     }
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Finding {
     pub(crate) code: Code,
-    /// Where in the file; none for what concerns the file as a whole.
+    /// The offset in the file; `None` if the finding is about the file as a whole.
     pub(crate) offset: Option<u64>,
     pub(crate) expected: String,
     pub(crate) found: String,
@@ -125,19 +123,19 @@ impl Finding {
         Self { code, offset: offset.into(), expected: expected.into(), found: found.into() }
     }
 
-    /// What the library says of a block or a file.
+    /// The finding behind an error of the library's.
     pub(crate) fn of(error: &Error) -> Self {
         match error.without_path() {
-            Error::Io { action, offset, source } => {
+            Error::Io { action, offset, source, .. } => {
                 Self::new(Code::Unreadable, *offset, format!("{action} to succeed"), source.to_string())
             }
-            Error::Corrupt { what, offset, expected, found } => {
+            Error::Corrupt { what, offset, expected, found, .. } => {
                 Self::new(code_of(*what), *offset, expected.as_ref(), found.as_ref())
             }
             Error::Unsupported { offset, expected, found, .. } => {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
             }
-            Error::Limit { what, offset, limit, found } => Self::new(
+            Error::Limit { what, offset, limit, found, .. } => Self::new(
                 Code::Limit,
                 *offset,
                 format!("a {what} of at most {limit} bytes"),
@@ -164,15 +162,15 @@ fn code_of(structure: Structure) -> Code {
 }
 
 /// The findings about one table: the first of each code, and how many more there are.
-#[derive(Default, Debug)]
+#[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Findings {
     list: Vec<Finding>,
-    /// How many there are of each code; only those that occur.
+    /// How many there are of each code that occurs.
     counts: Vec<(Code, u64)>,
 }
 
 impl Findings {
-    /// Takes note of a finding, which is put together only if it is kept.
+    /// Adds a finding, which is put together only if it is kept.
     pub(crate) fn add(&mut self, code: Code, finding: impl FnOnce() -> Finding) {
         let count = match self.counts.iter_mut().find(|(counted, _)| *counted == code) {
             Some((_, count)) => count,
@@ -194,7 +192,7 @@ impl Findings {
         self.add(finding.code, || finding);
     }
 
-    /// Takes over what another list holds.
+    /// Adds the findings of another list.
     pub(crate) fn append(&mut self, other: Self) {
         let Self { list, counts } = other;
         let mut kept: Vec<(Code, u64)> = Vec::new();
@@ -230,8 +228,9 @@ impl Findings {
         self.list.iter().any(|finding| finding.code.hides())
     }
 
-    /// What there is to list; the last says how many there are besides.
-    pub(crate) fn into_list(mut self) -> Vec<Finding> {
+    /// The findings kept. A last one says how many others there are.
+    pub(crate) fn to_list(&self) -> Vec<Finding> {
+        let mut list = self.list.clone();
         let more: Vec<String> = self
             .counts
             .iter()
@@ -240,9 +239,9 @@ impl Findings {
             .collect();
         if !more.is_empty() {
             let expected = format!("at most {MAX_OF_A_CODE} findings of one code to list");
-            self.list.push(Finding::new(Code::More, None, expected, more.join(", ")));
+            list.push(Finding::new(Code::More, None, expected, more.join(", ")));
         }
-        self.list
+        list
     }
 }
 
@@ -255,13 +254,6 @@ mod tests {
     }
 
     #[test]
-    fn json_has_the_names_that_people_read() {
-        for code in Code::ALL {
-            assert_eq!(serde_json::to_value(code).unwrap(), code.name());
-        }
-    }
-
-    #[test]
     fn the_first_of_each_code_are_kept_and_the_others_counted() {
         let mut findings = Findings::default();
         (0..20).for_each(|at| findings.push(finding(Code::Checksum, at)));
@@ -271,7 +263,7 @@ mod tests {
         both.push(finding(Code::Checksum, 100));
         both.append(findings);
         assert_eq!(both.total(), 22);
-        let list = both.into_list();
+        let list = both.to_list();
         let offsets: Vec<_> = list.iter().map(|finding| finding.offset).collect();
         let kept = std::iter::once(100).chain(0..15).chain([7]).map(Some).chain([None]);
         assert_eq!(offsets, kept.collect::<Vec<_>>());

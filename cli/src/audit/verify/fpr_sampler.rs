@@ -1,31 +1,31 @@
-//! The rate of false positives, measured: filters asked for keys that are not there.
+//! The rate of false positives, measured by asking filters for keys that are not there.
 //!
-//! Some of the filters are chosen, evenly spread over the data blocks. From the keys of the first data block that such a filter is for,
-//! others are made, by a change of a byte or bytes behind. Whatever of them is stored, in that block or in one of the
-//! others that the filter is for, is struck out, and the filter is asked for the rest. This needs no order of
-//! keys, and not more memory the larger a filter is.
+//! Some of the filters are chosen, evenly spread over the data blocks. From the keys of the first data
+//! block that such a filter covers, others are made by changing a byte or appending some. Those of them
+//! that are stored, in that block or in another that the filter covers, are struck out, and the filter is
+//! asked for the rest. This needs no order of keys, and no more memory the larger a filter is.
 
 use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
 /// How many filters are asked at most, and for about how many keys in all.
 const MAX_FILTERS: u64 = 64;
-const KEYS: u64 = 4096;
-/// How much of a data block is used to make keys from.
+const MADE_KEYS: u64 = 4096;
+/// How much of a data block serves to make keys from.
 const MAX_SEEDS: usize = 256;
 const MAX_SEED_BYTES: usize = 64 << 10;
-/// How many bytes of keys are made for a filter. Few keys are made where they are long.
+/// How many bytes of keys are made for a filter. Of long keys, few are made.
 const MAX_MADE_BYTES: usize = 1 << 20;
 
-pub(crate) struct Absent<'a, P: FilterPolicy, B: AsRef<[u8]>> {
+pub(super) struct FprSampler<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     filters: &'a FilterBlockReader<P, B>,
     random: SplitMix,
-    /// Data blocks from one chosen filter to the next.
+    /// How many data blocks lie between two chosen filters.
     stride: u64,
     keys_a_filter: usize,
-    /// How many data blocks have been begun, and how many have to be for the next filter to be chosen.
+    /// How many data blocks have begun, and at how many the next filter is chosen.
     blocks: u64,
     due: u64,
-    /// The first data block of the filter in question, and how many it has had so far.
+    /// The first data block of the current filter, and how many it has had so far.
     first_offset: u64,
     filter_blocks: u64,
     phase: Phase,
@@ -34,18 +34,18 @@ pub(crate) struct Absent<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     /// Hashes of the keys stored in the first data block.
     stored: Vec<u64>,
     made: KeyBuf,
-    /// The keys made that may be asked for, by their hashes.
+    /// The keys in `made` that may be asked for, sorted by hash.
     candidates: Vec<Candidate>,
     answers: Vec<bool>,
     passed: f64,
     weight: f64,
 }
 
-/// A key made, and not known to be stored.
+/// A key that was made, and is not known to be stored.
 #[derive(Clone, Copy)]
 struct Candidate {
     hash: u64,
-    /// Its place in `made`.
+    /// Its index in `made`.
     at: usize,
     /// Whether it turned out to be stored.
     struck: bool,
@@ -53,17 +53,17 @@ struct Candidate {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// This filter is not one of those chosen.
+    /// The current filter is not chosen.
     Idle,
-    /// In the first data block of the filter.
+    /// In the first data block of a chosen filter.
     First,
-    /// In another one of it.
+    /// In a later data block of it.
     Later,
 }
 
-impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
-    /// For a table of so many data blocks and filters that are for some of them.
-    pub(crate) fn new(
+impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
+    /// A sampler for a table of `blocks` data blocks, which `used_filters` filters cover.
+    pub(super) fn new(
         filters: &'a FilterBlockReader<P, B>,
         blocks: u64,
         used_filters: u64,
@@ -73,7 +73,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
             filters,
             random: SplitMix(seed),
             stride: blocks.div_ceil(MAX_FILTERS).max(1),
-            keys_a_filter: (KEYS / used_filters.clamp(1, MAX_FILTERS)) as usize,
+            keys_a_filter: (MADE_KEYS / used_filters.clamp(1, MAX_FILTERS)) as usize,
             blocks: 0,
             due: 0,
             first_offset: 0,
@@ -90,7 +90,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
         }
     }
 
-    pub(crate) fn begin_block(&mut self, offset: u64) {
+    pub(super) fn begin_block(&mut self, offset: u64) {
         let base_lg = u32::from(self.filters.base_lg());
         let is_same =
             self.filter_blocks > 0 && offset.checked_shr(base_lg) == self.first_offset.checked_shr(base_lg);
@@ -108,14 +108,14 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
         self.blocks += 1;
     }
 
-    /// Whether the keys of this data block are wanted.
-    pub(crate) fn is_listening(&self) -> bool {
+    /// Whether [`key`](Self::key) is to be called with the keys of this data block.
+    pub(super) fn is_listening(&self) -> bool {
         self.phase != Phase::Idle
     }
 
-    /// A stored key, as filters know it.
+    /// Takes note of a stored key, as filters know it.
     #[inline]
-    pub(crate) fn key(&mut self, key: &[u8]) {
+    pub(super) fn key(&mut self, key: &[u8]) {
         match self.phase {
             Phase::Idle => {}
             Phase::First => {
@@ -137,7 +137,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
         }
     }
 
-    pub(crate) fn end_block(&mut self) {
+    pub(super) fn end_block(&mut self) {
         if self.phase == Phase::First {
             self.make();
             self.phase = Phase::Later;
@@ -168,7 +168,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
         self.seed_bytes = 0;
     }
 
-    /// Asks the filter in question, if it is one of those chosen.
+    /// Asks the current filter, if it is chosen.
     fn end_filter(&mut self) {
         let made = self.made.as_keys();
         let absent = self.candidates.iter().filter(|candidate| !candidate.struck);
@@ -187,14 +187,14 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> Absent<'a, P, B> {
         self.phase = Phase::Idle;
     }
 
-    /// The share of absent keys that passed, in the mean over data blocks. `None` if no filter was asked.
-    pub(crate) fn finish(mut self) -> Option<f64> {
+    /// The share of absent keys that passed, in the mean over data blocks; `None` if no filter was asked.
+    pub(super) fn finish(mut self) -> Option<f64> {
         self.end_filter();
         (self.weight > 0.0).then(|| self.passed / self.weight)
     }
 }
 
-/// Another key, made from `seed`.
+/// Makes a key other than `seed` from it.
 fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     key.clear();
     key.extend_from_slice(seed);
@@ -207,7 +207,7 @@ fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     }
 }
 
-/// Keys that collide are taken for stored ones, and not asked for: quality matters little, time does.
+/// A fast hash of low quality. A made key that collides with a stored one is merely not asked for.
 #[inline]
 fn hash(key: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -219,7 +219,7 @@ fn hash(key: &[u8]) -> u64 {
     hash ^ hash >> 32
 }
 
-/// The generator SplitMix64: the same numbers for the same seed, everywhere.
+/// The generator SplitMix64: a seed gives the same numbers on every machine.
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -240,7 +240,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps what it is asked for, and lets pass what begins with an even byte.
+    /// Records the keys it is asked for, and lets those pass that begin with an even byte.
     #[derive(Default)]
     struct Witness(Mutex<Vec<Vec<u8>>>);
 
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// A stored key: each data block has the same where each has a filter of its own, so that one list says what is stored.
+    /// A stored key. The keys differ from block to block if the blocks share a filter.
     fn stored_key(base_lg: u8, block: u64, key: u8) -> Vec<u8> {
         vec![if base_lg == 63 { block as u8 } else { 0 }, key]
     }
@@ -273,13 +273,13 @@ mod tests {
         let contents = builder.finish().unwrap();
         let reader = FilterBlockReader::new(Witness::default(), contents.as_ref());
         let used_filters = if base_lg == 63 { 1 } else { 100 };
-        let mut absent = Absent::new(&reader, 100, used_filters, seed);
+        let mut sampler = FprSampler::new(&reader, 100, used_filters, seed);
         for block in 0..100 {
-            absent.begin_block(block * 4096);
-            (0..200).for_each(|key| absent.key(&stored_key(base_lg, block, key)));
-            absent.end_block();
+            sampler.begin_block(block * 4096);
+            (0..200).for_each(|key| sampler.key(&stored_key(base_lg, block, key)));
+            sampler.end_block();
         }
-        let rate = absent.finish();
+        let rate = sampler.finish();
         (rate, std::mem::take(&mut reader.policy().0.lock().unwrap()))
     }
 
@@ -318,6 +318,6 @@ mod tests {
     #[test]
     fn nothing_to_ask_is_no_rate() {
         let reader = FilterBlockReader::new(Witness::default(), &[][..]);
-        assert_eq!(Absent::new(&reader, 0, 0, 0).finish(), None);
+        assert_eq!(FprSampler::new(&reader, 0, 0, 0).finish(), None);
     }
 }

@@ -1,35 +1,36 @@
-//! The order of keys, and of the index around them.
+//! The check of the order of keys, and of the index around them.
 
 use std::cmp::Ordering;
 
 use filterblock::quote;
 
-use super::batch::Entry;
+use super::batch::StoredKey;
 use super::finding::{Code, Finding, Findings};
-use crate::audit::key_encoding::Reading;
+use super::verdict::Note;
+use crate::audit::key_encoding::KeyEncoding;
 
-/// What is known of the order of the keys.
+/// The order that the keys should be in.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Expectation {
+pub(super) enum ExpectedOrder {
     /// User keys are in bytewise order.
     Bytewise,
     /// No order is recorded. Bytewise is assumed, and the check given up where that does not hold.
     Presumed,
-    /// An order of this name, which is not known here.
-    Custom(String),
+    /// The order of a comparator of this name, which is not known.
+    Custom(Vec<u8>),
 }
 
-/// Follows a table's keys and index in their order.
-pub(crate) struct Order {
-    expectation: Expectation,
-    /// Whether the order is one that is known here.
+/// Follows the keys of a table and its index.
+pub(super) struct OrderCheck {
+    expected: ExpectedOrder,
+    /// Whether the order is one that is known.
     is_checked: bool,
-    /// What speaks against each way to read the keys.
-    readings: Vec<(Reading, Findings)>,
-    /// The last key of those that came, if there was one.
+    /// The findings by each encoding that is possible.
+    encodings: Vec<(KeyEncoding, Findings)>,
+    /// The last key so far.
     last_key: Vec<u8>,
     has_last_key: bool,
-    /// The index's key for the data block before.
+    /// The last separator of the index so far.
     separator: Vec<u8>,
     /// Which of the two came last.
     after: After,
@@ -42,12 +43,12 @@ enum After {
     Separator,
 }
 
-impl Order {
-    pub(crate) fn new(expectation: Expectation, readings: &[Reading]) -> Self {
+impl OrderCheck {
+    pub(super) fn new(expected: ExpectedOrder, encodings: &[KeyEncoding]) -> Self {
         Self {
-            is_checked: !matches!(expectation, Expectation::Custom(_)),
-            expectation,
-            readings: readings.iter().map(|&reading| (reading, Findings::default())).collect(),
+            is_checked: !matches!(expected, ExpectedOrder::Custom(_)),
+            expected,
+            encodings: encodings.iter().map(|&encoding| (encoding, Findings::default())).collect(),
             last_key: Vec::new(),
             has_last_key: false,
             separator: Vec::new(),
@@ -55,18 +56,19 @@ impl Order {
         }
     }
 
-    /// The next keys, of the data block at `offset`.
-    pub(crate) fn keys(&mut self, entries: &[Entry<'_>], offset: u64) {
-        let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return };
+    /// Checks the next keys, of the data block at `offset`.
+    pub(super) fn keys(&mut self, keys: &[StoredKey<'_>], offset: u64) {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return };
         if self.is_checked {
             self.follow(first.key, Code::KeyOrder, offset);
-            // With one reading, user keys that ascend, as nearly all do, need no other look.
-            let is_known = self.readings.len() == 1;
-            for pair in entries.windows(2) {
+            // With one encoding, user keys that ascend are in order, whatever the versions: the quick
+            // way for nearly all keys.
+            let is_known = self.encodings.len() == 1;
+            for pair in keys.windows(2) {
                 let [previous, next] = pair else { continue };
                 let ascend = matches!((previous.filtered, next.filtered), (Some(a), Some(b)) if a < b);
                 if !(is_known && ascend) {
-                    compare(&mut self.readings, previous.key, next.key, false, Code::KeyOrder, offset);
+                    compare(&mut self.encodings, previous.key, next.key, false, Code::KeyOrder, offset);
                 }
             }
         }
@@ -76,8 +78,8 @@ impl Order {
         self.after = After::Key;
     }
 
-    /// The index's key for the data block whose keys came last.
-    pub(crate) fn separator(&mut self, separator: &[u8], index_offset: u64) {
+    /// Checks the index's key for the data block whose keys came last.
+    pub(super) fn separator(&mut self, separator: &[u8], index_offset: u64) {
         if self.is_checked {
             self.follow(separator, Code::IndexOrder, index_offset);
         }
@@ -95,44 +97,41 @@ impl Order {
         };
         // A separator may be equal to the last key of its block.
         let may_equal = self.after == After::Key && code == Code::IndexOrder;
-        compare(&mut self.readings, previous, next, may_equal, code, offset);
+        compare(&mut self.encodings, previous, next, may_equal, code, offset);
     }
 
     /// The last key of all.
-    pub(crate) fn last_key(&self) -> Option<&[u8]> {
+    pub(super) fn last_key(&self) -> Option<&[u8]> {
         self.has_last_key.then_some(&*self.last_key)
     }
 
     /// What is wrong with the order, or why it was not checked.
-    pub(crate) fn finish(self) -> Result<Findings, String> {
-        if let Expectation::Custom(name) = self.expectation {
-            return Err(format!("the order of the keys is {name}'s, and was not checked"));
+    pub(super) fn finish(self) -> Result<Findings, Note> {
+        if let ExpectedOrder::Custom(comparator) = self.expected {
+            return Err(Note::CustomOrder { comparator });
         }
-        debug_assert!(!self.readings.is_empty(), "keys are read in some way");
-        // Whichever reading has least against it.
-        let best = self.readings.into_iter().map(|(_, findings)| findings).min_by_key(Findings::total);
+        debug_assert!(!self.encodings.is_empty(), "keys are in some encoding");
+        // The encoding with the fewest findings is taken to be right.
+        let best = self.encodings.into_iter().map(|(_, findings)| findings).min_by_key(Findings::total);
         let findings = best.unwrap_or_default();
         match findings.first() {
-            Some(first) if self.expectation == Expectation::Presumed => Err(format!(
-                "the order of the keys is not bytewise and was not checked ({first}); if it should be, say so with \
-                 --comparator bytewise"
-            )),
+            Some(first) if self.expected == ExpectedOrder::Presumed => Err(Note::NotBytewise(first.clone())),
             _ => Ok(findings),
         }
     }
 }
 
-/// Notes what by each reading is wrong with `next` behind `previous`.
+/// Adds a finding for each encoding by which `next` must not follow `previous`.
 fn compare(
-    readings: &mut [(Reading, Findings)],
+    encodings: &mut [(KeyEncoding, Findings)],
     previous: &[u8],
     next: &[u8],
     may_equal: bool,
     code: Code,
     offset: u64,
 ) {
-    for (reading, findings) in readings {
-        match reading.compare(previous, next) {
+    for (encoding, findings) in encodings {
+        match encoding.compare(previous, next) {
             Ordering::Less => {}
             Ordering::Equal if may_equal => {}
             _ => {
@@ -150,10 +149,10 @@ fn compare(
 mod tests {
     use super::*;
 
-    /// In capitals: the index.
-    fn follow(expectation: Expectation, keys: &[&[u8]]) -> Result<Vec<Finding>, String> {
+    /// Checks these keys. Those in capitals are separators of the index.
+    fn follow(expected: ExpectedOrder, keys: &[&[u8]]) -> Result<Vec<Finding>, Note> {
         let follow = |most| {
-            let mut order = Order::new(expectation.clone(), &[Reading::Whole]);
+            let mut order = OrderCheck::new(expected.clone(), &[KeyEncoding::Whole]);
             let is_separator = |key: &&[u8]| key.iter().any(u8::is_ascii_uppercase);
             for run in keys.chunk_by(|a, b| !is_separator(a) && !is_separator(b)) {
                 if run.iter().any(is_separator) {
@@ -161,13 +160,14 @@ mod tests {
                     continue;
                 }
                 for keys in run.chunks(most) {
-                    let entries: Vec<_> = keys.iter().map(|key| Entry { key, filtered: Some(key) }).collect();
+                    let entries: Vec<_> =
+                        keys.iter().map(|key| StoredKey { key, filtered: Some(key) }).collect();
                     order.keys(&entries, 10);
                 }
             }
-            order.finish().map(Findings::into_list)
+            order.finish().map(|findings| findings.to_list())
         };
-        // However many come at once.
+        // The result does not depend on how many come at once.
         let found = follow(usize::MAX);
         for most in 1..4 {
             assert_eq!(format!("{:?}", follow(most)), format!("{found:?}"));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn texts(keys: &[&[u8]]) -> Vec<String> {
-        let found = follow(Expectation::Bytewise, keys).unwrap();
+        let found = follow(ExpectedOrder::Bytewise, keys).unwrap();
         found.iter().map(ToString::to_string).collect()
     }
 
@@ -215,22 +215,22 @@ mod tests {
 
     #[test]
     fn an_unknown_order_is_not_held_against_a_table() {
-        assert!(follow(Expectation::Presumed, &[b"a", b"b"]).unwrap().is_empty());
-        let reason = follow(Expectation::Presumed, &[b"b", b"a"]).unwrap_err();
-        assert!(reason.starts_with("the order of the keys is not bytewise and was not checked (key-order"));
-        let reason = follow(Expectation::Custom("\"x\"".into()), &[b"a", b"b"]).unwrap_err();
-        assert_eq!(reason, "the order of the keys is \"x\"'s, and was not checked");
+        assert!(follow(ExpectedOrder::Presumed, &[b"a", b"b"]).unwrap().is_empty());
+        let reason = follow(ExpectedOrder::Presumed, &[b"b", b"a"]).unwrap_err();
+        assert!(matches!(reason, Note::NotBytewise(Finding { code: Code::KeyOrder, .. })), "{reason:?}");
+        let reason = follow(ExpectedOrder::Custom(b"x".to_vec()), &[b"a", b"b"]).unwrap_err();
+        assert_eq!(reason, Note::CustomOrder { comparator: b"x".to_vec() });
     }
 
     #[test]
-    fn the_reading_that_holds_counts() {
+    fn the_encoding_that_holds_counts() {
         // Byte by byte the second key comes first; as internal keys they are two versions.
         let keys = [b"k\x01\x09\0\0\0\0\0\0", b"k\x01\x08\0\0\0\0\0\0"];
-        let mut both = Order::new(Expectation::Bytewise, &[Reading::Whole, Reading::Internal]);
-        let entries = keys.map(|key| Entry { key, filtered: Some(key) });
+        let mut both = OrderCheck::new(ExpectedOrder::Bytewise, &[KeyEncoding::Whole, KeyEncoding::Internal]);
+        let entries = keys.map(|key| StoredKey { key, filtered: Some(key) });
         both.keys(&entries, 0);
         assert!(both.finish().unwrap().is_empty());
-        let mut whole = Order::new(Expectation::Bytewise, &[Reading::Whole]);
+        let mut whole = OrderCheck::new(ExpectedOrder::Bytewise, &[KeyEncoding::Whole]);
         whole.keys(&entries, 0);
         assert_eq!(whole.finish().unwrap().total(), 1);
     }

@@ -1,19 +1,9 @@
-//! What came of checking a table, as JSON and for people.
-
-use std::borrow::Cow;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-
-use serde::Serialize;
+//! The outcome of verifying a table.
 
 use super::finding::{Finding, Findings};
-use crate::io::console::{Console, Tone};
-use crate::render::json::line::write_line;
-use crate::render::show::{count, counted, json_path, path_text, percent};
 
-#[derive(Debug)]
+#[derive(Default, PartialEq, Debug)]
 pub(crate) struct Verdict {
-    pub(crate) path: PathBuf,
     /// How many entries were decoded, and how many of their keys a filter denies.
     pub(crate) keys: u64,
     pub(crate) denied: u64,
@@ -21,8 +11,7 @@ pub(crate) struct Verdict {
     pub(crate) measured_fpr: Option<f64>,
     pub(crate) estimated_fpr: Option<f64>,
     pub(crate) findings: Findings,
-    /// What is no fault, but good to know.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +20,27 @@ pub(crate) enum Status {
     Findings,
     /// Something could not be looked at, whatever else was found.
     Unreadable,
+}
+
+/// What is not a fault, but good to know.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Note {
+    /// The file is not a whole table, and the database does not use it.
+    NotWhole(Finding),
+    Obsolete,
+    NoFilter,
+    /// The filter's policies, none of which is known.
+    UnknownPolicy(Vec<Vec<u8>>),
+    /// The filters fit the signed hash of old LevelDB versions, not the unsigned one of goleveldb.
+    SignedHash,
+    /// The keys are in the order of a comparator that is not known.
+    CustomOrder {
+        comparator: Vec<u8>,
+    },
+    /// No order of the keys is recorded, and it is not bytewise, as this finding shows.
+    NotBytewise(Finding),
+    /// So many bytes of the file are in none of its blocks.
+    UnusedBytes(u64),
 }
 
 impl Status {
@@ -43,34 +53,10 @@ impl Status {
     }
 }
 
-/// The names of the fields are documented in `docs/findings.md`.
-#[derive(Serialize)]
-struct Report<'a> {
-    path: Cow<'a, str>,
-    status: &'static str,
-    keys: u64,
-    denied: u64,
-    measured_fpr: Option<f64>,
-    estimated_fpr: Option<f64>,
-    findings: &'a [Finding],
-}
-
 impl Verdict {
-    pub(crate) fn new(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            keys: 0,
-            denied: 0,
-            measured_fpr: None,
-            estimated_fpr: None,
-            findings: Findings::default(),
-            notes: Vec::new(),
-        }
-    }
-
-    /// Of something about which there is one thing to say.
-    pub(crate) fn of_finding(path: &Path, finding: Finding) -> Self {
-        let mut verdict = Self::new(path);
+    /// A verdict of one finding and nothing else.
+    pub(crate) fn of_finding(finding: Finding) -> Self {
+        let mut verdict = Self::default();
         verdict.findings.push(finding);
         verdict
     }
@@ -82,38 +68,30 @@ impl Verdict {
             () => Status::Findings,
         }
     }
+}
 
-    pub(crate) fn write(self, as_json: bool, console: &mut Console) -> io::Result<()> {
-        let status = self.status();
-        let Self { path, keys, denied, measured_fpr, estimated_fpr, findings, notes } = self;
-        let findings = findings.into_list();
-        if as_json {
-            // What is no finding has no place in a finding's list.
-            notes.iter().for_each(|note| console.complain(&path, note));
-            let (path, status) = (json_path(&path), status.name());
-            let report =
-                Report { path, status, keys, denied, measured_fpr, estimated_fpr, findings: &findings };
-            return write_line(console, &report);
+/// How many verdicts there are of each kind, and their sums.
+#[derive(Default)]
+pub(crate) struct VerdictCounts {
+    pub(crate) sound: u64,
+    pub(crate) findings: u64,
+    pub(crate) unreadable: u64,
+    pub(crate) keys: u64,
+    pub(crate) denied: u64,
+}
+
+impl VerdictCounts {
+    pub(crate) fn add(&mut self, verdict: &Verdict) {
+        match verdict.status() {
+            Status::Sound => self.sound += 1,
+            Status::Findings => self.findings += 1,
+            Status::Unreadable => self.unreadable += 1,
         }
-        let tone = if status == Status::Sound { Tone::Good } else { Tone::Bad };
-        let verdict = console.tone(tone, status.name());
-        write!(console, "{}: {verdict}", path_text(&path))?;
-        if keys > 0 || status == Status::Sound {
-            write!(console, ", {}, {} denied", counted(keys, "key"), count(denied))?;
-        }
-        if let (Some(measured), Some(estimated)) = (measured_fpr, estimated_fpr) {
-            let (measured, estimated) = (percent(measured), percent(estimated));
-            write!(console, ", false positives {measured} measured, {estimated} estimated")?;
-        }
-        writeln!(console)?;
-        for finding in &findings {
-            let finding = console.tone(Tone::Bad, finding);
-            writeln!(console, "  {finding}")?;
-        }
-        for note in &notes {
-            let note = console.tone(Tone::Dim, format!("note: {note}"));
-            writeln!(console, "  {note}")?;
-        }
-        Ok(())
+        self.keys += verdict.keys;
+        self.denied += verdict.denied;
+    }
+
+    pub(crate) fn all(&self) -> u64 {
+        self.sound + self.findings + self.unreadable
     }
 }

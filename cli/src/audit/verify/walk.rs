@@ -1,74 +1,145 @@
 //! The way through a table: its index, and every entry of every data block.
 
-use bytes::Bytes;
-use filterblock::table::{BlockCursor, BlockHandle, Table};
-use filterblock::{Error, SharedPolicy, quote};
+use filterblock::table::{BlockCursor, BlockHandle, ReadAt, Table};
+use filterblock::{Error, LegacyHash, Result, SharedPolicy, quote};
 
-use super::batch::{BATCH, Batch, Entry};
+use super::batch::{BATCH_KEYS, Batch, StoredKey};
 use super::budget::{Budget, Exceeded};
-use super::denials::Stored;
-use super::extents::Places;
-use super::finding::{Code, Finding};
-use super::fpr_sampler::Absent;
-use super::order::Order;
-use super::verdict::Verdict;
-use crate::audit::key_encoding::Reading;
-use crate::audit::stats::Offsets;
-use crate::io::read_ahead::ReadAhead;
+use super::denials::DenialCheck;
+use super::extents::BlockExtents;
+use super::finding::{Code, Finding, Findings};
+use super::fpr_sampler::FprSampler;
+use super::order::OrderCheck;
+use super::verdict::{Note, Verdict};
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::reading::needs_range;
+use crate::audit::stats::offsets::Offsets;
 
-/// What names in the metaindex begin with whose values are handles: of filters, and of Basho's counters.
-const HANDLES: [&[u8]; 2] = [b"filter.", b"stats."];
+/// Names in the metaindex with these prefixes have handles as values: filters, and Basho's counters.
+const HANDLE_PREFIXES: [&[u8]; 2] = [b"filter.", b"stats."];
 
-/// The way through index and data blocks.
-pub(crate) struct Walk<'a, 'v> {
-    pub(crate) table: &'a Table<ReadAhead>,
-    pub(crate) order: Order,
-    pub(crate) stored: Option<Stored<'a>>,
-    pub(crate) absent: Option<Absent<'a, SharedPolicy, Bytes>>,
-    /// The first of the readings: how keys are read to make others from.
-    pub(crate) reading: Reading,
-    pub(crate) is_internal: bool,
-    pub(crate) first_key: Option<Vec<u8>>,
-    pub(crate) places: Places,
-    /// The data blocks gone through, where the index may name one twice.
-    pub(crate) seen: Option<Offsets>,
-    /// What went through the data block before. Its memory serves again.
-    pub(crate) cursor: Option<BlockCursor<'a>>,
-    pub(crate) batch: Batch,
-    pub(crate) budget: Budget,
+/// Goes through the index and the data blocks, and hands every key to each check.
+pub(super) struct Walk<'a, 'v, R> {
+    table: &'a Table<R>,
+    order: OrderCheck,
+    pub(super) denials: Option<DenialCheck<'a>>,
+    pub(super) sampler: Option<FprSampler<'a, SharedPolicy, bytes::Bytes>>,
+    /// The first of the possible encodings. Absent keys are made from keys in this one.
+    pub(super) encoding: KeyEncoding,
+    /// Whether all keys have to be internal keys.
+    pub(super) is_internal: bool,
+    /// The data blocks gone through, if the index may name one twice.
+    pub(super) seen: Option<Offsets>,
+    first_key: Option<Vec<u8>>,
+    extents: BlockExtents,
+    /// The cursor of the last data block. Its memory is used again.
+    cursor: Option<BlockCursor<'a>>,
+    batch: Batch,
+    budget: Budget,
     /// Whether all entries of all blocks have been seen.
-    pub(crate) complete: bool,
-    pub(crate) verdict: &'v mut Verdict,
+    complete: bool,
+    verdict: &'v mut Verdict,
 }
 
-impl Walk<'_, '_> {
-    pub(crate) fn all(&mut self, progress: &dyn Fn(u64)) {
-        self.data_blocks(progress);
-        self.places.add(self.table.index_handle());
-        if self.table.metaindex().is_some() {
-            self.places.add(self.table.metaindex_handle());
-        }
-        let metaindex = self.table.metaindex();
-        for handle in metaindex.into_iter().flat_map(handles) {
-            // What has another meaning than a handle may happen to look like one.
-            if handle.end().is_some_and(|end| end <= self.table.file_size()) {
-                self.places.add(handle);
-            }
+/// The results of a walk.
+pub(super) struct Walked {
+    pub(super) order: std::result::Result<Findings, Note>,
+    pub(super) denials: Option<(u64, Findings, Option<LegacyHash>)>,
+    pub(super) measured_fpr: Option<f64>,
+    pub(super) first_key: Option<Vec<u8>>,
+    pub(super) last_key: Option<Vec<u8>>,
+    pub(super) extents: BlockExtents,
+    /// Whether all entries of all blocks have been seen.
+    pub(super) complete: bool,
+}
+
+/// Why a walk ends before the end of the table.
+enum Stop {
+    OverBudget(Exceeded),
+    NeedRange(Error),
+}
+
+impl From<Exceeded> for Stop {
+    fn from(exceeded: Exceeded) -> Self {
+        Self::OverBudget(exceeded)
+    }
+}
+
+impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
+    /// A walk that checks only the order of the keys.
+    pub(super) fn new(
+        table: &'a Table<R>,
+        order: OrderCheck,
+        budget: Budget,
+        verdict: &'v mut Verdict,
+    ) -> Self {
+        Self {
+            table,
+            order,
+            denials: None,
+            sampler: None,
+            encoding: KeyEncoding::Whole,
+            is_internal: false,
+            seen: None,
+            first_key: None,
+            extents: BlockExtents::default(),
+            cursor: None,
+            batch: Batch::default(),
+            budget,
+            complete: true,
+            verdict,
         }
     }
 
-    fn data_blocks(&mut self, progress: &dyn Fn(u64)) {
+    pub(super) fn all(&mut self, progress: &dyn Fn(u64)) -> Result<()> {
+        self.data_blocks(progress)?;
+        self.extents.add(self.table.index_handle());
+        if self.table.metaindex().is_some() {
+            self.extents.add(self.table.metaindex_handle());
+        }
+        let metaindex = self.table.metaindex();
+        for handle in metaindex.into_iter().flat_map(handles) {
+            // A value that is no handle may happen to look like one.
+            if handle.end().is_some_and(|end| end <= self.table.file_size()) {
+                self.extents.add(handle);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(self) -> Walked {
+        let Self { order, denials, sampler, first_key, extents, complete, .. } = self;
+        Walked {
+            last_key: order.last_key().map(<[u8]>::to_vec),
+            order: order.finish(),
+            denials: denials.map(DenialCheck::finish),
+            measured_fpr: sampler.and_then(FprSampler::finish),
+            first_key,
+            extents,
+            complete,
+        }
+    }
+
+    fn data_blocks(&mut self, progress: &dyn Fn(u64)) -> Result<()> {
         let mut index = self.table.index();
         loop {
             match index.next() {
                 Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => return self.damage(&error),
+                Ok(false) => return Ok(()),
+                Err(error) => {
+                    self.damage(&error);
+                    return Ok(());
+                }
             }
             match index.handle() {
                 Ok(handle) => {
-                    if let Err(exceeded) = self.block(handle) {
-                        return self.over_budget(exceeded, handle.offset);
+                    match self.block(handle) {
+                        Ok(()) => {}
+                        Err(Stop::NeedRange(error)) => return Err(error),
+                        Err(Stop::OverBudget(exceeded)) => {
+                            self.over_budget(exceeded, handle.offset);
+                            return Ok(());
+                        }
                     }
                     progress(handle.size);
                 }
@@ -77,13 +148,13 @@ impl Walk<'_, '_> {
             self.order.separator(index.key(), self.table.index_handle().offset);
             self.budget.spend_keys(index.key().len());
             if let Err(exceeded) = self.budget.check() {
-                return self.over_budget(exceeded, self.table.index_handle().offset);
+                self.over_budget(exceeded, self.table.index_handle().offset);
+                return Ok(());
             }
         }
     }
 
-    /// A data block. Fails where the budget does not allow for more.
-    fn block(&mut self, handle: BlockHandle) -> Result<(), Exceeded> {
+    fn block(&mut self, handle: BlockHandle) -> std::result::Result<(), Stop> {
         if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;
             self.verdict.findings.add(Code::RepeatedBlock, || {
@@ -92,84 +163,86 @@ impl Walk<'_, '_> {
             });
             return Ok(());
         }
-        // Before it is read: what is damaged is not looked at twice either.
+        // Inserted before the block is read, so that a damaged block is not read twice either.
         if let Some(seen) = &mut self.seen {
             seen.insert(handle.offset);
         }
         if handle.end().is_some_and(|end| end <= self.table.file_size()) {
             self.budget.allows_reading(handle.size)?;
         }
-        let entries = match self.cursor.take() {
+        let entered = match self.cursor.take() {
             Some(mut cursor) => cursor.enter(self.table, handle).map(|()| cursor),
             None => self.table.block_cursor(handle),
         };
-        let mut entries = match entries {
+        let mut entries = match entered {
             Ok(entries) => entries,
+            Err(error) if needs_range(&error) => return Err(Stop::NeedRange(error)),
             Err(error) => {
                 self.damage(&error);
-                return self.budget.check();
+                return Ok(self.budget.check()?);
             }
         };
-        self.places.add(handle);
+        self.extents.add(handle);
+        if let Some(denials) = &mut self.denials {
+            denials.begin_block(handle.offset);
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.begin_block(handle.offset);
+        }
+        let within = self.entries(&mut entries, handle.offset);
+        self.cursor = Some(entries);
+        if let Some(denials) = &mut self.denials {
+            denials.end_block();
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.end_block();
+        }
+        Ok(within?)
+    }
+
+    /// Goes through the entries of the data block at `offset`.
+    fn entries(&mut self, entries: &mut BlockCursor<'_>, offset: u64) -> std::result::Result<(), Exceeded> {
         let mut within = self.budget.check();
-        if let Some(stored) = &mut self.stored {
-            stored.begin_block(handle.offset);
-        }
-        if let Some(absent) = &mut self.absent {
-            absent.begin_block(handle.offset);
-        }
-        let mut result = Ok(());
         while within.is_ok() {
             match entries.next() {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    result = Err(error);
-                    break;
+                    within = self.keys(offset);
+                    self.damage(&error);
+                    return within;
                 }
             }
             self.batch.push(entries.key());
             if self.batch.is_full(self.budget.left()) {
-                within = self.keys(handle.offset);
+                within = self.keys(offset);
             }
         }
-        within = within.and(self.keys(handle.offset));
-        self.cursor = Some(entries);
-        if let Err(error) = result {
-            self.damage(&error);
-        }
-        if let Some(stored) = &mut self.stored {
-            stored.end_block();
-        }
-        if let Some(absent) = &mut self.absent {
-            absent.end_block();
-        }
-        within
+        within.and(self.keys(offset))
     }
 
-    /// Looks at the keys that have been collected, of the data block at `offset`. Fails where the budget does not allow
-    /// for more.
-    fn keys(&mut self, offset: u64) -> Result<(), Exceeded> {
-        let reading = self.reading;
-        let mut entries = [Entry::default(); BATCH];
-        debug_assert!(self.batch.keys.len() <= BATCH, "no key is left out");
-        for (entry, key) in entries.iter_mut().zip(self.batch.keys.as_keys().iter()) {
-            *entry = Entry { key, filtered: reading.filtered(key) };
+    /// Checks the keys collected from the data block at `offset`.
+    fn keys(&mut self, offset: u64) -> std::result::Result<(), Exceeded> {
+        let encoding = self.encoding;
+        let mut keys = [StoredKey::default(); BATCH_KEYS];
+        debug_assert!(self.batch.keys.len() <= BATCH_KEYS, "no key is left out");
+        for (stored, key) in keys.iter_mut().zip(self.batch.keys.as_keys().iter()) {
+            *stored = StoredKey { key, filtered: encoding.filtered(key) };
         }
-        let entries = entries.get(..self.batch.keys.len()).unwrap_or_default();
-        self.verdict.keys += entries.len() as u64;
+        let keys = keys.get(..self.batch.keys.len()).unwrap_or_default();
+        self.verdict.keys += keys.len() as u64;
         if self.first_key.is_none() {
-            self.first_key = entries.first().map(|entry| entry.key.to_vec());
+            self.first_key = keys.first().map(|stored| stored.key.to_vec());
         }
-        self.order.keys(entries, offset);
-        if let Some(stored) = &mut self.stored {
-            stored.keys(entries);
+        self.order.keys(keys, offset);
+        if let Some(denials) = &mut self.denials {
+            denials.keys(keys);
         }
-        if let Some(absent) = self.absent.as_mut().filter(|absent| absent.is_listening()) {
-            entries.iter().filter_map(|entry| entry.filtered).for_each(|key| absent.key(key));
+        if let Some(sampler) = self.sampler.as_mut().filter(|sampler| sampler.is_listening()) {
+            keys.iter().filter_map(|stored| stored.filtered).for_each(|key| sampler.key(key));
         }
         if self.is_internal {
-            for Entry { key, .. } in entries.iter().filter(|entry| entry.filtered.is_none()) {
+            for key in keys.iter().filter(|stored| stored.filtered.is_none()).map(|stored| stored.key) {
                 self.verdict.findings.add(Code::ShortKey, || {
                     let expected = "an internal key of at least 8 bytes, or 16 with an expiry";
                     let found = format!("{}, of {} bytes", quote(key), key.len());
@@ -194,11 +267,11 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The handles that the metaindex holds, as far as it can be read.
+/// The handles in the metaindex, as far as it can be read.
 fn handles(mut metaindex: BlockCursor<'_>) -> impl Iterator<Item = BlockHandle> {
     std::iter::from_fn(move || {
         while let Ok(true) = metaindex.next() {
-            if HANDLES.iter().any(|prefix| metaindex.key().starts_with(prefix))
+            if HANDLE_PREFIXES.iter().any(|prefix| metaindex.key().starts_with(prefix))
                 && let Ok(handle) = metaindex.handle()
             {
                 return Some(handle);

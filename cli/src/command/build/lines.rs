@@ -1,19 +1,19 @@
-//! Lines of key and value, as they are read from a file.
+//! Lines of key and value, read from a file.
 
 use std::io::BufRead;
 use std::path::Path;
 
-use crate::render::show::path_text;
+use filterblock::{escape_path, quote};
 
-/// A key and its value, and the number of the line they stand on.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) struct Entry {
+/// A key and its value, and the number of their line.
+#[derive(Debug)]
+pub(super) struct KeyValue {
     pub(super) key: Vec<u8>,
     pub(super) line: u64,
     pub(super) value: Vec<u8>,
 }
 
-/// Reads `key <tab> value`, a line each. As wherever the tool reads lines, they end in LF or CR LF.
+/// Reads lines of a key, a tab and a value. They end in LF or CR LF, like all lines that the tool reads.
 pub(super) struct Lines<'a, R> {
     input: R,
     path: &'a Path,
@@ -24,21 +24,21 @@ pub(super) struct Lines<'a, R> {
 }
 
 impl<'a, R: BufRead> Lines<'a, R> {
-    /// `path` is for messages only. With `hex`, keys and values are hexadecimal.
+    /// `path` is for messages only. `hex`: keys and values are in hexadecimal.
     pub(super) fn new(input: R, path: &'a Path, hex: bool) -> Self {
         Self { input, path, hex, line: 0, bytes: 0, buffer: Vec::new() }
     }
 
-    /// How many bytes have been read.
+    /// The number of bytes read so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The next entry, `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Entry>, String> {
+    /// Reads the next line; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<KeyValue>, String> {
         self.buffer.clear();
         let read = self.input.read_until(b'\n', &mut self.buffer);
-        let read = read.map_err(|error| format!("{}: {error}", path_text(self.path)))?;
+        let read = read.map_err(|error| format!("{}: {error}", escape_path(self.path)))?;
         if read == 0 {
             return Ok(None);
         }
@@ -47,7 +47,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
-            return Err(self.complaint("a key, a tab and a value", "an empty line"));
+            return Err(self.error("a key, a tab and a value", "an empty line"));
         }
         let (key, value) = match line.iter().position(|&byte| byte == b'\t') {
             Some(at) => (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default()),
@@ -55,19 +55,18 @@ impl<'a, R: BufRead> Lines<'a, R> {
         };
         let (key, value) = if self.hex {
             let bytes = |digits: &[u8]| {
-                unhex(digits).ok_or_else(|| {
-                    self.complaint("pairs of hexadecimal digits", &filterblock::quote(digits).to_string())
-                })
+                unhex(digits)
+                    .ok_or_else(|| self.error("pairs of hexadecimal digits", &quote(digits).to_string()))
             };
             (bytes(key)?, bytes(value)?)
         } else {
             (key.to_vec(), value.to_vec())
         };
-        Ok(Some(Entry { key, line: self.line, value }))
+        Ok(Some(KeyValue { key, line: self.line, value }))
     }
 
-    fn complaint(&self, expected: &str, found: &str) -> String {
-        format!("{}: line {}: expected {expected}, found {found}", path_text(self.path), self.line)
+    fn error(&self, expected: &str, found: &str) -> String {
+        format!("{}: line {}: expected {expected}, found {found}", escape_path(self.path), self.line)
     }
 }
 
@@ -86,7 +85,7 @@ mod tests {
     fn read(input: &[u8], hex: bool) -> Result<Vec<Pair>, String> {
         let mut lines = Lines::new(input, Path::new("pairs"), hex);
         let mut entries = Vec::new();
-        while let Some(Entry { key, value, line }) = lines.next()? {
+        while let Some(KeyValue { key, value, line }) = lines.next()? {
             entries.push((key, value));
             assert_eq!(line, entries.len() as u64);
         }

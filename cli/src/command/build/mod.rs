@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use filterblock::table::{Compression, TableBuilder, TableSummary, WriteOptions};
-use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, SharedPolicy, escape, quote};
+use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, SharedPolicy, escape, escape_path, quote};
 
-use crate::TROUBLE;
-use crate::io::build_progress::Progress;
+use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
+use crate::io::progress::InputProgress;
 use crate::io::whole_file::WholeFile;
-use crate::render::show::{count, counted, counted_as, path_text, size};
-use lines::{Entry, Lines};
+use crate::render::numbers::{count, counted, counted_as, size};
+use lines::{KeyValue, Lines};
 
-/// Every so many entries, the progress is looked at.
+/// The number of lines between two updates of the progress bar.
 const STEP: u64 = 1024;
 
 /// Build a table, with filters, from lines of key and value
@@ -50,9 +50,9 @@ pub(crate) struct Arguments {
     /// Write no filters
     #[arg(long, conflicts_with_all = ["bits_per_key", "policy", "base_lg"])]
     no_filter: bool,
-    /// The filters' policy; given twice, the table gets filters of both
-    #[arg(long, value_enum, default_values_t = [Policy::New])]
-    policy: Vec<Policy>,
+    /// The filters' policy, by its name; given twice, the table gets filters of both
+    #[arg(long, value_name = "NAME", value_enum, default_values_t = [PolicyName::BuiltinBloomFilter2])]
+    policy: Vec<PolicyName>,
     /// One filter for every 2^LG bytes of data blocks; 63 is one for the whole table
     #[arg(long, value_name = "LG", default_value_t = 11, value_parser = clap::value_parser!(u8).range(..=63))]
     base_lg: u8,
@@ -63,8 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEYS", default_value_t = 16)]
     restart_interval: u32,
     /// How blocks are compressed
-    #[arg(long, value_enum, default_value_t = Codec::Snappy)]
-    compression: Codec,
+    #[arg(long, value_enum, default_value_t = BlockCodec::Snappy)]
+    compression: BlockCodec,
     /// Write the table of a database: each key becomes an internal key, with its line as the sequence
     /// number, and of equal keys the later line is the newer version
     #[arg(long)]
@@ -80,17 +80,19 @@ Examples:
 
 Exit status: 0 built; 2 anything else, and then there is no new file.";
 
-/// Bloom filters of the same encoding, under the name that LevelDB or goleveldb looks for.
+/// The policies that tables can be built with. Their filters are of the same encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Policy {
-    /// leveldb.BuiltinBloomFilter2, for LevelDB
-    New,
-    /// leveldb.BuiltinBloomFilter, for goleveldb
-    Old,
+enum PolicyName {
+    /// For LevelDB (short: new)
+    #[value(name = "leveldb.BuiltinBloomFilter2", alias = "new")]
+    BuiltinBloomFilter2,
+    /// For goleveldb (short: old)
+    #[value(name = "leveldb.BuiltinBloomFilter", alias = "old")]
+    BuiltinBloomFilter,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Codec {
+enum BlockCodec {
     None,
     Snappy,
 }
@@ -98,34 +100,37 @@ enum Codec {
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     match build(arguments) {
         Ok(summary) => {
-            let told = tell(arguments, &summary, console).and_then(|()| console.flush());
-            // Whether or not anyone reads of it, the table is there.
-            if let Err(error) = told
+            let written = write_summary(arguments, &summary, console).and_then(|()| console.flush());
+            // The table is there, so the status is 0 even if nobody reads the summary.
+            if let Err(error) = written
                 && error.kind() != io::ErrorKind::BrokenPipe
             {
-                console
-                    .complain(&arguments.output, format_args!("built; its summary was not written: {error}"));
+                let message = format_args!("built; its summary was not written: {error}");
+                console.message_about(&arguments.output, message);
             }
             0
         }
         Err(message) => {
-            console.say(message);
-            TROUBLE
+            console.message(message);
+            EXIT_ERROR
         }
     }
 }
 
 fn build(arguments: &Arguments) -> Result<TableSummary, String> {
     let standard_input = arguments.input.as_os_str() == "-";
-    let about_input = |error: io::Error| format!("{}: {error}", path_text(&arguments.input));
-    let about_output = |error: io::Error| format!("{}: {error}", path_text(&arguments.output));
+    let about_input = |error: io::Error| format!("{}: {error}", escape_path(&arguments.input));
+    let about_output = |error: io::Error| format!("{}: {error}", escape_path(&arguments.output));
     let (input, len): (Box<dyn BufRead>, _) = if standard_input {
         (Box::new(io::stdin().lock()), None)
     } else {
         let file = File::open(&arguments.input).map_err(about_input)?;
         let metadata = file.metadata().map_err(about_input)?;
         if metadata.is_dir() {
-            return Err(format!("{}: expected a file of lines, found a folder", path_text(&arguments.input)));
+            return Err(format!(
+                "{}: expected a file of lines, found a folder",
+                escape_path(&arguments.input)
+            ));
         }
         (Box::new(BufReader::with_capacity(1 << 16, file)), metadata.is_file().then_some(metadata.len()))
     };
@@ -133,7 +138,7 @@ fn build(arguments: &Arguments) -> Result<TableSummary, String> {
     let file = WholeFile::create(&arguments.output, arguments.force, input_path).map_err(about_output)?;
     let builder = TableBuilder::new(file.writer().map_err(about_output)?, write_options(arguments));
     let lines = Lines::new(input, &arguments.input, arguments.hex);
-    let progress = Progress::new(len);
+    let progress = InputProgress::new(len);
     let mut target = Target { builder, arguments, key: Vec::new(), last_line: 0 };
     if arguments.sorted {
         target.stream(lines, progress)?
@@ -152,10 +157,10 @@ fn write_options(arguments: &Arguments) -> WriteOptions {
     let mut policies: Vec<SharedPolicy> = Vec::new();
     if !arguments.no_filter {
         let given = |policy| arguments.policy.contains(&policy);
-        if given(Policy::New) {
+        if given(PolicyName::BuiltinBloomFilter2) {
             policies.push(Arc::new(BloomFilterPolicy::new(bits)));
         }
-        if given(Policy::Old) {
+        if given(PolicyName::BuiltinBloomFilter) {
             policies.push(Arc::new(LegacyBloomPolicy::new(bits)));
         }
     }
@@ -163,15 +168,15 @@ fn write_options(arguments: &Arguments) -> WriteOptions {
         .block_size(arguments.block_size)
         .restart_interval(arguments.restart_interval)
         .compression(match arguments.compression {
-            Codec::None => Compression::None,
-            Codec::Snappy => Compression::Snappy,
+            BlockCodec::None => Compression::None,
+            BlockCodec::Snappy => Compression::Snappy,
         })
         .filter_policies(policies)
         .base_lg(arguments.base_lg)
         .internal_keys(arguments.internal_keys)
 }
 
-/// The table being built, and what messages about it need.
+/// The table being built, and the last entry for messages about it.
 struct Target<'a, W: Write> {
     builder: TableBuilder<W>,
     arguments: &'a Arguments,
@@ -181,7 +186,11 @@ struct Target<'a, W: Write> {
 }
 
 impl<W: Write> Target<'_, W> {
-    fn stream<R: BufRead>(&mut self, mut lines: Lines<'_, R>, mut progress: Progress) -> Result<(), String> {
+    fn stream<R: BufRead>(
+        &mut self,
+        mut lines: Lines<'_, R>,
+        mut progress: InputProgress,
+    ) -> Result<(), String> {
         while let Some(entry) = lines.next()? {
             if entry.line.is_multiple_of(STEP) {
                 progress.at(lines.bytes());
@@ -191,7 +200,11 @@ impl<W: Write> Target<'_, W> {
         Ok(())
     }
 
-    fn sort<R: BufRead>(&mut self, mut lines: Lines<'_, R>, mut progress: Progress) -> Result<(), String> {
+    fn sort<R: BufRead>(
+        &mut self,
+        mut lines: Lines<'_, R>,
+        mut progress: InputProgress,
+    ) -> Result<(), String> {
         let mut entries = Vec::new();
         while let Some(entry) = lines.next()? {
             if entry.line.is_multiple_of(STEP) {
@@ -200,7 +213,7 @@ impl<W: Write> Target<'_, W> {
             entries.push(entry);
         }
         drop(progress);
-        // Of equal keys the first line comes first, or in a database, where it is the newest, the last.
+        // Of equal keys the first line comes first; in a database the last one, as it is the newest.
         entries.sort_unstable_by(|a, b| {
             let by_line = a.line.cmp(&b.line);
             a.key.cmp(&b.key).then(if self.arguments.internal_keys { by_line.reverse() } else { by_line })
@@ -208,9 +221,9 @@ impl<W: Write> Target<'_, W> {
         entries.iter().try_for_each(|entry| self.add(entry))
     }
 
-    fn add(&mut self, entry: &Entry) -> Result<(), String> {
+    fn add(&mut self, entry: &KeyValue) -> Result<(), String> {
         let result = if self.arguments.internal_keys {
-            /// A value, not a deletion.
+            /// The type of an entry that is a value, not a deletion.
             const TYPE: u64 = 1;
             self.key.clear();
             self.key.extend_from_slice(&entry.key);
@@ -224,18 +237,19 @@ impl<W: Write> Target<'_, W> {
         Ok(())
     }
 
-    /// What the table builder says of a key, said of the line it stands on.
-    fn explain(&self, error: Error, entry: &Entry) -> String {
+    /// Turns an error about a key into a message about its line.
+    fn explain(&self, error: Error, entry: &KeyValue) -> String {
         if !matches!(error, Error::KeyOrder { .. }) {
             return in_file(error, &self.arguments.output);
         }
-        let input = path_text(&self.arguments.input);
+        let input = escape_path(&self.arguments.input);
         let key = quote(&entry.key);
         if self.arguments.sorted {
             let last = self.last_line;
             let line = entry.line;
             format!(
-                "{input}: line {line}: expected a key after that of line {last}, found {key}; without --sorted, lines come in any order"
+                "{input}: line {line}: expected a key after that of line {last}, found {key}; \
+                 without --sorted, lines come in any order"
             )
         } else {
             let (first, second) = (self.last_line.min(entry.line), self.last_line.max(entry.line));
@@ -245,14 +259,14 @@ impl<W: Write> Target<'_, W> {
 }
 
 fn in_file(error: Error, path: &Path) -> String {
-    format!("{}: {}", path_text(path), error.without_path())
+    format!("{}: {}", escape_path(path), error.without_path())
 }
 
-fn tell(arguments: &Arguments, summary: &TableSummary, console: &mut Console) -> io::Result<()> {
+fn write_summary(arguments: &Arguments, summary: &TableSummary, console: &mut Console) -> io::Result<()> {
     write!(
         console,
         "{}: {} in {}, {}",
-        path_text(&arguments.output),
+        escape_path(&arguments.output),
         counted_as(summary.num_entries, "entry", "entries"),
         counted(summary.data_blocks, "data block"),
         size(summary.file_size),

@@ -9,10 +9,10 @@ use bytes::Bytes;
 use filterblock::policy::default_read_policies;
 use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
-/// A filter block is not larger than this: its offsets have 32 bits.
+/// The greatest length of a filter block: its offsets have 32 bits.
 const MAX_LEN: u64 = u32::MAX as u64;
 
-/// The policy that is known under this name.
+/// Finds the policy of this name.
 pub(super) fn policy(name: &str) -> Result<SharedPolicy, String> {
     let known = default_read_policies();
     let names: Vec<_> = known.iter().map(|policy| policy.name()).collect();
@@ -20,8 +20,8 @@ pub(super) fn policy(name: &str) -> Result<SharedPolicy, String> {
     known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(unknown)
 }
 
-/// What a filter block is taken for unless a policy is named.
-pub(super) fn usual_policy() -> SharedPolicy {
+/// The policy unless one is named.
+pub(super) fn default_policy() -> SharedPolicy {
     Arc::new(BloomFilterPolicy::new(10))
 }
 
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path, policy: SharedPolicy) -> Result<FilterBlockReade
 
 fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     let text = |error: io::Error| error.to_string();
-    // Asked before opening, which would wait for a pipe's other end.
+    // Opening a pipe would wait for its other end, so this is checked before.
     if !std::fs::metadata(path).map_err(text)?.is_file() {
         return Err("expected a regular file, or - for standard input".to_owned());
     }

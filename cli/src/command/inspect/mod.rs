@@ -9,17 +9,20 @@ use clap::Args;
 use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
-use crate::TROUBLE;
-use crate::audit::inspect::report::{Facts, Place};
-use crate::audit::inspect::totals::Totals;
-use crate::audit::stats::{self, Census, Survey};
+use crate::audit::inspect;
+use crate::audit::inspect::report::TableReport;
+use crate::audit::inspect::totals::FolderTotals;
+use crate::audit::reading::read_options;
+use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::database::{Database, Surroundings};
+use crate::io::database::{Database, DatabaseCache};
 use crate::io::input::{self, Source};
 use crate::io::paths::Paths;
-use crate::render::text::inspect::Presenter;
+use crate::render::format::Format;
+use crate::render::renderer::{FolderHeader, InspectRenderer};
 
-const DAMAGE: u8 = 1;
+/// Something is damaged, and everything could be read.
+const EXIT_DAMAGE: u8 = 1;
 
 /// Show what tables and their filters are like
 ///
@@ -29,13 +32,13 @@ const DAMAGE: u8 = 1;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    pub(crate) paths: Paths,
+    paths: Paths,
     /// Write one JSON object a line and table
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
     /// List every filter: range, data blocks, bytes, bits set, rate of false positives, state
     #[arg(long)]
-    pub(crate) filters: bool,
+    filters: bool,
     /// The files are bare filter blocks, as `filterblock extract` writes them; - is standard input
     #[arg(long)]
     block: bool,
@@ -57,34 +60,36 @@ Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing 
 141 the reader of the output went away, whatever was found.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
+    let paths = &arguments.paths;
+    let is_single = paths.single().is_some();
     let mut inspection = Inspection {
-        options: stats::read_options().meter(console.meter()),
-        presenter: Presenter::new(arguments),
-        totals: Totals::default(),
+        options: read_options().meter(console.meter()),
+        renderer: Format::new(arguments.json).inspect(arguments.filters, is_single, paths.arguments()),
+        totals: FolderTotals::default(),
         damage: false,
         unreadable: false,
-        surroundings: Surroundings::default(),
+        databases: DatabaseCache::default(),
     };
     let result = inspection.all(arguments, console);
     let status = match () {
-        () if inspection.unreadable => TROUBLE,
-        () if inspection.damage => DAMAGE,
+        () if inspection.unreadable => EXIT_ERROR,
+        () if inspection.damage => EXIT_DAMAGE,
         () => 0,
     };
-    console.end(result, status)
+    console.finish(result, status)
 }
 
-struct Inspection<'a> {
+struct Inspection {
     options: ReadOptions,
-    presenter: Presenter<'a>,
-    /// Of the folder being looked at.
-    totals: Totals,
+    renderer: Box<dyn InspectRenderer>,
+    /// The sums over the current folder.
+    totals: FolderTotals,
     damage: bool,
     unreadable: bool,
-    surroundings: Surroundings,
+    databases: DatabaseCache,
 }
 
-impl Inspection<'_> {
+impl Inspection {
     fn all(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
         for path in arguments.paths.iter() {
             match path {
@@ -92,45 +97,53 @@ impl Inspection<'_> {
                     self.bare_block(&path, arguments.policy.as_ref(), console)?;
                 }
                 Ok(path) => self.path(&path, arguments.paths.is_recursive(), console)?,
-                Err((path, message)) => self.show(&Facts::unreadable(&path, message), console)?,
+                Err((path, error)) => self.unreadable(&path, error, console)?,
             }
         }
-        self.presenter.end(console)
+        self.renderer.end(console)
     }
 
-    /// `recursive`: folders that hold nothing of interest are passed over.
+    /// `recursive`: folders without files of a database are passed over.
     fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
         let folder = match input::resolve(path) {
             Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
             Ok(Source::File) => {
-                let database = self.surroundings.of(path, |folder, error| {
+                let database = self.databases.around(path, |folder, error| {
                     self.unreadable = true;
-                    console.complain(folder, error);
+                    console.message_about(folder, error);
                 });
                 return self.table(path, false, database.as_deref(), console);
             }
-            Err(message) => return self.show(&Facts::unreadable(path, message), console),
+            Err(error) => return self.unreadable(path, error, console),
         };
-        for (path, message) in &folder.skipped {
+        for (path, error) in &folder.skipped {
             self.unreadable = true;
-            console.complain(path, message);
+            console.message_about(path, error);
         }
         let database = Database::find(path).unwrap_or_else(|error| {
             self.unreadable = true;
-            console.complain(path, error);
+            console.message_about(path, error);
             None
         });
-        if let Some(database) = &database {
-            self.damage |= crate::render::text::database::complain(database, console);
+        let database = database.as_ref();
+        if let Some(database) = database {
+            self.damage |= report_damage(database, console);
         }
-        let logs = folder.logs_with_data(database.as_ref(), |log, error| console.complain(log, error));
-        self.totals = Totals::default();
-        self.presenter.begin_folder(path, &folder, &logs, database.as_ref(), console)?;
+        let logs = folder.logs_with_data(database, |log, error| console.message_about(log, error));
+        self.totals = FolderTotals::default();
+        let header = FolderHeader {
+            path,
+            tables: &folder.tables,
+            logs: &logs,
+            comparator: database.and_then(Database::comparator),
+            has_records: database.is_some_and(|database| database.manifest.is_ok()),
+        };
+        self.renderer.begin_folder(&header, console)?;
         for table in &folder.tables {
-            self.table(table, true, database.as_ref(), console)?;
+            self.table(table, true, database, console)?;
         }
-        self.presenter.end_folder(&self.totals, console)
+        self.renderer.end_folder(&self.totals, console)
     }
 
     fn table(
@@ -140,34 +153,54 @@ impl Inspection<'_> {
         database: Option<&Database>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let place = database.and_then(|database| Place::of(path, database));
-        let table = match input::open(path, listed, &self.options) {
-            Ok(table) => table,
-            Err(unopened) => return self.show(&Facts::unopened(path, unopened).placed(place), console),
+        let record = database.and_then(|database| database.record(path));
+        let report = match input::open_file(path, listed) {
+            Ok(file) => inspect::table(file, &self.options, record)
+                .unwrap_or_else(|error| TableReport::unreadable(error.to_string())),
+            Err(error) => TableReport::unreadable(error.to_string()).with_record(record),
         };
-        let census = table.filter().map(Census::new);
-        let survey = Survey::new(&table, census.as_ref());
-        self.show(&Facts::of_table(path, &table, &survey, census.as_ref()).placed(place), console)
+        self.show(path, &report, console)
     }
 
-    /// `policy` is the one that was named.
+    /// `policy`: the one that was named.
     fn bare_block(
         &mut self,
         path: &Path,
         policy: Option<&SharedPolicy>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let reader = match bare_block::read(path, policy.cloned().unwrap_or_else(bare_block::usual_policy)) {
-            Ok(reader) => reader,
-            Err(message) => return self.show(&Facts::unreadable(path, message), console),
-        };
-        self.show(&Facts::of_block(path, &Census::new(&reader), policy.is_none()), console)
+        match bare_block::read(path, policy.cloned().unwrap_or_else(bare_block::default_policy)) {
+            Ok(reader) => self.show(path, &inspect::bare_block(reader, policy.is_none()), console),
+            Err(message) => self.unreadable(path, message, console),
+        }
     }
 
-    fn show(&mut self, facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
-        self.damage |= facts.is_damaged();
-        self.unreadable |= facts.unreadable;
-        self.totals.add(facts);
-        self.presenter.show(facts, console)
+    fn unreadable(&mut self, path: &Path, error: impl ToString, console: &mut Console) -> io::Result<()> {
+        self.show(path, &TableReport::unreadable(error.to_string()), console)
     }
+
+    fn show(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
+        self.damage |= report.is_damaged();
+        self.unreadable |= report.unreadable;
+        self.totals.add(report);
+        self.renderer.table(path, report, console)
+    }
+}
+
+/// Reports what is wrong with the MANIFEST, and which tables are missing. Returns true if anything is.
+fn report_damage(database: &Database, console: &mut Console) -> bool {
+    let mut found = false;
+    if let Err(error) = &database.manifest {
+        let path = error.path().unwrap_or(&database.folder);
+        let error = error.without_path();
+        console.message_about(path, format_args!("{error}; all tables are taken to be live"));
+        found = true;
+    }
+    for table in database.missing() {
+        let message =
+            format!("expected a table of {} bytes on level {}, found no file", table.size, table.level);
+        console.message_about(&database.path_of(table), message);
+        found = true;
+    }
+    found
 }

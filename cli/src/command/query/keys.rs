@@ -1,4 +1,4 @@
-//! The keys to ask for: from the command line, and from the lines of a file.
+//! The keys given: as arguments, and as lines of a file.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -6,11 +6,9 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use filterblock::escape;
+use filterblock::{escape, escape_path};
 
-use crate::render::show::path_text;
-
-/// All keys in the order given.
+/// Returns all keys in the order given.
 pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Result<Vec<Vec<u8>>, String> {
     let mut keys = Vec::with_capacity(given.len());
     for (number, key) in (1..).zip(given) {
@@ -19,7 +17,7 @@ pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Resu
     }
     let Some(path) = from else { return Ok(keys) };
     let name =
-        if path.as_os_str() == "-" { "standard input".to_owned() } else { path_text(path).to_string() };
+        if path.as_os_str() == "-" { "standard input".to_owned() } else { escape_path(path).to_string() };
     let contents = read_file(path).map_err(|error| format!("{name}: {error}"))?;
     for (number, line) in (1..).zip(lines(&contents)) {
         keys.push(decode(line.to_owned(), hex, &format_args!("{name}: line {number}"))?);
@@ -32,13 +30,13 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     if path.as_os_str() == "-" {
         io::stdin().lock().read_to_end(&mut contents)?;
     } else {
-        // A pipe is welcome here: shells offer one for the output of a command.
+        // May be a pipe: shells offer one for the output of a command.
         File::open(path)?.read_to_end(&mut contents)?;
     }
     Ok(contents)
 }
 
-/// The lines of a text, whether or not the last one is ended.
+/// The lines of a text. The last one need not end in a line break.
 fn lines(contents: &[u8]) -> impl Iterator<Item = &[u8]> {
     contents.split_inclusive(|&byte| byte == b'\n').map(|line| {
         let line = line.strip_suffix(b"\n").unwrap_or(line);

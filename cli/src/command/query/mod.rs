@@ -6,22 +6,24 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use filterblock::database::LiveTable;
-use filterblock::escape;
+use clap::Args;
 use filterblock::table::ReadOptions;
 
-use crate::TROUBLE;
-use crate::audit::query::candidates::{Keys, Routes};
-use crate::audit::stats;
+use super::key_order::KeyOrder;
+use crate::audit::query;
+use crate::audit::query::candidates::Answer;
+use crate::audit::query::keys::SoughtKeys;
+use crate::audit::reading::read_options;
+use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::database::{Database, Surroundings};
+use crate::io::database::{Database, DatabaseCache};
 use crate::io::input::{self, Source};
-use crate::io::paths::More;
-use crate::render::show::counted;
-use crate::render::text::query::Answer;
+use crate::io::paths::PathSources;
+use crate::render::format::Format;
+use crate::render::renderer::QueryRenderer;
 
-const NONE_MAY: u8 = 1;
+/// No key may be there, and every table was read soundly.
+const EXIT_NOT_FOUND: u8 = 1;
 
 /// Ask the filters which keys a table may hold
 ///
@@ -40,7 +42,7 @@ pub(crate) struct Arguments {
     #[arg(value_name = "KEY", required_unless_present_any = ["keys_from", "files_from"])]
     keys: Vec<OsString>,
     #[command(flatten)]
-    more: More,
+    sources: PathSources,
     /// Take keys from the lines of this file too, after those given; - is standard input
     ///
     /// A line ends in LF or CR LF. An empty line is the empty key. Keys with line breaks in them need --hex.
@@ -51,17 +53,10 @@ pub(crate) struct Arguments {
     hex: bool,
     /// The order of the keys, so that the index tells the one data block that may hold a key
     #[arg(long, value_name = "ORDER")]
-    comparator: Option<Order>,
+    comparator: Option<KeyOrder>,
     /// Write one JSON object a line, for each table and key
     #[arg(long)]
     json: bool,
-}
-
-/// An order of keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Order {
-    /// Byte by byte (leveldb.BytewiseComparator), LevelDB's default
-    Bytewise,
 }
 
 const EXAMPLES: &str = "\
@@ -79,119 +74,114 @@ Exit status: 0 some key may be there; 1 none may, and every table was read sound
 141 the reader of the output went away, whatever the answers; 2 anything else.";
 
 pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
-    let Arguments { mut path, mut keys, more, keys_from, .. } = arguments;
-    if more.files_from().is_some() {
+    let Arguments { mut path, mut keys, sources, keys_from, .. } = arguments;
+    if sources.files_from().is_some() {
         keys.splice(0..0, path.take());
     }
     let is_stdin = |path: Option<&Path>| path.is_some_and(|path| path.as_os_str() == "-");
-    if is_stdin(more.files_from()) && is_stdin(keys_from.as_deref()) {
-        console.say("expected paths or keys from standard input, found both");
-        return TROUBLE;
+    if is_stdin(sources.files_from()) && is_stdin(keys_from.as_deref()) {
+        console.message("expected paths or keys from standard input, found both");
+        return EXIT_ERROR;
     }
     let keys = match keys::read(keys, keys_from.as_deref(), arguments.hex) {
         Ok(keys) if keys.is_empty() => {
-            console.say("expected keys, found none");
-            return TROUBLE;
+            console.message("expected keys, found none");
+            return EXIT_ERROR;
         }
         Ok(keys) => keys,
         Err(message) => {
-            console.say(message);
-            return TROUBLE;
+            console.message(message);
+            return EXIT_ERROR;
         }
     };
     let mut query = Query {
-        keys: Keys::new(keys),
-        order: arguments.comparator,
-        json: arguments.json,
-        options: stats::read_options().meter(console.meter()),
+        keys: SoughtKeys::new(keys),
+        is_bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
+        renderer: Format::new(arguments.json).query(),
+        options: read_options().meter(console.meter()),
         may_match: false,
         sound: true,
-        reads: None,
-        surroundings: Surroundings::default(),
+        lookup_blocks: None,
+        databases: DatabaseCache::default(),
     };
     let paths: Vec<PathBuf> = path.into_iter().map(PathBuf::from).collect();
-    let result = more.behind(&paths).try_for_each(|given| match given {
-        Ok(path) => query.path(&path, more.is_recursive(), console),
-        Err((path, message)) => query.unread(&path, &message, console),
+    let result = sources.after(&paths).try_for_each(|given| match given {
+        Ok(path) => query.path(&path, sources.is_recursive(), console),
+        Err((path, error)) => query.unread(&path, &error.to_string(), console),
     });
     let status = match () {
         () if query.may_match => 0,
-        () if query.sound => NONE_MAY,
+        () if query.sound => EXIT_NOT_FOUND,
         // Not every answer can be relied on.
-        () => TROUBLE,
+        () => EXIT_ERROR,
     };
-    console.end(result, status)
+    console.finish(result, status)
 }
 
 struct Query {
-    keys: Keys,
-    order: Option<Order>,
-    json: bool,
+    keys: SoughtKeys,
+    /// The user has said that keys are in bytewise order.
+    is_bytewise: bool,
+    renderer: Box<dyn QueryRenderer>,
     options: ReadOptions,
-    /// Whether a table that was read soundly may hold one of the keys.
+    /// A table that was read soundly may hold one of the keys.
     may_match: bool,
-    /// Whether all tables were.
+    /// All tables were read soundly.
     sound: bool,
-    /// For each key, the data blocks that a lookup in a whole database may read, if the order of its keys is known.
-    reads: Option<Vec<u64>>,
-    surroundings: Surroundings,
+    /// For each key, the number of data blocks that a lookup in the whole database reads at most;
+    /// `None` if the order of its keys is not known.
+    lookup_blocks: Option<Vec<u64>>,
+    databases: DatabaseCache,
 }
 
 impl Query {
-    /// `recursive`: folders that hold nothing of interest are passed over.
+    /// `recursive`: folders without files of a database are passed over.
     fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
-        self.reads = None;
+        self.lookup_blocks = None;
         let folder = match input::resolve(path) {
             Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
             Ok(Source::Folder(folder)) => folder,
             Ok(Source::File) => {
-                let database = self.surroundings.of(path, |folder, error| {
+                let database = self.databases.around(path, |folder, error| {
                     self.sound = false;
-                    console.complain(folder, error);
+                    console.message_about(folder, error);
                 });
                 return self.table(path, false, database.as_deref(), console);
             }
-            Err(message) => return self.unread(path, &message, console),
+            Err(error) => return self.unread(path, &error.to_string(), console),
         };
-        for (path, message) in &folder.skipped {
+        for (path, error) in &folder.skipped {
             self.sound = false;
-            console.complain(path, message);
+            console.message_about(path, error);
         }
         let database = Database::find(path).unwrap_or_else(|error| {
             self.sound = false;
-            console.complain(path, error);
+            console.message_about(path, error);
             None
         });
-        if let Some(Err(error)) = database.as_ref().map(|database| &database.manifest) {
+        let database = database.as_ref();
+        if let Some(Err(error)) = database.map(|database| &database.manifest) {
             let path = error.path().unwrap_or(path);
-            console.complain(path, format_args!("{}; all tables are asked", error.without_path()));
+            console.message_about(path, format_args!("{}; all tables are asked", error.without_path()));
         }
-        for table in
-            database.iter().flat_map(|database| database.missing().map(|table| database.path_of(table)))
-        {
+        let missing = |database| Database::missing(database).map(|table| database.path_of(table));
+        for table in database.into_iter().flat_map(missing) {
             self.unread(&table, "expected a table, as the MANIFEST has it, found no file", console)?;
         }
         if database.is_none() && folder.tables.is_empty() {
-            console.complain(path, "there are no tables (.ldb, .sst) to ask");
+            console.message_about(path, "there are no tables (.ldb, .sst) to ask");
         }
-        for log in folder.filled_logs(database.as_ref()) {
+        for log in folder.filled_logs(database) {
             self.sound = false;
-            console.complain(log, "the newest writes may be in this log, which no filter covers");
+            console.message_about(log, "the newest writes may be in this log, which no filter covers");
         }
-        self.reads =
-            database.as_ref().is_some_and(Database::is_bytewise).then(|| vec![0; self.keys.given.len()]);
+        self.lookup_blocks =
+            database.is_some_and(Database::is_bytewise).then(|| vec![0; self.keys.given().len()]);
         for table in &folder.tables {
-            self.table(table, true, database.as_ref(), console)?;
+            self.table(table, true, database, console)?;
         }
-        self.write_reads(console)
-    }
-
-    /// Says what a lookup costs, where the index was of use in all tables.
-    fn write_reads(&self, console: &mut Console) -> io::Result<()> {
-        let Some(reads) = self.reads.as_ref().filter(|_| !self.json) else { return Ok(()) };
-        for (key, &blocks) in self.keys.given.iter().zip(reads) {
-            let blocks = counted(blocks, "data block");
-            writeln!(console, "\"{}\": a lookup reads at most {blocks}", escape(key))?;
+        for (key, &blocks) in self.keys.given().iter().zip(self.lookup_blocks.iter().flatten()) {
+            self.renderer.lookup_blocks(key, blocks, console)?;
         }
         Ok(())
     }
@@ -203,52 +193,40 @@ impl Query {
         database: Option<&Database>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let live = database.and_then(|database| database.live(path));
-        let is_bytewise = database.is_some_and(Database::is_bytewise);
-        let is_obsolete = live.is_none() && database.is_some_and(|database| database.manifest.is_ok());
-        let order = self.order.or(is_bytewise.then_some(Order::Bytewise));
-        // A range that ends before it begins says nothing.
-        let range = live.filter(|_| is_bytewise).and_then(LiveTable::user_keys);
-        let range = range.filter(|(smallest, largest)| smallest <= largest);
-        let table = match input::open(path, listed, &self.options) {
-            Ok(table) => table,
-            Err(unopened) => return self.unread(path, &unopened.message, console),
+        let record = database.and_then(|database| database.record(path));
+        let file = match input::open_file(path, listed) {
+            Ok(file) => file,
+            Err(error) => return self.unread(path, &error.to_string(), console),
         };
-        let routes = Routes::new(&table, &self.keys, order);
-        let error = routes.error.as_deref();
+        let table = match query::table(file, &self.options, &self.keys, self.is_bytewise, record) {
+            Ok(table) => table,
+            Err(error) => return self.unread(path, &error.to_string(), console),
+        };
+        let error = table.error.as_deref();
         if let Some(error) = error {
             self.sound = false;
-            console.complain(path, error);
-        } else if let Some(reason) = routes.no_index {
-            console.complain(path, format_args!("{reason}: the filters of all data blocks are asked"));
+            console.message_about(path, error);
+        } else if let Some(reason) = table.no_index {
+            console.message_about(path, format_args!("{reason}: the filters of all data blocks are asked"));
         }
-        for (at, key) in self.keys.given.iter().enumerate() {
-            let found = match range {
-                Some((smallest, largest)) if error.is_none() && !(smallest..=largest).contains(&&**key) => {
-                    routes.none()
-                }
-                _ => routes.find(&self.keys, at),
-            };
-            let lookup_blocks = match is_obsolete {
-                true => Some(0),
-                false => found.by_index.then_some(found.blocks.len() as u64),
-            };
-            if let Some(reads) = self.reads.as_mut().and_then(|reads| reads.get_mut(at)) {
-                *reads += lookup_blocks.unwrap_or_default();
+        for (at, key) in self.keys.given().iter().enumerate() {
+            let blocks = table.of(key, at);
+            if let Some(sum) = self.lookup_blocks.as_mut().and_then(|sums| sums.get_mut(at)) {
+                *sum += blocks.lookup_blocks.unwrap_or_default();
             }
-            self.may_match |= error.is_none() && !found.blocks.is_empty();
-            Answer { path, key, found: Some(&found), lookup_blocks, error }.write(self.json, console)?;
+            self.may_match |= error.is_none() && !blocks.offsets.is_empty();
+            let answer = Answer { key, blocks: Some(&blocks), error };
+            self.renderer.answer(path, &answer, console)?;
         }
         console.flush()
     }
 
-    /// All keys may be in a table that cannot be read.
+    /// Answers for a table that cannot be read: all keys may be in it.
     fn unread(&mut self, path: &Path, message: &str, console: &mut Console) -> io::Result<()> {
         self.sound = false;
-        console.complain(path, message);
-        for key in &self.keys.given {
-            Answer { path, key, found: None, lookup_blocks: None, error: Some(message) }
-                .write(self.json, console)?;
+        console.message_about(path, message);
+        for key in self.keys.given() {
+            self.renderer.answer(path, &Answer { key, blocks: None, error: Some(message) }, console)?;
         }
         console.flush()
     }

@@ -1,4 +1,4 @@
-//! From the paths given to the tables to check, one after the other.
+//! The way from the paths given to the tables to check.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -10,25 +10,22 @@ use filterblock::Error;
 
 use crate::audit::verify::finding::{Code, Finding};
 use crate::audit::verify::verdict::Verdict;
-use crate::io::database::{Database, Surroundings};
-use crate::io::input::{self, Folder, Source};
+use crate::io::database::{Database, DatabaseCache};
+use crate::io::input::{self, Folder, PathError, Source};
 use crate::io::paths::Given;
-
-/// What a path ought to be.
-const SOURCE: &str = "a table or a database folder";
 
 /// Something to report on.
 pub(super) enum Job {
     Table(TableJob),
-    /// About something that is no table, or is not there.
-    Done(Verdict),
+    /// The verdict on a path that is no table, or is not there.
+    Done(PathBuf, Verdict),
     /// A folder in which there is nothing to check.
     Nothing(PathBuf),
 }
 
 pub(super) struct TableJob {
     pub(super) path: PathBuf,
-    /// Whether its name was found in a folder.
+    /// The name was found in a folder.
     pub(super) listed: bool,
     pub(super) database: Option<Arc<Database>>,
 }
@@ -37,10 +34,10 @@ pub(super) struct TableJob {
 pub(super) struct Jobs<I: Iterator> {
     paths: Peekable<I>,
     pending: VecDeque<Job>,
-    /// The sizes of the tables that became known, as far as nobody has taken note of them.
+    /// The size of the tables that became known since the last [`take_bytes`](Self::take_bytes).
     bytes: u64,
-    surroundings: Surroundings,
-    /// Whether folders without tables go without saying.
+    databases: DatabaseCache,
+    /// Folders without tables are not reported.
     silent: bool,
 }
 
@@ -50,17 +47,17 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
             paths: paths.peekable(),
             pending: VecDeque::new(),
             bytes: 0,
-            surroundings: Surroundings::default(),
+            databases: DatabaseCache::default(),
             silent,
         }
     }
 
-    /// How many bytes of tables have become known since the last time.
+    /// Returns how many bytes of tables have become known since the last call.
     pub(super) fn take_bytes(&mut self) -> u64 {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Whether there is nothing left that may turn out to be more tables.
+    /// Returns true if no path is left that may turn out to be more tables.
     pub(super) fn are_all_known(&mut self) -> bool {
         self.paths.peek().is_none()
     }
@@ -74,29 +71,29 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
     fn resolve(&mut self, path: PathBuf) {
         match input::resolve(&path) {
             Ok(Source::File) => {
-                let database = self.surroundings.of(&path, |folder, error| {
-                    self.pending.push_back(unreadable(folder, "a folder that can be listed", &error));
+                let database = self.databases.around(&path, |folder, error| {
+                    self.pending.push_back(unreadable(folder, "a folder that can be listed", error));
                 });
                 self.table(path, false, database);
             }
             Ok(Source::Folder(folder)) => self.folder(path, folder),
-            Err(message) => self.pending.push_back(unreadable(&path, SOURCE, &message)),
+            Err(error) => self.pending.push_back(unreadable(&path, "a table or a database folder", error)),
         }
     }
 
     fn folder(&mut self, path: PathBuf, folder: Folder) {
         let before = self.pending.len();
         let database = Database::find(&path).unwrap_or_else(|error| {
-            self.pending.push_back(unreadable(&path, "a folder that can be listed", &error));
+            self.pending.push_back(unreadable(&path, "a folder that can be listed", error));
             None
         });
         let database = database.map(Arc::new);
-        for (path, message) in folder.skipped {
-            self.pending.push_back(unreadable(&path, "a table", &message));
+        for (path, error) in folder.skipped {
+            self.pending.push_back(unreadable(&path, "a table", error));
         }
         if let Some(database) = &database {
-            self.pending.extend(manifest(database).map(Job::Done));
-            self.pending.extend(missing(database).map(Job::Done));
+            self.pending.extend(manifest(database));
+            self.pending.extend(missing(database));
         }
         for path in folder.tables {
             self.table(path, true, database.clone());
@@ -117,46 +114,48 @@ impl<I: Iterator<Item = Given>> Iterator for Jobs<I> {
             }
             match self.paths.next()? {
                 Ok(path) => self.resolve(path),
-                Err((path, message)) => return Some(unreadable(&path, "a list of paths", &message)),
+                Err((path, error)) => return Some(unreadable(&path, "a list of paths", error)),
             }
         }
     }
 }
 
-/// What is no `wanted`, unless `message` says itself what was expected.
-fn unreadable(path: &Path, wanted: &str, message: &str) -> Job {
-    let own = message.split_once("expected ").and_then(|(_, message)| message.split_once(", found "));
-    let (expected, found) = own.unwrap_or((wanted, message));
-    Job::Done(Verdict::of_finding(path, Finding::new(Code::Unreadable, None, expected, found)))
+/// `wanted`: what the path should have been, unless the error says so itself.
+fn unreadable(path: &Path, wanted: &str, error: PathError) -> Job {
+    let (expected, found) = error.into_parts(wanted);
+    done(path, Finding::new(Code::Unreadable, None, expected, found))
 }
 
-/// What is wrong with the MANIFEST, if anything.
-fn manifest(database: &Database) -> Option<Verdict> {
-    let (path, finding) = match &database.manifest {
+/// A job that is done: there is one finding about `path`.
+fn done(path: &Path, finding: Finding) -> Job {
+    Job::Done(path.to_owned(), Verdict::of_finding(finding))
+}
+
+/// Reports what is wrong with the MANIFEST, if anything.
+fn manifest(database: &Database) -> Option<Job> {
+    match &database.manifest {
         Ok(manifest) => {
             let offset = manifest.incomplete_tail()?;
             let expected = "a MANIFEST that ends behind a record";
             let found = "an end within a record, which LevelDB passes over";
-            (database.folder.clone(), Finding::new(Code::Manifest, offset, expected, found))
+            Some(done(&database.folder, Finding::new(Code::Manifest, offset, expected, found)))
         }
         Err(error) => {
-            let path = error.path().unwrap_or(&database.folder).to_owned();
             let finding = Finding::of(error);
-            // That it is not there says something of the database; that it may not be read does not.
+            // A missing MANIFEST is a fault of the database; one that may not be read is not.
             let is_missing = matches!(error.without_path(), Error::Io { source, .. }
                 if source.kind() == io::ErrorKind::NotFound);
             let code = if is_missing { Code::Manifest } else { finding.code };
-            (path, Finding { code, ..finding })
+            Some(done(error.path().unwrap_or(&database.folder), Finding { code, ..finding }))
         }
-    };
-    Some(Verdict::of_finding(&path, finding))
+    }
 }
 
-/// The live tables that are not there.
-fn missing(database: &Database) -> impl Iterator<Item = Verdict> {
+/// Reports the live tables that are not there.
+fn missing(database: &Database) -> impl Iterator<Item = Job> {
     database.missing().map(|table| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
         let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
-        Verdict::of_finding(&database.path_of(table), finding)
+        done(&database.path_of(table), finding)
     })
 }

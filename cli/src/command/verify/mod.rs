@@ -3,26 +3,33 @@
 mod jobs;
 
 use std::io::{self, Write as _};
+use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rayon::prelude::*;
 
-use crate::TROUBLE;
-use crate::audit::stats;
-use crate::audit::verify::table::Checks;
-use crate::audit::verify::verdict::{Status, Verdict};
+use super::key_order::KeyOrder;
+use crate::audit::reading::read_options;
+use crate::audit::verify::finding::{Code, Finding};
+use crate::audit::verify::verdict::{Verdict, VerdictCounts};
+use crate::audit::verify::{self, Observer, VerifyOptions};
+use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
+use crate::io::input;
 use crate::io::paths::{Given, Paths};
-use crate::io::verify_progress::Progress;
-use crate::render::show::{count, counted};
-use jobs::{Job, Jobs};
+use crate::io::progress::TablesProgress;
+use crate::io::read_ahead::ReadAhead;
+use crate::render::format::Format;
+use crate::render::renderer::VerifyRenderer;
+use jobs::{Job, Jobs, TableJob};
 
-const FINDINGS: u8 = 1;
+/// There are findings, and everything could be looked at.
+const EXIT_FINDINGS: u8 = 1;
 
-/// So many tables for each thread are checked before their results are written.
+/// The number of tables for each thread that are checked before their results are written.
 const TABLES_A_THREAD: usize = 16;
 
-/// Each is a thread, with memory of its own.
+/// The most jobs. Each is a thread with memory of its own.
 const MAX_JOBS: i64 = 256;
 
 /// Check tables and their filters throughout
@@ -41,7 +48,7 @@ pub(crate) struct Arguments {
     json: bool,
     /// The order of user keys, where no MANIFEST names it; otherwise it is checked only if it is bytewise
     #[arg(long, value_name = "ORDER")]
-    comparator: Option<Comparator>,
+    comparator: Option<KeyOrder>,
     /// The most bytes of blocks and keys to decode of each file; 100 times its size and at least 64 MiB if not given
     #[arg(long, value_name = "BYTES")]
     max_output: Option<u64>,
@@ -51,13 +58,6 @@ pub(crate) struct Arguments {
     /// How many tables to check at once; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
-}
-
-/// An order of keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Comparator {
-    /// Byte by byte (leveldb.BytewiseComparator), LevelDB's default
-    Bytewise,
 }
 
 const NOTES: &str = "\
@@ -81,54 +81,51 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let pool = match pool.build() {
         Ok(pool) => pool,
         Err(error) => {
-            console.say(format_args!("starting threads: {error}"));
-            return TROUBLE;
+            console.message(format_args!("starting threads: {error}"));
+            return EXIT_ERROR;
         }
     };
-    let mut run = Run {
-        checks: Checks {
-            options: stats::read_options(),
+    let format = Format::new(arguments.json);
+    let mut verifier = Verifier {
+        options: VerifyOptions {
+            read: read_options(),
             meter: console.meter(),
-            bytewise: arguments.comparator.is_some(),
+            bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
             max_output: arguments.max_output,
             seed: arguments.seed,
         },
-        json: arguments.json,
-        progress: Progress::new(!arguments.json),
-        totals: Totals::default(),
+        renderer: format.verify(),
+        progress: TablesProgress::new(format == Format::Text),
+        counts: VerdictCounts::default(),
     };
-    let mut jobs = Jobs::new(arguments.paths.iter(), arguments.paths.is_recursive());
-    let result = run.all(&mut jobs, &pool, console);
-    let Run { progress, totals, .. } = run;
+    let recursive = arguments.paths.is_recursive();
+    let mut jobs = Jobs::new(arguments.paths.iter(), recursive);
+    let result = verifier.all(&mut jobs, &pool, console);
+    let Verifier { mut renderer, progress, counts, .. } = verifier;
     drop(progress);
-    let result = result.and_then(|()| totals.write(arguments, console));
+    // Of folders that were named this has been reported already.
+    if result.is_ok() && counts.all() == 0 && recursive {
+        console.message("there are no tables (.ldb, .sst) to check");
+    }
+    let result = result.and_then(|()| renderer.end(&counts, console));
     let status = match () {
-        () if totals.unreadable > 0 => TROUBLE,
-        () if totals.findings > 0 => FINDINGS,
+        () if counts.unreadable > 0 => EXIT_ERROR,
+        () if counts.findings > 0 => EXIT_FINDINGS,
         () => 0,
     };
-    console.end(result, status)
+    console.finish(result, status)
 }
 
-struct Run {
-    checks: Checks,
-    json: bool,
-    progress: Progress,
-    totals: Totals,
+struct Verifier {
+    options: VerifyOptions,
+    renderer: Box<dyn VerifyRenderer>,
+    progress: TablesProgress,
+    counts: VerdictCounts,
 }
 
-/// How many reports there were of each kind.
-#[derive(Default)]
-struct Totals {
-    sound: u64,
-    findings: u64,
-    unreadable: u64,
-    keys: u64,
-    denied: u64,
-}
-
-impl Run {
-    /// Checks some tables at once, writes what came of them in their order, and goes on with the next.
+impl Verifier {
+    /// Checks some tables at once, writes the verdicts in the order of the tables, and goes on with the
+    /// next.
     fn all(
         &mut self,
         jobs: &mut Jobs<impl Iterator<Item = Given>>,
@@ -142,76 +139,74 @@ impl Run {
                 return Ok(());
             }
             self.progress.expect(jobs.take_bytes(), jobs.are_all_known());
-            let (checks, progress) = (&self.checks, &self.progress);
+            let (options, progress) = (&self.options, &self.progress);
             let done: Vec<Job> = pool.install(|| {
                 // One by one, as tables may differ much in size.
-                batch.into_par_iter().with_max_len(1).map(|job| work(job, checks, progress)).collect()
+                batch.into_par_iter().with_max_len(1).map(|job| work(job, options, progress)).collect()
             });
-            let (totals, json) = (&mut self.totals, self.json);
-            self.progress.aside(|| {
-                done.into_iter().try_for_each(|job| show(job, json, totals, console))?;
+            let (counts, renderer) = (&mut self.counts, &mut *self.renderer);
+            self.progress.suspend(|| {
+                done.into_iter().try_for_each(|job| show(job, renderer, counts, console))?;
                 console.flush()
             })?;
         }
     }
 }
 
-fn show(job: Job, json: bool, totals: &mut Totals, console: &mut Console) -> io::Result<()> {
+fn show(
+    job: Job,
+    renderer: &mut dyn VerifyRenderer,
+    counts: &mut VerdictCounts,
+    console: &mut Console,
+) -> io::Result<()> {
     match job {
-        Job::Done(verdict) => {
-            totals.add(&verdict);
-            verdict.write(json, console)?;
+        Job::Done(path, verdict) => {
+            counts.add(&verdict);
+            renderer.verdict(&path, &verdict, console)?;
         }
-        Job::Nothing(path) => console.complain(&path, "there are no tables (.ldb, .sst) to check"),
+        Job::Nothing(path) => console.message_about(&path, "there are no tables (.ldb, .sst) to check"),
         Job::Table(_) => {}
     }
     Ok(())
 }
 
-fn work(job: Job, checks: &Checks, progress: &Progress) -> Job {
+fn work(job: Job, options: &VerifyOptions, progress: &TablesProgress) -> Job {
     match job {
         Job::Table(table) => {
-            let database = table.database.as_deref();
-            Job::Done(checks.table(&table.path, table.listed, database, &|bytes| progress.add(bytes)))
+            let verdict = verify(&table, options, progress);
+            Job::Done(table.path, verdict)
         }
         job => job,
     }
 }
 
-impl Totals {
-    fn add(&mut self, verdict: &Verdict) {
-        match verdict.status() {
-            Status::Sound => self.sound += 1,
-            Status::Findings => self.findings += 1,
-            Status::Unreadable => self.unreadable += 1,
+fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) -> Verdict {
+    let path: &Path = &job.path;
+    let opened = input::open_file(path, job.listed).and_then(|file| Ok(ReadAhead::new(file)?));
+    let source = match opened {
+        Ok(source) => source,
+        Err(error) => {
+            let (expected, found) = error.into_parts("a table that can be read");
+            return Verdict::of_finding(Finding::new(Code::Unreadable, None, expected, found));
         }
-        self.keys += verdict.keys;
-        self.denied += verdict.denied;
+    };
+    let record = job.database.as_deref().and_then(|database| database.record(path));
+    verify::table(&source, record.as_ref(), options, &Watch { source: &source, progress })
+        .unwrap_or_else(|error| Verdict::of_finding(Finding::of(&error)))
+}
+
+/// Makes the source read ahead once that is of use, and moves the progress bar.
+struct Watch<'a> {
+    source: &'a ReadAhead,
+    progress: &'a TablesProgress,
+}
+
+impl Observer for Watch<'_> {
+    fn begin_walk(&self) {
+        self.source.go_ahead();
     }
 
-    /// Sums it all up, where that is more than one line said already.
-    fn write(&self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
-        let all = self.sound + self.findings + self.unreadable;
-        // Of folders that were named it has been said already.
-        if all == 0 && arguments.paths.is_recursive() {
-            console.say(format_args!("there are no tables (.ldb, .sst) to check"));
-        }
-        if arguments.json || all < 2 {
-            return Ok(());
-        }
-        let mut parts = vec![format!("{} sound", count(self.sound))];
-        for (number, what) in [(self.findings, "with findings"), (self.unreadable, "unreadable")] {
-            if number > 0 {
-                parts.push(format!("{} {what}", count(number)));
-            }
-        }
-        writeln!(
-            console,
-            "{} in all: {}; {}, {} denied",
-            counted(all, "file"),
-            parts.join(", "),
-            counted(self.keys, "key"),
-            count(self.denied)
-        )
+    fn progress(&self, bytes: u64) {
+        self.progress.add(bytes);
     }
 }

@@ -1,4 +1,5 @@
-//! JSON lines in ASCII: what a file holds reaches a terminal only as `\u` escapes, and loses nothing by it.
+//! JSON lines in printable ASCII: the contents of a file reach a terminal only as `\u` escapes, which lose
+//! nothing.
 
 use std::io::{self, Write};
 

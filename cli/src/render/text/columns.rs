@@ -1,19 +1,19 @@
-//! Columns of text whose widths are fixed in advance, so that each line can be written as soon as it is known.
+//! Columns of text of fixed width, so that each line can be written as soon as it is known.
 
 use std::io::{self, Write as _};
 
+use unicode_width::UnicodeWidthStr as _;
+
 use crate::io::console::{Console, Tone};
-use crate::render::show::width;
 
 const GAP: usize = 2;
 
-/// A column.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) width: usize,
     pub(crate) align: Align,
-    /// Where there is no room for all columns, those of the highest rank go first. Rank 0 stays.
+    /// If there is no room for all columns, those of the highest rank go first. Rank 0 stays.
     pub(crate) rank: u8,
 }
 
@@ -33,7 +33,7 @@ impl Column {
     }
 }
 
-/// What stands in one column of one line.
+/// The text in one column of one line.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) text: String,
@@ -58,13 +58,18 @@ impl Cell {
     }
 }
 
-/// The columns of a listing, and which of them there is room for.
+/// How many columns of a terminal `text` takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The columns of a listing, and which of them are shown.
 pub(crate) struct Layout {
     columns: Vec<(Column, bool)>,
 }
 
 impl Layout {
-    /// `width`: what the lines are to fit into, if anything.
+    /// Hides columns until lines fit into `width`, if there is a limit.
     pub(crate) fn new(columns: Vec<Column>, width: Option<usize>) -> Self {
         let mut columns: Vec<_> = columns.into_iter().map(|column| (column, true)).collect();
         let total = |columns: &[(Column, bool)]| {
@@ -81,7 +86,7 @@ impl Layout {
         Self { columns }
     }
 
-    /// The titles of the columns there is no room for.
+    /// The titles of the columns that are not shown.
     pub(crate) fn hidden(&self) -> Vec<&'static str> {
         self.columns.iter().filter(|(_, shown)| !shown).map(|(column, _)| column.title).collect()
     }
@@ -91,7 +96,7 @@ impl Layout {
         self.write(console, titles.collect())
     }
 
-    /// Writes a line: a cell for each column, shown or not.
+    /// Writes a line. There is a cell for each column, shown or not.
     pub(crate) fn write(&self, console: &mut Console, cells: Vec<Cell>) -> io::Result<()> {
         self.write_open(console, cells)?;
         writeln!(console)
@@ -106,13 +111,13 @@ impl Layout {
         Ok(())
     }
 
-    /// The cells with the spaces around them, without any at the end of the line.
+    /// The cells with the spaces between them, and no space at the end of the line.
     ///
-    /// The line breaks behind a first cell of text that is wider than its column. Another such cell pushes its neighbours
-    /// aside as far as they have no room to spare.
+    /// If the first cell is text that is wider than its column, the line breaks after it. Another cell that
+    /// is too wide pushes the next ones aside as far as their own space does not make up for it.
     fn pieces(&self, cells: Vec<Cell>) -> Vec<Cell> {
         let mut pieces: Vec<Cell> = Vec::new();
-        // Where the column begins, and how far the line has come.
+        // The start of the current column, and the width of the line so far.
         let (mut start, mut at) = (0, 0);
         let shown = cells.into_iter().zip(&self.columns).filter(|(_, (_, shown))| *shown);
         for (number, (cell, (column, _))) in shown.enumerate() {
@@ -134,7 +139,7 @@ impl Layout {
             }
             start += column.width + GAP;
         }
-        // Nothing came behind the break.
+        // Nothing followed the break.
         pieces.pop_if(|last| last.text == "\n");
         pieces
     }
@@ -178,7 +183,7 @@ mod tests {
             vec![Column::left("a", 2, 0), Column::left("b", 2, 0), Column::right("c", 8, 0)],
             None,
         );
-        // What the second pushes aside the third takes back.
+        // The third column's own space makes up for what the second takes.
         assert_eq!(line(&layout, ["a", "12345", "x"]), "a   12345      x");
         assert_eq!(line(&layout, ["a", "1", "x"]), "a   1          x");
     }

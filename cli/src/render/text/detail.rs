@@ -2,46 +2,57 @@
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
+use std::path::Path;
 
-use filterblock::escape;
 use filterblock::table::Origin;
+use filterblock::{escape, escape_path};
 
-use super::{filters, list as rows};
-use crate::audit::inspect::report::{Facts, FilterFacts, Place};
-use crate::audit::stats::{ENTRY, KeyFormat, Survey, USUAL_BITS_PER_KEY};
+use super::{filter_list, list};
+use crate::audit::inspect::report::{FilterReport, TableReport};
+use crate::audit::record::TableRecord;
+use crate::audit::stats::metaindex::short_name;
+use crate::audit::stats::ranges::OFFSET_ENTRY_LEN;
+use crate::audit::stats::sample::{KeyFormat, USUAL_BITS_PER_KEY};
+use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
-use crate::render::json::inspect::compression_names;
-use crate::render::show::{count, counted, or_dash, path_text, percent, ratio, short_name, size};
+use crate::render::compression::compression_names;
+use crate::render::numbers::{count, counted, or_dash, percent, ratio, size};
 
 const LABEL_WIDTH: usize = 15;
 
-/// Writes all that is known of a table; `list`: each filter too.
-pub(crate) fn write(facts: &Facts<'_>, list: bool, console: &mut Console) -> io::Result<()> {
-    let title = console.tone(Tone::Title, path_text(facts.path));
+/// Writes all that is known of a table. `list_filters`: each filter too.
+pub(crate) fn write(
+    path: &Path,
+    report: &TableReport<'_>,
+    list_filters: bool,
+    console: &mut Console,
+) -> io::Result<()> {
+    let title = console.tone(Tone::Title, escape_path(path));
     writeln!(console, "{title}")?;
-    if let Some(bytes) = facts.file_size {
+    if let Some(bytes) = report.file_size {
         line(console, "size", exact_size(bytes))?;
     }
-    if let Some(place) = facts.place {
-        line(console, "in the database", describe(place))?;
+    if let Some(record) = report.record {
+        line(console, "in the database", record_text(record))?;
     }
-    if let Some(survey) = facts.survey {
-        table(survey, console)?;
+    let stats = report.stats.as_ref();
+    if let Some(stats) = stats {
+        table(stats, console)?;
     }
-    match (&facts.filter, facts.survey) {
-        (Some(filter), survey) => {
-            filter_block(filter, survey, console)?;
-            dialect(facts, console)?;
+    match (&report.filter, stats) {
+        (Some(filter), stats) => {
+            filter_block(filter, stats, console)?;
+            dialect(report, console)?;
         }
-        (None, Some(survey)) => no_filter(survey, console)?,
+        (None, Some(stats)) => no_filter(stats, console)?,
         (None, None) => {}
     }
-    for (what, finding) in facts.findings() {
+    for (what, finding) in report.findings() {
         let what = console.tone(Tone::Bad, format!("  {what:LABEL_WIDTH$}  "));
         writeln!(console, "{what}{finding}")?;
     }
-    match &facts.filter {
-        Some(filter) if list => filters::write(filter.census, facts.survey, console),
+    match &report.filter {
+        Some(filter) if list_filters => filter_list::write(&filter.stats, stats, console),
         _ => Ok(()),
     }
 }
@@ -51,11 +62,11 @@ fn line(console: &mut Console, label: &str, text: impl Display) -> io::Result<()
     writeln!(console, "  {label}  {text}")
 }
 
-fn describe(place: Place<'_>) -> String {
-    let order = place
+fn record_text(record: TableRecord<'_>) -> String {
+    let order = record
         .comparator
         .map_or_else(|| "no order named".to_owned(), |name| escape(&short_name(name)).to_string());
-    match place.live {
+    match record.live {
         Some(live) => {
             format!("live on level {}, recorded with {}, keys by {order}", live.level, exact_size(live.size))
         }
@@ -67,30 +78,30 @@ fn exact_size(bytes: u64) -> String {
     if bytes < 1024 { counted(bytes, "byte") } else { format!("{} ({} bytes)", size(bytes), count(bytes)) }
 }
 
-fn table(survey: &Survey, console: &mut Console) -> io::Result<()> {
-    let compression: Vec<_> = compression_names(survey).collect();
-    line(console, "data blocks", count(survey.blocks.offsets.len()))?;
+fn table(stats: &TableStats, console: &mut Console) -> io::Result<()> {
+    let compression = compression_names(stats);
+    line(console, "data blocks", count(stats.blocks.offsets.len()))?;
     if !compression.is_empty() {
         line(console, "compression", compression.join(", "))?;
     }
-    line(console, "metaindex", rows::names(survey))?;
-    origin(survey, console)
+    line(console, "metaindex", list::metaindex_names(stats))?;
+    origin(stats, console)
 }
 
-fn filter_block(filter: &FilterFacts<'_>, survey: Option<&Survey>, console: &mut Console) -> io::Result<()> {
+fn filter_block(filter: &FilterReport, stats: Option<&TableStats>, console: &mut Console) -> io::Result<()> {
     let summary = &filter.summary;
     let assumed = if filter.policy_assumed { ", assumed: --policy names another" } else { "" };
-    line(console, "filter policy", format_args!("{}{assumed}", escape(filter.policy.as_bytes())))?;
-    if let Some(survey) = survey {
-        let text = match survey.sample.key_format() {
+    line(console, "filter policy", format_args!("{}{assumed}", escape(filter.policy().as_bytes())))?;
+    if let Some(stats) = stats {
+        let text = match stats.sample.key_format() {
             Ok(KeyFormat::Internal) => "user keys, the user part of internal keys".to_owned(),
             Ok(KeyFormat::User) => "whole keys".to_owned(),
             Err(reason) => format!("user keys or whole keys cannot be told: {reason}"),
         };
         line(console, "filters are of", text)?;
     }
-    let base_lg = filter.census.reader().base_lg();
-    let range = match rows::range(base_lg) {
+    let base_lg = filter.stats.reader().base_lg();
+    let range = match list::range(base_lg) {
         Some(range) => format!("{range} of data blocks a filter (base_lg {base_lg})"),
         None => format!("none (base_lg {base_lg}, beyond 63)"),
     };
@@ -107,7 +118,7 @@ fn filter_block(filter: &FilterFacts<'_>, survey: Option<&Survey>, console: &mut
         probes => or_dash(probes),
     };
     line(console, "probes (k)", probes)?;
-    let rate = match (filter.rate, survey) {
+    let rate = match (filter.rate, stats) {
         (None, _) => "-".to_owned(),
         (Some(rate), Some(_)) => format!("{}, estimated: the mean over the data blocks", percent(rate)),
         (Some(rate), None) => format!("{}, estimated: the mean over the filters", percent(rate)),
@@ -115,7 +126,7 @@ fn filter_block(filter: &FilterFacts<'_>, survey: Option<&Survey>, console: &mut
     line(console, "false positives", rate)?;
     let array = size(summary.array_bytes);
     let filters = size(filter.size.saturating_sub(summary.array_bytes).saturating_sub(5));
-    let at = if survey.is_some() { format!(", at offset {}", filter.offset) } else { String::new() };
+    let at = if stats.is_some() { format!(", at offset {}", filter.offset) } else { String::new() };
     line(
         console,
         "filter block",
@@ -123,9 +134,9 @@ fn filter_block(filter: &FilterFacts<'_>, survey: Option<&Survey>, console: &mut
     )
 }
 
-/// What has to be known besides the policy's name, and what the ranges cost.
-fn dialect(facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
-    let hash = facts.survey.and_then(|survey| survey.sample.dialect());
+/// Writes what the policy's name leaves open, and what larger ranges would save.
+fn dialect(report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
+    let hash = report.stats.as_ref().and_then(|stats| stats.sample.dialect());
     if let Some(hash) = hash {
         let text = match hash {
             "unsigned" => "unsigned: goleveldb, or LevelDB up to 1.17 on ARM",
@@ -134,16 +145,17 @@ fn dialect(facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
         };
         line(console, "hash of tails", text)?;
     }
-    let empty = facts.filter.as_ref().map_or(0, |filter| filter.summary.empty.saturating_mul(ENTRY));
-    let Some(larger) = facts.larger_ranges().filter(|_| empty > 0) else { return Ok(()) };
+    let empty =
+        report.filter.as_ref().map_or(0, |filter| filter.summary.empty.saturating_mul(OFFSET_ENTRY_LEN));
+    let Some(larger) = report.larger_ranges().filter(|_| empty > 0) else { return Ok(()) };
     let (empty, saves) = (size(empty), size(larger.saves));
     let text = format!("empty filters take {empty}; base_lg {} would save about {saves}", larger.base_lg);
     line(console, "larger ranges", text)
 }
 
-/// Whose table it is, and what that means for what is said of it.
-fn origin(survey: &Survey, console: &mut Console) -> io::Result<()> {
-    let text = match survey.origin {
+/// Writes which relative of LevelDB's wrote the table, and what that means for the rest.
+fn origin(stats: &TableStats, console: &mut Console) -> io::Result<()> {
+    let text = match stats.origin {
         Some(Origin::Basho) => "Basho's LevelDB (Riak): bloom2 filters under LevelDB's name are not judged",
         Some(Origin::RocksDb) => {
             "RocksDB, oldest format: its filters are not judged, not all its codecs are read"
@@ -153,9 +165,9 @@ fn origin(survey: &Survey, console: &mut Console) -> io::Result<()> {
     line(console, "written by", text)
 }
 
-fn no_filter(survey: &Survey, console: &mut Console) -> io::Result<()> {
-    let names: Vec<_> = survey.metaindex.filter_names().map(|name| escape(name).to_string()).collect();
-    if survey.filter_error.is_some() {
+fn no_filter(stats: &TableStats, console: &mut Console) -> io::Result<()> {
+    let names: Vec<_> = stats.metaindex.filter_names().map(|name| escape(name).to_string()).collect();
+    if stats.filter_error.is_some() {
         return line(console, "filter", "cannot be used");
     }
     if !names.is_empty() {
@@ -166,7 +178,7 @@ fn no_filter(survey: &Survey, console: &mut Console) -> io::Result<()> {
         );
     }
     line(console, "filter", "none")?;
-    let Some(cost) = survey.cost() else { return Ok(()) };
+    let Some(cost) = stats.filter_cost() else { return Ok(()) };
     let about = if cost.exact { "" } else { "about " };
     let (bytes, keys) = (size(cost.bytes), counted(cost.keys, "key"));
     let estimate =

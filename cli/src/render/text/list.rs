@@ -3,43 +3,46 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use filterblock::escape;
+use filterblock::{escape, escape_path};
 
-use crate::audit::inspect::report::{Facts, FilterFacts};
-use crate::audit::inspect::totals::{Totals, place_name};
-use crate::audit::stats::{Cost, Summary, Survey, USUAL_BITS_PER_KEY};
+use super::columns::{Cell, Column, Layout};
+use super::levels::level_text;
+use crate::audit::inspect::report::{FilterReport, TableReport};
+use crate::audit::inspect::totals::{FolderTotals, LevelName};
+use crate::audit::stats::filters::Summary;
+use crate::audit::stats::sample::{FilterCost, USUAL_BITS_PER_KEY};
+use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
-use crate::render::json::inspect::compression_names;
-use crate::render::show::{count, counted, or_dash, path_text, percent, ratio, size};
-use crate::render::text::columns::{Cell, Column, Layout};
+use crate::render::compression::compression_names;
+use crate::render::numbers::{count, counted, or_dash, percent, ratio, size};
 
-/// The widest that the column of names gets. A longer name has a line to itself.
+/// The greatest width of the column of names. A longer name has a line to itself.
 const MAX_NAME_WIDTH: usize = 60;
 
-pub(crate) struct Rows {
+pub(crate) struct Listing {
     layout: Layout,
-    shape: Shape,
-    /// Whether what a filter would cost was shown for a table without one.
+    kind: ListingKind,
+    /// Whether a table without a filter was shown with what one would cost.
     shows_cost: bool,
 }
 
-/// What tables a listing is of.
+/// The tables that a listing is of.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Shape {
-    /// Whether they are in one folder, so that their names say enough.
+pub(crate) struct ListingKind {
+    /// Whether they are in one folder, so that their file names are enough.
     pub(crate) in_folder: bool,
-    /// Whether a MANIFEST says what each of them is.
-    pub(crate) placed: bool,
+    /// Whether a MANIFEST records each of them.
+    pub(crate) has_records: bool,
 }
 
-/// What a table is called in a listing.
-pub(crate) fn name(path: &Path, in_folder: bool) -> String {
+/// The name of a table in a listing.
+pub(crate) fn table_name(path: &Path, in_folder: bool) -> String {
     let name = path.file_name().filter(|_| in_folder).map_or(path, Path::new);
-    path_text(name).to_string()
+    escape_path(name).to_string()
 }
 
-impl Rows {
-    pub(crate) fn begin(name_width: usize, shape: Shape, console: &mut Console) -> io::Result<Self> {
+impl Listing {
+    pub(crate) fn begin(name_width: usize, kind: ListingKind, console: &mut Console) -> io::Result<Self> {
         let mut columns = vec![
             Column::left("table", name_width.min(MAX_NAME_WIDTH), 0),
             Column::right("size", 10, 0),
@@ -59,40 +62,46 @@ impl Rows {
             Column::left("policy", 27, 13),
             Column::left("metaindex", 0, 14),
         ];
-        if shape.placed {
+        if kind.has_records {
             columns.splice(1..1, [Column::right("level", 8, 0)]);
             columns.splice(3..3, [Column::right("recorded", 10, 6)]);
         }
-        let rows = Self { layout: Layout::new(columns, console.width()), shape, shows_cost: false };
-        rows.layout.write_titles(console)?;
-        Ok(rows)
+        let listing = Self { layout: Layout::new(columns, console.width()), kind, shows_cost: false };
+        listing.layout.write_titles(console)?;
+        Ok(listing)
     }
 
-    pub(crate) fn write(&mut self, facts: &Facts<'_>, console: &mut Console) -> io::Result<()> {
-        let cost = facts.survey.and_then(Survey::cost);
+    pub(crate) fn write(
+        &mut self,
+        path: &Path,
+        report: &TableReport<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let stats = report.stats.as_ref();
+        let cost = stats.and_then(TableStats::filter_cost);
         self.shows_cost |= cost.is_some();
-        let damaged = if facts.is_damaged() { Tone::Bad } else { Tone::Plain };
-        let mut cells = vec![Cell::toned(name(facts.path, self.shape.in_folder), damaged)];
-        let [level, recorded] = place_cells(facts);
-        let size = Cell::from(or_dash(facts.file_size.map(size)));
-        match self.shape.placed {
+        let damaged = if report.is_damaged() { Tone::Bad } else { Tone::Plain };
+        let mut cells = vec![Cell::toned(table_name(path, self.kind.in_folder), damaged)];
+        let [level, recorded] = record_cells(report);
+        let size = Cell::from(or_dash(report.file_size.map(size)));
+        match self.kind.has_records {
             true => cells.extend([level, size, recorded]),
             false => cells.push(size),
         }
-        cells.extend(facts.survey.map_or_else(|| dashes(2), table_cells));
-        cells.extend(facts.filter.as_ref().map_or_else(|| no_filter_cells(cost), filter_cells));
-        cells.push(facts.survey.map_or_else(|| "-".into(), key_cell));
-        cells.push(policy_cell(facts));
-        cells.push(facts.survey.map_or_else(|| "-".into(), |survey| names(survey).into()));
+        cells.extend(stats.map_or_else(|| dashes(2), table_cells));
+        cells.extend(report.filter.as_ref().map_or_else(|| no_filter_cells(cost), filter_cells));
+        cells.push(stats.map_or_else(|| "-".into(), key_cell));
+        cells.push(policy_cell(report));
+        cells.push(stats.map_or_else(|| "-".into(), |stats| metaindex_names(stats).into()));
         self.layout.write(console, cells)?;
-        for (what, finding) in facts.findings() {
+        for (what, finding) in report.findings() {
             let what = console.tone(Tone::Bad, format!("  {what}:"));
             writeln!(console, "{what} {finding}")?;
         }
         Ok(())
     }
 
-    /// Explains what needs it, and says what was left out for want of room.
+    /// Explains the signs used, and names the columns that were left out.
     pub(crate) fn end(self, console: &mut Console) -> io::Result<()> {
         let mut notes = Vec::new();
         if self.shows_cost {
@@ -111,8 +120,12 @@ impl Rows {
     }
 }
 
-/// Writes the line of totals, into the columns of `rows` if there are some.
-pub(crate) fn write_totals(totals: &Totals, rows: Option<&Rows>, console: &mut Console) -> io::Result<()> {
+/// Writes the line of totals, in the columns of `listing` if there is one.
+pub(crate) fn write_totals(
+    totals: &FolderTotals,
+    listing: Option<&Listing>,
+    console: &mut Console,
+) -> io::Result<()> {
     let mut remarks = Vec::new();
     for (number, what) in [
         (totals.unfiltered, "without a filter that can be read"),
@@ -125,7 +138,7 @@ pub(crate) fn write_totals(totals: &Totals, rows: Option<&Rows>, console: &mut C
     }
     let tables = counted(totals.tables, "table");
     let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
-    let Some(rows) = rows else {
+    let Some(listing) = listing else {
         let size = size(totals.file_size);
         let blocks = counted(totals.data_blocks, "data block");
         let rate = or_dash(totals.rate().map(percent));
@@ -138,14 +151,14 @@ pub(crate) fn write_totals(totals: &Totals, rows: Option<&Rows>, console: &mut C
     let summary = &totals.summary;
     let size_of_all = size(totals.file_size).into();
     let mut cells = vec![Cell::toned(tables, Tone::Title)];
-    match rows.shape.placed {
+    match listing.kind.has_records {
         true => cells.extend(["".into(), size_of_all, "".into()]),
         false => cells.push(size_of_all),
     }
     cells.extend([count(totals.data_blocks).into(), "".into(), size(totals.filter_size).into()]);
     cells.extend(numbers(summary, None));
     cells.push(or_dash(totals.rate().map(percent)).into());
-    rows.layout.write(console, cells)?;
+    listing.layout.write(console, cells)?;
     if remarks.is_empty() { Ok(()) } else { writeln!(console, "{}", remarks.trim()) }
 }
 
@@ -160,31 +173,29 @@ pub(crate) fn filter_sizes(summary: &Summary, filter_size: u64) -> String {
     )
 }
 
-/// Its level, and the size that the MANIFEST records.
-fn place_cells(facts: &Facts<'_>) -> [Cell; 2] {
-    let Some(place) = facts.place else { return ["-".into(), "-".into()] };
-    let level = place.live.map(|live| live.level);
-    let tone = if facts.misplaced.is_some() { Tone::Bad } else { Tone::Plain };
-    let recorded = or_dash(place.live.map(|live| size(live.size)));
-    [
-        Cell::toned(place_name(level), if level.is_some() { Tone::Plain } else { Tone::Dim }),
-        Cell::toned(recorded, tone),
-    ]
+/// The table's level, and its size as the MANIFEST records it.
+fn record_cells(report: &TableReport<'_>) -> [Cell; 2] {
+    let Some(record) = report.record else { return ["-".into(), "-".into()] };
+    let level = record.live.map_or(LevelName::Obsolete, |live| LevelName::Level(live.level));
+    let level_tone = if record.live.is_some() { Tone::Plain } else { Tone::Dim };
+    let size_tone = if report.size_mismatch.is_some() { Tone::Bad } else { Tone::Plain };
+    let recorded = or_dash(record.live.map(|live| size(live.size)));
+    [Cell::toned(level_text(level), level_tone), Cell::toned(recorded, size_tone)]
 }
 
 fn dashes(number: usize) -> Vec<Cell> {
     vec!["-".into(); number]
 }
 
-fn table_cells(survey: &Survey) -> Vec<Cell> {
-    let compression: Vec<_> = compression_names(survey).collect();
+fn table_cells(stats: &TableStats) -> Vec<Cell> {
+    let compression = compression_names(stats);
     let compression = if compression.is_empty() { "-".to_owned() } else { compression.join(", ") };
-    vec![count(survey.blocks.offsets.len()).into(), compression.into()]
+    vec![count(stats.blocks.offsets.len()).into(), compression.into()]
 }
 
-fn filter_cells(filter: &FilterFacts<'_>) -> Vec<Cell> {
+fn filter_cells(filter: &FilterReport) -> Vec<Cell> {
     let mut cells = vec![size(filter.size).into()];
-    cells.extend(numbers(&filter.summary, Some(filter.census.reader().base_lg())));
+    cells.extend(numbers(&filter.summary, Some(filter.stats.reader().base_lg())));
     let tone = match filter.rate {
         Some(rate) if rate > 0.1 => Tone::Bad,
         _ => Tone::Plain,
@@ -193,7 +204,7 @@ fn filter_cells(filter: &FilterFacts<'_>) -> Vec<Cell> {
     cells
 }
 
-/// From the number of filters to k.
+/// The cells from the number of filters to k.
 fn numbers(summary: &Summary, base_lg: Option<u8>) -> Vec<Cell> {
     let cells = [
         count(summary.filters),
@@ -208,12 +219,12 @@ fn numbers(summary: &Summary, base_lg: Option<u8>) -> Vec<Cell> {
     cells.map(Cell::from).to_vec()
 }
 
-/// The range of data blocks that a filter is for.
+/// The range of data blocks that a filter covers.
 pub(crate) fn range(base_lg: u8) -> Option<String> {
     1u64.checked_shl(base_lg.into()).map(size)
 }
 
-fn no_filter_cells(cost: Option<Cost>) -> Vec<Cell> {
+fn no_filter_cells(cost: Option<FilterCost>) -> Vec<Cell> {
     let mut cells = dashes(10);
     if let (Some(cell), Some(cost)) = (cells.first_mut(), cost) {
         *cell = Cell::toned(format!("(~{})", size(cost.bytes)), Tone::Dim);
@@ -221,21 +232,22 @@ fn no_filter_cells(cost: Option<Cost>) -> Vec<Cell> {
     cells
 }
 
-fn key_cell(survey: &Survey) -> Cell {
-    survey.sample.key_format().map_or("-", |format| format.name()).into()
+fn key_cell(stats: &TableStats) -> Cell {
+    stats.sample.key_format().map_or("-", |format| format.name()).into()
 }
 
-fn policy_cell(facts: &Facts<'_>) -> Cell {
-    match (&facts.filter, facts.survey.and_then(|survey| survey.metaindex.filter_names().next())) {
-        (Some(filter), _) => escape(filter.policy.as_bytes()).to_string().into(),
+fn policy_cell(report: &TableReport<'_>) -> Cell {
+    let stats = report.stats.as_ref();
+    match (&report.filter, stats.and_then(|stats| stats.metaindex.filter_names().next())) {
+        (Some(filter), _) => escape(filter.policy().as_bytes()).to_string().into(),
         (None, Some(name)) => format!("{}?", escape(name)).into(),
-        (None, None) if facts.survey.is_some() => "none".into(),
+        (None, None) if stats.is_some() => "none".into(),
         (None, None) => "-".into(),
     }
 }
 
 /// The names in the metaindex.
-pub(crate) fn names(survey: &Survey) -> String {
-    let names: Vec<_> = survey.metaindex.names(|name| escape(name).to_string()).collect();
+pub(crate) fn metaindex_names(stats: &TableStats) -> String {
+    let names: Vec<_> = stats.metaindex.names(|name| escape(name).to_string()).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
 }

@@ -1,9 +1,10 @@
 //! Results for people.
 
-pub(crate) mod columns;
-pub(crate) mod database;
-pub(crate) mod detail;
-pub(crate) mod filters;
+mod columns;
+mod detail;
+mod filter_list;
 pub(crate) mod inspect;
-pub(crate) mod list;
+mod levels;
+mod list;
 pub(crate) mod query;
+pub(crate) mod verify;

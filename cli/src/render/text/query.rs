@@ -1,108 +1,61 @@
-//! The answer for one table and one key, for people or as JSON.
+//! The answer for one table and one key for people.
 
-use std::borrow::Cow;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use filterblock::escape;
-use serde::Serialize;
+use filterblock::{escape, escape_path};
 
-use crate::audit::query::candidates::Found;
+use crate::audit::query::candidates::{Answer, KeyBlocks};
 use crate::io::console::{Console, Tone};
-use crate::render::json::line::write_line;
-use crate::render::show::{Hex, count, counted, json_path, path_text, percent};
+use crate::render::numbers::{count, counted, percent};
+use crate::render::renderer::QueryRenderer;
 
-/// How many data blocks are named on a line of a terminal, whose width is limited. All of them are counted.
+/// How many data blocks are named on a line of a terminal, whose width is limited. All are counted.
 const NAMED_BLOCKS: usize = 6;
 
-pub(crate) struct Answer<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) key: &'a [u8],
-    /// None where the table could not be opened.
-    pub(crate) found: Option<&'a Found>,
-    /// How many of the data blocks a lookup of the key reads at most; none if the order of the keys is not known.
-    pub(crate) lookup_blocks: Option<u64>,
-    /// Why the key may be there whatever the filters say.
-    pub(crate) error: Option<&'a str>,
-}
+pub(crate) struct TextQuery;
 
-#[derive(Serialize)]
-struct Report<'a> {
-    path: Cow<'a, str>,
-    key: Option<&'a str>,
-    key_hex: String,
-    may_match: bool,
-    blocks: &'a [u64],
-    error: Option<&'a str>,
-    /// Whether the index told the data block; otherwise the filters of all were asked.
-    by_index: bool,
-    /// How many data blocks of the table a lookup in its database reads at most: 0 if the database does not use it, null where the index
-    /// was of no use.
-    lookup_blocks: Option<u64>,
-    /// The chance that a key which is not there is said to be there.
-    estimated_fpr: f64,
-}
-
-impl Answer<'_> {
-    pub(crate) fn may_match(&self) -> bool {
-        self.error.is_some() || self.found.is_none_or(|found| !found.blocks.is_empty())
-    }
-
-    pub(crate) fn write(&self, as_json: bool, console: &mut Console) -> io::Result<()> {
-        if as_json { self.write_json(console) } else { self.write_text(console) }
-    }
-
-    fn write_json(&self, console: &mut Console) -> io::Result<()> {
-        let report = Report {
-            path: json_path(self.path),
-            key: std::str::from_utf8(self.key).ok(),
-            key_hex: Hex(self.key).to_string(),
-            may_match: self.may_match(),
-            blocks: self.found.map_or(&[], |found| &found.blocks),
-            error: self.error,
-            lookup_blocks: self.lookup_blocks,
-            by_index: self.found.is_some_and(|found| found.by_index),
-            estimated_fpr: self.found.filter(|_| self.error.is_none()).map_or(1.0, |found| found.chance),
-        };
-        write_line(console, &report)
-    }
-
-    fn write_text(&self, console: &mut Console) -> io::Result<()> {
-        let verdict = if self.may_match() {
+impl QueryRenderer for TextQuery {
+    fn answer(&mut self, path: &Path, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
+        let verdict = if answer.may_match() {
             console.tone(Tone::Good, "may be there")
         } else {
             console.tone(Tone::Dim, "not there")
         };
-        write!(console, "{}: \"{}\": {verdict}", path_text(self.path), escape(self.key))?;
-        if let Some(error) = self.error {
+        write!(console, "{}: \"{}\": {verdict}", escape_path(path), escape(answer.key))?;
+        if let Some(error) = answer.error {
             return writeln!(console, ": {error}");
         }
-        match self.found {
-            Some(found) if self.may_match() => write_where(found, console),
+        match answer.blocks {
+            Some(blocks) if answer.may_match() => write_blocks(blocks, console),
             _ => writeln!(console),
         }
     }
+
+    fn lookup_blocks(&mut self, key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()> {
+        writeln!(console, "\"{}\": a lookup reads at most {}", escape(key), counted(blocks, "data block"))
+    }
 }
 
-/// Where the key may be, and how far that can be relied on.
-fn write_where(found: &Found, console: &mut Console) -> io::Result<()> {
-    let of = counted(found.of, "data block");
-    let chance = percent(found.chance);
-    if found.by_index {
+/// Writes in which data blocks the key may be, and how far that can be relied on.
+fn write_blocks(blocks: &KeyBlocks, console: &mut Console) -> io::Result<()> {
+    let of = counted(blocks.of, "data block");
+    let fpr = percent(blocks.fpr);
+    if blocks.by_index {
         write!(console, ", in the data block at ")?;
-        write_offsets(&found.blocks, console)?;
-        return if found.filtered {
-            writeln!(console, " by the index (its filter errs with a chance of {chance})")
+        write_offsets(&blocks.offsets, console)?;
+        return if blocks.filtered {
+            writeln!(console, " by the index (its filter errs with a chance of {fpr})")
         } else {
             writeln!(console, " by the index (there is no filter to ask)")
         };
     }
-    if !found.filtered {
+    if !blocks.filtered {
         return writeln!(console, ", in any of {of} (there is no filter to ask)");
     }
-    write!(console, ", in {} of {of}: ", count(found.blocks.len() as u64))?;
-    write_offsets(&found.blocks, console)?;
-    writeln!(console, " (all filters asked; the chance that one errs is {chance})")
+    write!(console, ", in {} of {of}: ", count(blocks.offsets.len() as u64))?;
+    write_offsets(&blocks.offsets, console)?;
+    writeln!(console, " (all filters asked; the chance that one errs is {fpr})")
 }
 
 fn write_offsets(offsets: &[u64], console: &mut Console) -> io::Result<()> {

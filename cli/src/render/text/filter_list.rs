@@ -1,26 +1,28 @@
-//! Each filter of a block as a line of a listing.
+//! The filters of a block as lines of a listing.
 
 use std::io::{self, Write as _};
 
-use crate::audit::stats::{State, Survey, TableCensus};
+use super::columns::{Cell, Column, Layout};
+use crate::audit::stats::filter::State;
+use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
-use crate::render::show::{count, or_dash, percent, ratio, size};
-use crate::render::text::columns::{Cell, Column, Layout};
+use crate::render::numbers::{count, or_dash, percent, ratio, size};
 
-/// How many data blocks are named for a filter on a terminal, whose width is limited. All of them are counted.
+/// How many data blocks are named for a filter on a terminal, whose width is limited. All are counted.
 const NAMED_BLOCKS: usize = 4;
 const BLOCK_NAMES: &str = "data blocks at";
 
 pub(crate) fn write(
-    census: &TableCensus<'_>,
-    survey: Option<&Survey>,
+    filters: &FilterStats,
+    table: Option<&TableStats>,
     console: &mut Console,
 ) -> io::Result<()> {
-    let last = (census.reader().num_filters() as u64).saturating_sub(1);
+    let last = (filters.reader().num_filters() as u64).saturating_sub(1);
     let layout = Layout::new(
         vec![
             Column::right("filter", 8, 0),
-            Column::right("data offsets", range(census, last).len(), 1),
+            Column::right("data offsets", range(filters, last).len(), 1),
             Column::right("blocks", 6, 2),
             Column::right("bytes", 10, 0),
             Column::right("set", 6, 3),
@@ -37,9 +39,8 @@ pub(crate) fn write(
         Some(_) if layout.hidden().contains(&BLOCK_NAMES) => 0,
         Some(_) => NAMED_BLOCKS,
     };
-    for (index, filter) in (0u64..).zip(census.iter()) {
-        let blocks =
-            || survey.into_iter().flat_map(|survey| survey.blocks.offsets.range(census.range(index)));
+    for (index, filter) in (0u64..).zip(filters.iter()) {
+        let blocks = || table.into_iter().flat_map(|table| table.blocks.offsets.range(filters.range(index)));
         let number = blocks().count();
         let tone = match filter.state {
             State::Ok => Tone::Plain,
@@ -49,8 +50,8 @@ pub(crate) fn write(
         let if_ok = |text: String| if filter.state == State::Ok { text } else { "-".to_owned() };
         let cells = vec![
             count(index).into(),
-            range(census, index).into(),
-            if survey.is_some() { count(number as u64) } else { "-".to_owned() }.into(),
+            range(filters, index).into(),
+            if table.is_some() { count(number as u64) } else { "-".to_owned() }.into(),
             if_ok(size(filter.bytes)).into(),
             if_ok(percent(ratio(filter.bits_set, filter.bits))).into(),
             or_dash(filter.probes).into(),
@@ -59,7 +60,7 @@ pub(crate) fn write(
             blocks().next().map(|offset| offset.to_string()).unwrap_or_default().into(),
         ];
         layout.write_open(console, cells)?;
-        // One by one: all of them as text might be larger than the file.
+        // Written one by one, as all of them as text might be larger than the file.
         for offset in blocks().take(named).skip(1) {
             write!(console, " {offset}")?;
         }
@@ -71,7 +72,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-fn range(census: &TableCensus<'_>, index: u64) -> String {
-    let range = census.range(index);
+fn range(filters: &FilterStats, index: u64) -> String {
+    let range = filters.range(index);
     format!("{}-{}", range.start(), range.end())
 }

@@ -1,53 +1,4 @@
-//! Numbers, names and paths as people read them.
-
-use std::borrow::Cow;
-use std::fmt::{self, Display};
-use std::path::Path;
-
-use filterblock::{escape, escape_path};
-use unicode_width::UnicodeWidthStr as _;
-
-/// A path on a terminal or in a message.
-pub(crate) fn path_text(path: &Path) -> impl Display {
-    escape_path(path)
-}
-
-/// How many columns of a terminal `text` takes.
-pub(crate) fn width(text: &str) -> usize {
-    text.width()
-}
-
-/// Bytes as a JSON string: as they are if they are UTF-8, otherwise escaped.
-pub(crate) fn json_text(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.into(),
-        Err(_) => escape(bytes).to_string().into(),
-    }
-}
-
-/// The longest name from a file that is shown whole, in bytes.
-const MAX_NAME: usize = 256;
-
-/// A name from a file: its start and its length if it is longer than any that a program is known to write.
-pub(crate) fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
-    match name.split_at_checked(MAX_NAME) {
-        Some((start, [_, ..])) => [start, format!("... ({} bytes)", name.len()).as_bytes()].concat().into(),
-        _ => name.into(),
-    }
-}
-
-/// A name from a file as a JSON string.
-pub(crate) fn json_name(name: &[u8]) -> Cow<'_, str> {
-    match short_name(name) {
-        Cow::Borrowed(name) => json_text(name),
-        Cow::Owned(name) => json_text(&name).into_owned().into(),
-    }
-}
-
-/// A path as a JSON string.
-pub(crate) fn json_path(path: &Path) -> Cow<'_, str> {
-    json_text(path.as_os_str().as_encoded_bytes())
-}
+//! Numbers as people read them.
 
 /// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the point.
 pub(crate) fn size(bytes: u64) -> String {
@@ -55,7 +6,7 @@ pub(crate) fn size(bytes: u64) -> String {
     if bytes < 1 << 10 {
         return format!("{bytes} B");
     }
-    // What rounds to 1024.0 belongs to the next unit.
+    // A value that rounds to 1024.0 belongs to the next unit.
     let fits = |unit: &usize| (bytes as f64 / unit_size(*unit) * 10.0).round() < 10_240.0;
     let unit = (0..UNITS.len()).find(fits).unwrap_or(UNITS.len() - 1);
     let value = bytes as f64 / unit_size(unit);
@@ -90,7 +41,7 @@ pub(crate) fn counted_as(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// A share of one, in percent. What is not nothing and not all never looks as if it were.
+/// A share of one, in percent. Only 0 and 1 themselves are shown as 0 % and 100 %.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -104,23 +55,14 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
-/// `numerator / denominator`, not a number if the latter is 0.
+/// `numerator / denominator`; not a number if both are 0.
 pub(crate) fn ratio(numerator: u64, denominator: u64) -> f64 {
     numerator as f64 / denominator as f64
 }
 
-/// What `value` shows, or a dash.
+/// The value as text, or a dash.
 pub(crate) fn or_dash<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
-}
-
-/// Bytes in lower-case hexadecimal.
-pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
-
-impl Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
 }
 
 #[cfg(test)]
@@ -174,15 +116,5 @@ mod tests {
             assert_eq!(percent(share), text, "{share}");
         }
         assert_eq!(percent(ratio(0, 0)), "-");
-    }
-
-    #[test]
-    fn bytes_that_are_no_text_are_escaped_for_json() {
-        assert_eq!(json_text("é\n".as_bytes()), "é\n");
-        assert_eq!(json_text(b"a\xff"), r"a\xff");
-        assert_eq!(json_name(b"a\xff"), r"a\xff");
-        assert_eq!(json_name(&[b'x'; MAX_NAME]), "x".repeat(MAX_NAME));
-        assert_eq!(json_name(&[b'x'; MAX_NAME + 1]), "x".repeat(MAX_NAME) + "... (257 bytes)");
-        assert_eq!(Hex(b"\x00\xffa").to_string(), "00ff61");
     }
 }
