@@ -1,7 +1,7 @@
 //! `filterblock`, the program, as a library: for tests and fuzzing. Only the program is stable.
 //!
-//! It looks into LevelDB tables and their filters. Results go to standard output, everything else to
-//! standard error.
+//! It looks into LevelDB tables and their filters. Results go to standard output, everything else
+//! to standard error.
 #![forbid(unsafe_code)]
 
 mod audit;

@@ -19,7 +19,8 @@ pub(crate) enum KeyEncoding {
     Untimed,
 }
 
-/// Whether the key's type is one with which Riak stores a time. Keys of less than 8 bytes have no type.
+/// Returns true if the key's type is one with which Riak stores a time. Keys of less than 8 bytes
+/// have no type.
 pub(crate) fn has_timed_type(key: &[u8]) -> bool {
     matches!(key.last_chunk::<TAG_LEN>(), Some([2 | 3, ..]))
 }

@@ -1,6 +1,7 @@
 //! Tests with a source that has to be given each range first, as one in object storage would.
 //!
-//! The audit starts again at each missing range. In the end it finds what it finds in the whole file.
+//! The audit starts again at each missing range. In the end it finds what it finds in the whole
+//! file.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ fn small_tail() -> ReadOptions {
     read_options().tail_size(48)
 }
 
-/// Calls `audit` until no range is missing. Returns its result, and how many ranges were missing.
+/// Calls `audit` until no range is missing. Returns its result, and the number of ranges that were.
 fn resume<T>(path: &Path, file: &Bytes, audit: impl Fn(&FetchedRanges) -> Result<T>) -> (T, usize) {
     let source = FetchedRanges::new(file.len() as u64, 0, Bytes::new());
     let blocks = Table::open(file.clone(), &read_options()).map_or(0, |table| table.data_blocks().count());
@@ -58,8 +59,9 @@ fn resume<T>(path: &Path, file: &Bytes, audit: impl Fn(&FetchedRanges) -> Result
     panic!("{}: more than {most} ranges are missing", path.display());
 }
 
-/// The result of `audit` is the same with the whole file as with each range given when it is missing.
-/// `audit` gets the file and the options to read it with. Returns how many ranges were missing.
+/// The result of `audit` is the same with the whole file as with each range given when it is
+/// missing. `audit` gets the file and the options to read it with. Returns the number of ranges
+/// that were missing.
 fn check<T: Debug>(
     path: &Path,
     file: &Bytes,
@@ -80,8 +82,8 @@ fn verify_options(read: &ReadOptions) -> VerifyOptions {
     VerifyOptions { read: read.clone(), meter, bytewise: false, max_output: None, seed: 0 }
 }
 
-/// The file, and the same damaged: a byte of a data block, of the filter, of the index or of the footer is
-/// changed, or the last one is missing.
+/// The file, and the same damaged: a byte of a data block, of the filter, of the index or of the
+/// footer is changed, or the last one is missing.
 fn variants(file: &Bytes) -> Vec<Bytes> {
     let len = file.len();
     let mut variants = vec![file.clone(), file.slice(..len.saturating_sub(1))];

@@ -1,8 +1,8 @@
-//! What is found out about a table, for whoever asks and however it is shown.
+//! The facts about a table, whoever asks for them and however they are shown.
 //!
-//! [`inspect::table`], [`verify::table`] and [`query::table`] take any source of bytes. An error of theirs
-//! is [`filterblock::Error::NeedRange`], in [`query::table`] also a table that does not open: supply the
-//! range and call again. Damage is not an error but part of the result.
+//! [`inspect::table`], [`verify::table`] and [`query::table`] take any source of bytes. If it lacks a
+//! range, they return [`filterblock::Error::NeedRange`]: supply the range and call again. Damage is
+//! part of the result, and not an error; only [`query::table`] also fails if the table does not open.
 
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;

@@ -1,4 +1,4 @@
-//! How tables are read, and what an error of reading means.
+//! Options for reading tables, and the meaning of errors.
 
 use filterblock::Error;
 use filterblock::policy::default_read_policies;
@@ -9,12 +9,12 @@ pub(crate) fn read_options() -> ReadOptions {
     ReadOptions::default().filter_policies(default_read_policies())
 }
 
-/// Whether the source has to be given more bytes before anything can be said.
+/// Returns true if the source has to be given more bytes before anything can be said.
 pub(crate) fn needs_range(error: &Error) -> bool {
     matches!(error.without_path(), Error::NeedRange { .. })
 }
 
-/// Whether the bytes could not be read, which says nothing about what they are.
+/// Returns true if bytes could not be read, which says nothing about what they are.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
 }

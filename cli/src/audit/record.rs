@@ -1,13 +1,13 @@
-//! What a database says of one of its tables.
+//! The record that a database has of a table.
 
 use filterblock::database::LiveTable;
 
-/// What a sound MANIFEST says of a table in its folder.
+/// The record that a sound MANIFEST has of a table in its folder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableRecord<'d> {
     /// The name of the order of user keys.
     pub(crate) comparator: Option<&'d [u8]>,
-    /// Whether that is LevelDB's default order.
+    /// The order is LevelDB's default one, byte by byte.
     pub(crate) is_bytewise: bool,
     /// `None`: the database does not use the table any longer.
     pub(crate) live: Option<&'d LiveTable>,

@@ -1,4 +1,5 @@
-//! `filterblock completions` and `filterblock man`: the program described for shells and as a manual page.
+//! `filterblock completions` and `filterblock man`: the program described for shells and as a
+//! manual page.
 
 use std::io::{self, Write as _};
 

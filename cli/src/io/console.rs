@@ -1,4 +1,5 @@
-//! Standard output and standard error: buffered, coloured if that is wanted, and never a reason to panic.
+//! Standard output and standard error: buffered, coloured if that is wanted, and never a reason to
+//! panic.
 
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -118,7 +119,7 @@ impl Console {
         self.width
     }
 
-    /// Whether results go to a terminal.
+    /// Returns true if results go to a terminal.
     pub(crate) const fn is_terminal(&self) -> bool {
         self.is_terminal
     }
@@ -143,8 +144,8 @@ impl Console {
         let _ = self.messages.flush();
     }
 
-    /// Flushes, and returns the exit status: `status` if all results were written, otherwise that of
-    /// the error.
+    /// Flushes, and returns the exit status: `status` if all results were written, otherwise that
+    /// of the error.
     pub(crate) fn finish(&mut self, result: io::Result<()>, status: u8) -> u8 {
         match result.and_then(|()| self.out.flush()) {
             Ok(()) => status,

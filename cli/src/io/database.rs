@@ -1,4 +1,4 @@
-//! What the MANIFEST of a database folder says of the tables in it.
+//! Database folders, and the records that their MANIFEST has of the tables.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,13 +20,13 @@ pub(crate) struct Database {
     pub(crate) manifest: Result<Manifest, Error>,
     /// The live tables by number, as indices into the MANIFEST's list.
     by_number: BTreeMap<u64, usize>,
-    /// The tables, by number, that begin before another one of their level ends, and that other one as
-    /// an index into the MANIFEST's list.
+    /// The tables, by number, that begin before another one of their level ends, and that other one
+    /// as an index into the MANIFEST's list.
     overlapped: BTreeMap<u64, usize>,
 }
 
 impl Database {
-    /// The database in `folder`; `None` if the folder is no database. Fails if it cannot be listed.
+    /// The database in `folder`; `None` if the folder is not a database. Fails if it cannot be listed.
     pub(crate) fn find(folder: &Path) -> Result<Option<Self>, PathError> {
         let files = DatabaseFiles::list(folder).map_err(|error| {
             PathError::Failed(match error.without_path() {
@@ -48,7 +48,7 @@ impl Database {
         Ok(Some(Self { folder: folder.to_owned(), files, manifest, by_number, overlapped }))
     }
 
-    /// What the MANIFEST says of the table at `path`; `None` if it cannot be relied on.
+    /// The MANIFEST's record of the table at `path`; `None` if the MANIFEST cannot be relied on.
     pub(crate) fn record(&self, path: &Path) -> Option<TableRecord<'_>> {
         let manifest = self.manifest.as_ref().ok()?;
         let live = self.live(path);
@@ -70,7 +70,7 @@ impl Database {
         (taken == name).then(|| self.manifest.as_ref().ok()?.tables().get(at)).flatten()
     }
 
-    /// Whether the log at `path` may hold writes that are in no table yet.
+    /// Returns true if the log at `path` may hold writes that are in no table yet.
     pub(crate) fn is_log_live(&self, path: &Path) -> bool {
         let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
         match (&self.manifest, number) {
@@ -79,8 +79,8 @@ impl Database {
         }
     }
 
-    /// The live tables that are not there. Those that cannot be looked at are not among them: they show
-    /// when the folder is listed.
+    /// The live tables that are not there. Those that cannot be looked at are not among them: they
+    /// show when the folder is listed.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &LiveTable> {
         let tables = self.manifest.as_ref().map_or(&[][..], Manifest::tables);
         tables.iter().filter(|table| self.files.table(table.number) == Ok(None))
@@ -101,7 +101,7 @@ impl Database {
     }
 }
 
-/// How many folders are remembered, for lists of paths that alternate between folders.
+/// The number of folders remembered, for lists of paths that alternate between folders.
 const MAX_FOLDERS: usize = 16;
 
 /// Remembers the last databases that tables given by their paths lie in.
@@ -112,8 +112,8 @@ pub(crate) struct DatabaseCache {
 }
 
 impl DatabaseCache {
-    /// The database that the file at `path` lies in. If the folder cannot be listed, `on_error` is called,
-    /// once for the folder.
+    /// The database that the file at `path` lies in. If the folder cannot be listed, `on_error` is
+    /// called, once for the folder.
     pub(crate) fn around(
         &mut self,
         path: &Path,
@@ -139,8 +139,8 @@ impl DatabaseCache {
     }
 }
 
-/// Finds tables that overlap on a level that does not allow it (`VersionSet::Builder::MaybeAddFile` in
-/// LevelDB's `db/version_set.cc`).
+/// Finds tables that overlap on a level that does not allow it (`VersionSet::Builder::MaybeAddFile`
+/// in LevelDB's `db/version_set.cc`).
 fn overlapped(manifest: &Manifest) -> BTreeMap<u64, usize> {
     let mut found = BTreeMap::new();
     if !manifest.is_bytewise() {
@@ -179,8 +179,8 @@ impl Folder {
         live.filter(|log| fs::metadata(log).map_or(true, |log| log.len() > 0)).map(PathBuf::as_path)
     }
 
-    /// Those of them that hold writes. A log that cannot be read to its end counts, and `on_error` is
-    /// called.
+    /// Those of them that hold writes. A log that cannot be read to its end counts, and `on_error`
+    /// is called.
     pub(crate) fn logs_with_data(
         &self,
         database: Option<&Database>,

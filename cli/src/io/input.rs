@@ -1,4 +1,4 @@
-//! What a path given on the command line stands for: a table, or a database folder and the tables in it.
+//! The tables and database folders that paths given on the command line stand for.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display};
@@ -18,13 +18,14 @@ pub(crate) enum Source {
 pub(crate) struct Folder {
     /// `.ldb` and `.sst` files in the order of their numbers.
     pub(crate) tables: Vec<PathBuf>,
-    /// Logs that are not empty files. [`logs_with_data`](Self::logs_with_data) tells which hold writes.
+    /// Logs that are not empty files. [`logs_with_data`](Self::logs_with_data) tells which hold
+    /// writes.
     pub(crate) logs: Vec<PathBuf>,
     /// Files that ought to be looked at and cannot be, and why.
     pub(crate) skipped: Vec<(PathBuf, PathError)>,
 }
 
-/// Why a path cannot be looked at.
+/// The reason why a path cannot be looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PathError {
     /// The path leads to something else than expected.
@@ -38,7 +39,8 @@ pub(crate) enum PathError {
 impl PathError {
     const REGULAR_FILE: &str = "a regular file";
 
-    /// What was expected and what was found. `wanted`: what the caller expected of the path.
+    /// Returns what was expected and what was found. `wanted`: what the caller expected of the
+    /// path.
     pub(crate) fn into_parts(self, wanted: &str) -> (String, String) {
         match self {
             Self::Unexpected { expected, found } => (expected, found),
@@ -78,7 +80,7 @@ pub(crate) fn resolve(path: &Path) -> Result<Source, PathError> {
 }
 
 impl Folder {
-    /// Whether it holds no file of a database.
+    /// Returns true if it holds no file of a database.
     pub(crate) const fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.logs.is_empty() && self.skipped.is_empty()
     }
@@ -163,8 +165,8 @@ pub(crate) fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
         }),
     };
     let failure = |error| failure(&error, listed);
-    // Opening a pipe would wait for its other end, so this is checked before; and once more after, as
-    // the file may be another by then.
+    // Opening a pipe would wait for its other end, so this is checked before; and once more after,
+    // as the file may be another by then.
     check(fs::metadata(path).map_err(failure)?)?;
     let file = File::open(path).map_err(failure)?;
     check(file.metadata().map_err(failure)?)?;

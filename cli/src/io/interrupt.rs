@@ -7,7 +7,7 @@ use std::{fs, io, thread};
 static STATE: Mutex<State> = Mutex::new(State { is_watching: false, unfinished: Vec::new() });
 
 struct State {
-    /// Whether a thread waits for signals.
+    /// A thread waits for signals.
     is_watching: bool,
     /// The temporary files being written.
     unfinished: Vec<PathBuf>,
@@ -40,8 +40,8 @@ impl Unfinished {
         Ok((file, Self { path }))
     }
 
-    /// Gives the file its name through `persist`. A signal ends the program before or after that, not
-    /// meanwhile.
+    /// Gives the file its name through `persist`. A signal ends the program before or after that,
+    /// not meanwhile.
     pub(crate) fn finish<T>(self, persist: impl FnOnce() -> T) -> T {
         let state = state();
         let result = persist();
@@ -56,8 +56,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Starts the thread that waits for a signal, removes the unfinished files, and lets the signal end the
-/// program.
+/// Starts the thread that waits for a signal, removes the unfinished files, and lets the signal end
+/// the program.
 fn watch() -> io::Result<()> {
     let signals = system::Signals::new()?;
     let wait = move || {
@@ -86,7 +86,8 @@ mod system {
     impl Signals {
         pub(super) fn new() -> io::Result<Self> {
             let ignored = ignored();
-            // If the system does not tell, SIGHUP is taken to be ignored, as `nohup` may have asked.
+            // If the system does not tell, SIGHUP is taken to be ignored, as `nohup` may have
+            // asked.
             let is_ignored = |signal| ignored.map_or(signal == SIGHUP, |set| set >> (signal - 1) & 1 == 1);
             let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
             Iterator::new(signals).map(Self)
@@ -97,8 +98,8 @@ mod system {
         }
     }
 
-    /// The signals that this process was told to ignore, one bit each from signal 1 on; `None` if the
-    /// system does not tell.
+    /// The signals that this process was told to ignore, one bit each from signal 1 on; `None` if
+    /// the system does not tell.
     fn ignored() -> Option<u64> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::input::PathError;
 
-/// The longest path accepted. A longer line means that the file is no list of paths.
+/// The longest path accepted. A longer line means that the file is not a list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
 
 #[derive(Args)]
@@ -21,13 +21,14 @@ pub(crate) struct Paths {
     sources: PathSources,
 }
 
-/// Where paths come from besides the arguments.
+/// The sources of paths besides the arguments.
 #[derive(Args)]
 pub(crate) struct PathSources {
     /// Take paths from the lines of this file too, after those given; - is standard input
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
-    /// The paths of --files-from end in a zero byte instead of a line break, as `find -print0` writes them
+    /// The paths of --files-from end in a zero byte instead of a line break, as `find -print0`
+    /// writes them
     #[arg(short = '0', long = "null", requires = "files_from")]
     null: bool,
     /// Look into the folders below the folders given too; links to folders are not followed
@@ -47,7 +48,7 @@ impl Paths {
         }
     }
 
-    /// Whether the folders below those given are looked into.
+    /// Returns true if the folders below those given are looked into.
     pub(crate) const fn is_recursive(&self) -> bool {
         self.sources.recursive
     }
@@ -69,7 +70,7 @@ impl PathSources {
         self.files_from.as_deref()
     }
 
-    /// Whether the folders below those given are looked into.
+    /// Returns true if the folders below those given are looked into.
     pub(crate) const fn is_recursive(&self) -> bool {
         self.recursive
     }
@@ -133,7 +134,7 @@ impl Iterator for List {
     fn next(&mut self) -> Option<Given> {
         loop {
             match self.read() {
-                // An empty line is no path.
+                // An empty line is not a path.
                 Ok(Some(line)) if line.is_empty() => {}
                 Ok(Some(line)) => {
                     return Some(to_path(line).map_err(|error| (self.path.clone(), error)));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How long to wait before a bar is shown.
+/// The time to wait before a bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const KNOWN_TOTAL: &str = "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec}, {eta} left";

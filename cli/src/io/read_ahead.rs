@@ -7,7 +7,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use bytes::Bytes;
 use filterblock::table::ReadAt;
 
-/// How much is read at once.
+/// The number of bytes to read at once.
 const WINDOW: usize = 256 << 10;
 
 /// A file that is read a window at a time, once [`go_ahead`](Self::go_ahead) says so.

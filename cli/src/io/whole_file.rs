@@ -8,8 +8,8 @@ use tempfile::NamedTempFile;
 
 use super::interrupt::Unfinished;
 
-/// A file being written under a temporary name. It is removed if it is not finished, also if a signal
-/// ends the program.
+/// A file being written under a temporary name. It is removed if it is not finished, also if a
+/// signal ends the program.
 pub(crate) struct WholeFile {
     file: NamedTempFile,
     unfinished: Unfinished,
@@ -20,8 +20,8 @@ pub(crate) struct WholeFile {
 impl WholeFile {
     /// Begins the file that is to appear at `output`, with the permissions of any new file.
     ///
-    /// The target of a symbolic link is replaced, not the link. Without `replace`, no file may be there;
-    /// `input` is never replaced.
+    /// The target of a symbolic link is replaced, not the link. Without `replace`, no file may be
+    /// there; `input` is never replaced.
     pub(crate) fn create(output: &Path, replace: bool, input: Option<&Path>) -> io::Result<Self> {
         let target = match fs::canonicalize(output) {
             Ok(target) => target,
@@ -58,8 +58,8 @@ impl WholeFile {
 
     /// Syncs the file to disk, then gives it its name.
     pub(crate) fn finish(self) -> io::Result<()> {
-        // Fields are dropped in the reverse order of this pattern: on an error the file is removed before
-        // its path leaves the list.
+        // Fields are dropped in the reverse order of this pattern: on an error the file is removed
+        // before its path leaves the list.
         let Self { unfinished, file, target, replace } = self;
         file.as_file().sync_all()?;
         unfinished.finish(|| {

@@ -8,9 +8,9 @@ use crate::audit::stats::table::TableStats;
 
 /// The names of the codecs.
 ///
-/// Of most blocks only the trailer was read. A compression type that may stand for several codecs is shown
-/// as those that the sampled blocks of the type turned out to need. If none could be read, it is shown as
-/// a type, with what it may stand for.
+/// Of most blocks only the trailer was read. A compression type that may stand for several codecs
+/// is shown as those that the sampled blocks of the type turned out to need. If none could be read,
+/// it is shown as a type, with what it may stand for.
 pub(super) fn compression_names(stats: &TableStats) -> Vec<Cow<'static, str>> {
     let mut names: Vec<Cow<'static, str>> = Vec::new();
     for &id in &stats.compression {

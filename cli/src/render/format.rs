@@ -23,8 +23,8 @@ impl Format {
         if json { Self::Json } else { Self::Text }
     }
 
-    /// `list_filters`: each filter of a table is shown. `is_single`: the table is the only one. `paths`:
-    /// those given as arguments.
+    /// `list_filters`: each filter of a table is shown. `is_single`: the table is the only one.
+    /// `paths`: those given as arguments.
     pub(crate) fn inspect(
         self,
         list_filters: bool,

@@ -1,6 +1,7 @@
 //! Numbers as people read them.
 
-/// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the point.
+/// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the
+/// point.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1 << 10 {

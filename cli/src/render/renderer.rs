@@ -17,7 +17,7 @@ pub(crate) struct FolderHeader<'a> {
     pub(crate) logs: &'a [&'a Path],
     /// The name of the order of user keys, if a MANIFEST says so.
     pub(crate) comparator: Option<&'a [u8]>,
-    /// Whether there is a MANIFEST that can be relied on.
+    /// There is a MANIFEST that can be relied on.
     pub(crate) has_records: bool,
 }
 

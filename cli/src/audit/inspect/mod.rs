@@ -1,4 +1,4 @@
-//! What `inspect` shows of a table, and of all tables of a folder.
+//! The facts that `inspect` shows of a table, and of all tables of a folder.
 
 pub(crate) mod report;
 pub(crate) mod table;

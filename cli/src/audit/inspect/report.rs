@@ -1,4 +1,4 @@
-//! What is shown of a table, in whatever form.
+//! The report on a table, in no particular format.
 
 use filterblock::FilterPolicy as _;
 use filterblock::table::Origin;
@@ -12,9 +12,9 @@ use crate::audit::stats::table::TableStats;
 /// A table, or a bare filter block.
 #[derive(Debug)]
 pub(crate) struct TableReport<'d> {
-    /// What is wrong with the table besides its filters.
+    /// The faults of the table besides its filters.
     pub(crate) error: Option<String>,
-    /// Whether something could not be read, rather than being damaged.
+    /// Something could not be read, rather than being damaged.
     pub(crate) unreadable: bool,
     pub(crate) file_size: Option<u64>,
     /// `None` for a table that could not be opened, and for a bare filter block.
@@ -22,14 +22,14 @@ pub(crate) struct TableReport<'d> {
     pub(crate) filter: Option<FilterReport>,
     /// `None` outside of a database, and if its MANIFEST cannot be relied on.
     pub(crate) record: Option<TableRecord<'d>>,
-    /// How the size of the file contradicts the record.
+    /// The contradiction between the size of the file and the record.
     pub(crate) size_mismatch: Option<String>,
 }
 
 /// The filter block.
 #[derive(Debug)]
 pub(crate) struct FilterReport {
-    /// Whether neither the table nor the user has named the policy.
+    /// Neither the table nor the user has named the policy.
     pub(crate) policy_assumed: bool,
     pub(crate) offset: u64,
     pub(crate) size: u64,
@@ -37,7 +37,7 @@ pub(crate) struct FilterReport {
     /// The share of absent keys that is expected to pass, in the mean over the data blocks.
     pub(crate) rate: Option<f64>,
     pub(crate) malformed: Option<String>,
-    /// Why the filters cannot be trusted, though they may be well formed.
+    /// The reason why the filters cannot be trusted, though they may be well formed.
     pub(crate) unsound: Option<String>,
     pub(crate) stats: FilterStats,
 }
@@ -91,12 +91,12 @@ impl<'d> TableReport<'d> {
             || filter.is_some_and(|filter| filter.malformed.is_some() || filter.unsound.is_some())
     }
 
-    /// Whether the table was opened and has no filter block that could be read.
+    /// Returns true if the table was opened and has no filter block that could be read.
     pub(crate) fn is_unfiltered(&self) -> bool {
         self.stats.is_some() && self.filter.is_none()
     }
 
-    /// How many keys the table has; `None` if none of its data blocks could be read.
+    /// The number of the table's keys; `None` if none of its data blocks could be read.
     pub(crate) fn keys(&self) -> Option<KeyCount> {
         self.stats.as_ref().and_then(TableStats::keys)
     }
@@ -108,7 +108,7 @@ impl<'d> TableReport<'d> {
         stats.sample.dialect().or_else(|| origin_name(stats.origin?))
     }
 
-    /// What larger ranges would save.
+    /// The saving by larger ranges.
     pub(crate) fn larger_ranges(&self) -> Option<LargerRanges> {
         let filter = self.filter.as_ref().filter(|filter| filter.malformed.is_none())?;
         let summary = &filter.summary;

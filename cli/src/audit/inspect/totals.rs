@@ -35,7 +35,7 @@ pub(crate) struct LevelTotals {
     pub(crate) tables: u64,
     pub(crate) file_size: u64,
     pub(crate) keys: u64,
-    /// Whether `keys` is an estimate.
+    /// `keys` is an estimate.
     pub(crate) estimated: bool,
     pub(crate) filter_size: u64,
     pub(crate) unfiltered: u64,

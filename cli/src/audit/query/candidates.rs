@@ -1,5 +1,5 @@
-//! The data blocks of a table that may hold a key: by the index if the order of the keys is known, and
-//! by the filters.
+//! The data blocks of a table that may hold a key: by the index if the order of the keys is known,
+//! and by the filters.
 
 use filterblock::database::LiveTable;
 use filterblock::table::{ReadAt, ReadOptions, Table};
@@ -19,15 +19,15 @@ pub(crate) struct BlockCandidates<'d> {
     filters: Option<FilterStats>,
     /// The answers of the index, if it is of use: one for each possible encoding of its keys.
     index: Option<Vec<BlockOfKey>>,
-    /// Why the index is of no use though the order of the keys is known.
+    /// The reason why the index is of no use though the order of the keys is known.
     pub(crate) no_index: Option<&'static str>,
-    /// Why every key may be there.
+    /// The reason why every key may be there.
     pub(crate) error: Option<String>,
     /// The chance that an absent key passes at least one of all filters.
     fpr: f64,
     /// The first and the last user key, if the database's MANIFEST says so.
     range: Option<(&'d [u8], &'d [u8])>,
-    /// Whether the database does not use the table any longer.
+    /// The database does not use the table any longer.
     is_obsolete: bool,
 }
 
@@ -35,15 +35,14 @@ pub(crate) struct BlockCandidates<'d> {
 #[derive(PartialEq, Debug)]
 pub(crate) struct KeyBlocks {
     pub(crate) offsets: Vec<u64>,
-    /// How many data blocks the table has.
+    /// The number of the table's data blocks.
     pub(crate) of: u64,
     pub(crate) by_index: bool,
-    /// Whether there are filters to ask.
+    /// There are filters to ask.
     pub(crate) filtered: bool,
     /// The chance that an absent key is said to be there.
     pub(crate) fpr: f64,
-    /// How many of the data blocks a lookup in the database reads at most; `None` if the index was of
-    /// no use.
+    /// The most data blocks that a lookup in the database reads; `None` if the index was of no use.
     pub(crate) lookup_blocks: Option<u64>,
 }
 
@@ -52,7 +51,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) key: &'a [u8],
     /// `None` if the table could not be opened.
     pub(crate) blocks: Option<&'a KeyBlocks>,
-    /// Why the key may be there whatever the filters say.
+    /// The reason why the key may be there whatever the filters say.
     pub(crate) error: Option<&'a str>,
 }
 
@@ -64,8 +63,8 @@ impl Answer<'_> {
 
 /// Opens the table that `source` holds, to answer for `keys`.
 ///
-/// `is_bytewise`: somebody has said that the keys are in bytewise order. `record`: what the database
-/// around the table says.
+/// `is_bytewise`: somebody has said that the keys are in bytewise order. `record`: what the
+/// database around the table says.
 ///
 /// # Errors
 ///

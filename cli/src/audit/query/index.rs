@@ -7,17 +7,17 @@ use super::keys::SoughtKeys;
 use crate::audit::key_encoding::{self, KeyEncoding};
 use crate::audit::stats::sample::KeyFormat;
 
-/// An index whose keys take more bytes than this is not walked: prefix compression lets a small file
-/// hold terabytes.
+/// An index whose keys take more bytes than this is not walked: prefix compression lets a small
+/// file hold terabytes.
 const MAX_INDEX_KEYS: u64 = 256 << 20;
-/// Why an index is of no use whose keys are not what the filters are of.
+/// The reason if the keys of the index are not in the encoding that the filters need.
 const OTHER_FORMAT: &str = "the index holds keys that are no internal keys";
 
 /// For each key sought, the offset of the data block that may hold it.
 pub(super) type BlockOfKey = Vec<Option<u64>>;
 
-/// Looks the keys up in an index that is in bytewise order: one answer for each possible encoding of
-/// the index's keys. Otherwise says why the index is of no use.
+/// Looks the keys up in an index that is in bytewise order: one answer for each possible encoding
+/// of the index's keys. Otherwise says why the index is of no use.
 pub(super) fn look_up<R>(
     table: &Table<R>,
     keys: &SoughtKeys,
@@ -38,11 +38,11 @@ pub(super) fn look_up<R>(
 /// The keys of an index, measured before they are read.
 struct IndexKeys {
     total_len: u64,
-    /// Whether all of them may be internal keys, with a time if their type asks for one.
+    /// All of them may be internal keys, with a time if their type asks for one.
     may_be_timed: bool,
-    /// Whether all of them may be internal keys without a time.
+    /// All of them may be internal keys without a time.
     may_be_untimed: bool,
-    /// Whether some type asks for a time.
+    /// Some type asks for a time.
     has_timed_types: bool,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Blocks {
     pub(crate) offsets: Offsets,
     /// The size of all of them together, as stored.
     pub(super) bytes: u64,
-    /// How many entries the index has.
+    /// The number of entries of the index.
     pub(super) entries: u64,
     pub(crate) damage: Damage,
 }
@@ -39,7 +39,7 @@ impl Blocks {
         Ok((blocks, types))
     }
 
-    /// Whether the index names as many different blocks as it has entries, all of them sound by `visit`.
+    /// Returns true if the index names as many different sound blocks as it has entries.
     pub(crate) const fn are_distinct(&self) -> bool {
         self.entries == self.offsets.len()
     }
@@ -80,7 +80,7 @@ fn lies_in_file<R>(table: &Table<R>, handle: BlockHandle) -> std::result::Result
     Err(BlockFault::BeyondFile { index_offset: table.index_handle().offset, file_size, handle })
 }
 
-/// Why an entry of the index does not count as a data block.
+/// The reason why an entry of the index does not count as a data block.
 pub(super) enum BlockFault {
     Read(Error),
     BeyondFile { index_offset: u64, file_size: u64, handle: BlockHandle },
@@ -109,12 +109,12 @@ impl Display for BlockFault {
     }
 }
 
-/// What is wrong with a table besides its filters: the first fault, and how many others there are.
+/// The faults of a table besides its filters: the first one, and the number of others.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Damage {
     first: Option<String>,
     more: u64,
-    /// Whether something could not be read, which says nothing about what is in it.
+    /// Something could not be read, which says nothing about what is in it.
     pub(crate) unreadable: bool,
 }
 

@@ -1,4 +1,5 @@
-//! The hash behind filters under LevelDB's old name, found by trying both on keys that the table holds.
+//! The hash behind filters under LevelDB's old name, found by trying both on keys that the table
+//! holds.
 
 use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolicy, LegacyHash};
 
@@ -67,8 +68,8 @@ impl HashTrial {
         }
     }
 
-    /// The hash that denies no stored key: "either" if neither does, `None` if both do or no key was
-    /// asked for.
+    /// The hash that denies no stored key: "either" if neither does, `None` if both do or no key
+    /// was asked for.
     pub(super) fn dialect(&self) -> Option<&'static str> {
         let fits = |counts: [u64; 2]| self.asked > 0 && counts.contains(&self.asked);
         match (fits(self.unsigned), fits(self.signed)) {

@@ -48,7 +48,7 @@ impl Filter {
     }
 }
 
-/// Which absent keys a filter denies, by its length and k alone.
+/// The absent keys that a filter denies, by its length and k alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Denies {
     None,

@@ -9,7 +9,7 @@ use super::offsets::Offsets;
 
 /// With a greater base_lg all filters are malformed.
 const MAX_BASE_LG: u8 = 63;
-/// How many bytes of filters lie between two prefix sums.
+/// The number of bytes of filters between two prefix sums.
 const STRIDE: usize = 256;
 
 /// The filters of a block, counted.
@@ -123,7 +123,7 @@ impl FilterStats {
         self.covering(blocks).map(|index| self.filter(index).map_or(1.0, |filter| filter.rate))
     }
 
-    /// How many filters cover some of these data blocks.
+    /// The number of filters that cover some of these data blocks.
     pub(crate) fn num_covering(&self, blocks: &Offsets) -> u64 {
         self.covering(blocks).count() as u64
     }

@@ -4,17 +4,18 @@ use std::borrow::Cow;
 
 use filterblock::table::Table;
 
-/// More names than this are counted, not listed: prefix compression lets a small file hold very many.
+/// More names than this are counted, not listed: prefix compression lets a small file hold very
+/// many.
 const MAX_NAMES: usize = 16;
 /// The longest name that is kept whole, in bytes.
 const MAX_NAME_LEN: usize = 256;
 
-/// What the metaindex names.
+/// The names in the metaindex.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Metaindex {
     names: Vec<Vec<u8>>,
     more: u64,
-    /// Where it is damaged. A metaindex that cannot be read at all is the table's filter error.
+    /// The first damage. If the metaindex cannot be read at all, that is the table's filter error.
     pub(crate) error: Option<String>,
 }
 
@@ -37,7 +38,7 @@ impl Metaindex {
         }
     }
 
-    /// The names as `show` makes text of each, and last how many others there are.
+    /// The names as `show` makes text of each, and last the number of others.
     pub(crate) fn names<'a, T: From<String>>(
         &'a self,
         show: impl Fn(&'a [u8]) -> T,

@@ -1,4 +1,4 @@
-//! What can be found out about a table without reading it all: from index, metaindex and filter
+//! The numbers of a table that can be had without reading it all: from index, metaindex and filter
 //! block, the trailers of the data blocks, and a few data blocks.
 
 pub(crate) mod blocks;

@@ -1,9 +1,10 @@
 //! The cost of the ranges that filters cover, and what larger ranges would save.
 //!
-//! In this model a filter takes 4 bytes in the offset array, empty or not, and 1 byte for k if it is not
-//! empty. The number of bits depends on the keys and stays the same. Bit arrays are rounded up to whole
-//! bytes, and to 64 bits at least; that is left out, so the saving is an underestimate. The rate of false
-//! positives stays the same too: a larger range joins filters, it does not thin them.
+//! In this model a filter takes 4 bytes in the offset array, empty or not, and 1 byte for k if it
+//! is not empty. The number of bits depends on the keys and stays the same. Bit arrays are rounded
+//! up to whole bytes, and to 64 bits at least; that is left out, so the saving is an underestimate.
+//! The rate of false positives stays the same too: a larger range joins filters, it does not thin
+//! them.
 
 use super::offsets::Offsets;
 
@@ -20,10 +21,11 @@ pub(crate) struct LargerRanges {
     pub(crate) saves: u64,
 }
 
-/// Finds the least base_lg that saves nine tenths of what one filter for the whole table would save;
-/// `None` if there is nothing to save.
+/// Finds the least base_lg that saves nine tenths of what one filter for the whole table would
+/// save; `None` if there is nothing to save.
 ///
-/// `filters` and `empty` count the filters, and the empty ones among them, with the present `base_lg`.
+/// `filters` and `empty` count the filters, and the empty ones among them, with the present
+/// `base_lg`.
 pub(crate) fn larger_ranges(base_lg: u8, filters: u64, empty: u64, blocks: &Offsets) -> Option<LargerRanges> {
     let now = cost(filters, filters.saturating_sub(empty));
     let saves = |base_lg: u8| now.saturating_sub(cost_with(base_lg, blocks));

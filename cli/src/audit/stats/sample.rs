@@ -11,9 +11,9 @@ use super::filters::FilterStats;
 use crate::audit::key_encoding::TAG_LEN;
 use crate::audit::reading::needs_range;
 
-/// How many data blocks are read at most.
+/// The most data blocks to read.
 const MAX_BLOCKS: usize = 16;
-/// How many keys of a block its filter is asked for, and how many bytes of keys in all.
+/// The most keys of a block to ask its filter for, and the most bytes of keys in all.
 const KEYS_PER_BLOCK: u64 = 256;
 const MAX_KEY_BYTES: usize = 8 << 20;
 
@@ -21,7 +21,7 @@ const MAX_KEY_BYTES: usize = 8 << 20;
 pub(crate) const USUAL_BITS_PER_KEY: u64 = 10;
 const USUAL_BASE_LG: u8 = 11;
 
-/// What a table's filters are made of.
+/// The parts of keys that a table's filters are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum KeyFormat {
     /// The user part of internal keys.
@@ -39,43 +39,44 @@ impl KeyFormat {
     }
 }
 
-/// What reading a few data blocks showed.
+/// The results of reading a few data blocks.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Sample {
     blocks: u64,
     /// As stored.
     bytes: u64,
     keys: u64,
-    /// How many keys filters were asked for. A filter that denies nothing is not asked.
+    /// The number of keys that filters were asked for. A filter that denies nothing is not asked.
     asked: u64,
     matched_whole: u64,
     matched_user_part: u64,
     /// Compression types, and the codecs that blocks of these types turned out to need.
     codecs: BTreeSet<(u8, Codec)>,
     hashes: HashTrial,
-    /// Why a block could not be decompressed, though it may be sound.
+    /// The reason why a block could not be decompressed, though it may be sound.
     unsupported: Option<String>,
 }
 
-/// How many keys a table has.
+/// The number of a table's keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct KeyCount {
     pub(crate) keys: u64,
-    /// Whether all were counted; otherwise it is an estimate.
+    /// All were counted; otherwise it is an estimate.
     pub(crate) exact: bool,
 }
 
-/// What a filter block at [`USUAL_BITS_PER_KEY`] would take.
+/// The cost of a filter block at [`USUAL_BITS_PER_KEY`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FilterCost {
     pub(crate) keys: u64,
-    /// Whether all keys were counted.
+    /// All keys were counted.
     pub(crate) exact: bool,
     pub(crate) bytes: u64,
 }
 
 impl Sample {
-    /// Reads up to 16 data blocks, evenly spread over the index. Damage in them is noted in `blocks`.
+    /// Reads up to 16 data blocks, evenly spread over the index. Damage in them is noted in
+    /// `blocks`.
     pub(crate) fn take<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -137,7 +138,7 @@ impl Sample {
         Ok(())
     }
 
-    /// What the filters are made of, or why that cannot be told.
+    /// The format of the keys that filters are made of, or the reason why it cannot be told.
     pub(crate) fn key_format(&self) -> std::result::Result<KeyFormat, String> {
         let user_part = self.matched_user_part == self.asked;
         let whole = self.matched_whole == self.asked;
@@ -153,7 +154,7 @@ impl Sample {
         }
     }
 
-    /// Whether more of the keys tried match by their user part than as they are.
+    /// Returns true if more of the keys tried match by their user part than as they are.
     pub(crate) const fn looks_internal(&self) -> bool {
         self.matched_user_part > self.matched_whole
     }
@@ -169,7 +170,7 @@ impl Sample {
         self.codecs.iter().filter(move |(of, _)| *of == id).map(|&(_, codec)| codec)
     }
 
-    /// Why the filters are not to be trusted though their structure may be sound.
+    /// The reason why filters are not to be trusted though their structure may be sound.
     pub(crate) fn unsound(&self) -> Option<String> {
         let denied = self.asked - self.matched_user_part.max(self.matched_whole);
         (denied > 0).then(|| {
@@ -180,7 +181,7 @@ impl Sample {
         })
     }
 
-    /// How many keys there are, if the other data blocks are like those read.
+    /// The number of keys, if the other data blocks are like those read.
     pub(super) fn keys(&self, blocks: &Blocks) -> Option<KeyCount> {
         let exact = self.blocks == blocks.offsets.len();
         let keys = match self.bytes {
@@ -191,7 +192,7 @@ impl Sample {
         Some(KeyCount { keys, exact })
     }
 
-    /// What a filter block would take, if the other data blocks are like those read.
+    /// The cost of a filter block, if the other data blocks are like those read.
     pub(super) fn filter_cost(&self, blocks: &Blocks) -> Option<FilterCost> {
         let KeyCount { keys, exact } = self.keys(blocks)?;
         let mut last = None;

@@ -18,11 +18,11 @@ pub(crate) struct TableStats {
     /// The compression types in the trailers of the data blocks.
     pub(crate) compression: BTreeSet<u8>,
     pub(crate) metaindex: Metaindex,
-    /// Why there are no filters though there might be.
+    /// The reason why there are no filters though there might be.
     pub(crate) filter_error: Option<String>,
-    /// Whether that is because something could not be read.
+    /// The filter error means that something could not be read.
     pub(crate) filter_unreadable: bool,
-    /// Whether it is because they are in an encoding that this program does not take on trust.
+    /// The filter error means that filters are in an encoding that is not taken on trust.
     pub(crate) filter_unsupported: bool,
     /// Whose mark is in the metaindex.
     pub(crate) origin: Option<Origin>,
@@ -49,12 +49,12 @@ impl TableStats {
         })
     }
 
-    /// How many keys there are; `None` if no data block could be read.
+    /// The number of keys; `None` if no data block could be read.
     pub(crate) fn keys(&self) -> Option<KeyCount> {
         self.sample.keys(&self.blocks)
     }
 
-    /// What a filter block would take, if there is none.
+    /// The cost of a filter block, if there is none.
     pub(crate) fn filter_cost(&self) -> Option<FilterCost> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
         none.then(|| self.sample.filter_cost(&self.blocks)).flatten()

@@ -2,7 +2,7 @@
 
 use filterblock::KeyBuf;
 
-/// How many keys are looked at together at most, and about how many bytes of them.
+/// The most keys to look at together, and about the most bytes of them.
 pub(super) const BATCH_KEYS: usize = 64;
 const BATCH_BYTES: u64 = 64 << 10;
 
@@ -21,7 +21,7 @@ impl Batch {
         self.keys.push(key);
     }
 
-    /// Whether there are enough keys, or more than `max_bytes` bytes of them.
+    /// Returns true if there are enough keys, or more than `max_bytes` bytes of them.
     #[inline]
     pub(super) fn is_full(&self, max_bytes: u64) -> bool {
         self.keys.len() >= BATCH_KEYS || self.bytes as u64 > max_bytes.min(BATCH_BYTES)

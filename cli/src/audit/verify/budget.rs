@@ -8,7 +8,8 @@ use filterblock::table::Meter;
 const MAX_EXPANSION: u64 = 100;
 const MIN_DECODED: u64 = 64 << 20;
 
-/// The limit on bytes to read, as a multiple of the file's size. A sound table's blocks are read once.
+/// The limit on bytes to read, as a multiple of the file's size. A sound table's blocks are read
+/// once.
 const MAX_PASSES: u64 = 2;
 
 /// The bytes of one file that may still be read, and decoded, once it is open.
@@ -30,7 +31,7 @@ struct Work {
     decoded: u64,
 }
 
-/// Which limit the file would exceed.
+/// The limit that a file would exceed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Exceeded {
     Read(u64),
@@ -50,7 +51,7 @@ impl Budget {
         }
     }
 
-    /// How many bytes may still be decoded.
+    /// The number of bytes that may still be decoded.
     pub(super) fn left(&self) -> u64 {
         self.max_decoded.saturating_sub(self.decoded())
     }

@@ -25,14 +25,15 @@ use crate::audit::stats::sample::{KeyFormat, Sample};
 /// Progress is reported in steps of so many bytes: showing it takes time.
 const PROGRESS_STEP: u64 = 256 << 10;
 
-/// How tables are verified.
+/// The options for verifying tables.
 pub(crate) struct VerifyOptions {
     pub(crate) read: ReadOptions,
     /// Counts the work of all tables.
     pub(crate) meter: Arc<Meter>,
-    /// Whether the user has said that keys are in bytewise order.
+    /// The user has said that keys are in bytewise order.
     pub(crate) bytewise: bool,
-    /// The most bytes of blocks and keys to decode of one file; by default in proportion to the file.
+    /// The most bytes of blocks and keys to decode of one file; by default in proportion to the
+    /// file.
     pub(crate) max_output: Option<u64>,
     /// The seed for making absent keys.
     pub(crate) seed: u64,
@@ -40,9 +41,9 @@ pub(crate) struct VerifyOptions {
 
 /// Watches the verification of one table.
 pub(crate) trait Observer {
-    /// The data blocks are read from now on, in the order of the index, which should be that of the file.
+    /// Called before the data blocks are read in the order of the index, usually that of the file.
     fn begin_walk(&self) {}
-    /// So many more bytes of the file have been dealt with.
+    /// Called when more bytes of the file have been dealt with.
     fn progress(&self, _bytes: u64) {}
 }
 

@@ -17,7 +17,7 @@ pub(super) struct DenialCheck<'a> {
     /// More than one if the policy's name stands for several hashes.
     filters: Vec<FilterBlockReader<SharedPolicy, &'a [u8]>>,
     counts: Vec<DenialCount>,
-    /// The current data block, and how many keys it has had so far.
+    /// The current data block, and the number of its keys so far.
     offset: u64,
     keys: u64,
 }
@@ -25,7 +25,7 @@ pub(super) struct DenialCheck<'a> {
 /// The denials if keys are in one encoding.
 struct DenialCount {
     encoding: KeyEncoding,
-    /// How many keys cannot be in this encoding. They match every filter.
+    /// The number of keys that cannot be in this encoding. They match every filter.
     misfits: u64,
     /// The denials by each of the hashes.
     denials: Vec<Denials>,
@@ -117,7 +117,8 @@ impl<'a> DenialCheck<'a> {
         }
     }
 
-    /// How many keys are denied, the findings, and by which hash if there are several.
+    /// The number of keys denied, the findings, and the hash by which they are if there are
+    /// several.
     pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
         let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };
         let all = self.counts.into_iter().flat_map(|DenialCount { misfits, denials, .. }| {
@@ -130,8 +131,8 @@ impl<'a> DenialCheck<'a> {
 
 /// The policy, once for each hash that its name may stand for.
 ///
-/// One policy that lets a key pass if either hash does would hide denials: the wrong hash lets some of
-/// the denied keys pass by chance.
+/// One policy that lets a key pass if either hash does would hide denials: the wrong hash lets some
+/// of the denied keys pass by chance.
 fn hashes(policy: &SharedPolicy) -> Vec<SharedPolicy> {
     let legacy = LegacyBloomPolicy::new(10);
     if policy.name() != legacy.name() {

@@ -1,4 +1,5 @@
-//! The extents of a table's blocks. They must not overlap, and together they should make up the file.
+//! The extents of a table's blocks. They must not overlap, and together they should make up the
+//! file.
 
 use filterblock::table::BlockHandle;
 
@@ -21,7 +22,8 @@ impl BlockExtents {
         }
     }
 
-    /// Reports the blocks that reach into others. Returns how many bytes of the file are in no block.
+    /// Reports the blocks that reach into others. Returns how many bytes of the file are in no
+    /// block.
     pub(super) fn finish(mut self, file_len: u64, findings: &mut Findings) -> u64 {
         // Nearly sorted already if the table is sound.
         self.blocks.sort();

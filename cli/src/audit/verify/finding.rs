@@ -1,10 +1,10 @@
-//! What is wrong with a table, under codes that stay the same from version to version.
+//! Findings about tables, under codes that stay the same from version to version.
 
 use std::fmt::{self, Display};
 
 use filterblock::{Error, Structure};
 
-/// How many findings of one code are kept. Others are counted.
+/// The number of findings of one code that are kept. Others are counted.
 const MAX_OF_A_CODE: u64 = 16;
 
 /// The kind of a finding. The names are documented in `docs/findings.md` and never change.
@@ -88,7 +88,7 @@ impl Code {
         }
     }
 
-    /// Whether a part of the table could not be looked at, which says nothing about what is there.
+    /// Returns true if it means that something could not be looked at, whatever may be there.
     pub(crate) const fn hides(self) -> bool {
         matches!(self, Self::Unreadable | Self::Unsupported | Self::Limit)
     }
@@ -161,11 +161,11 @@ fn code_of(structure: Structure) -> Code {
     }
 }
 
-/// The findings about one table: the first of each code, and how many more there are.
+/// The findings about one table: the first of each code, and the number of all.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Findings {
     list: Vec<Finding>,
-    /// How many there are of each code that occurs.
+    /// The number of findings of each code that occurs.
     counts: Vec<(Code, u64)>,
 }
 
@@ -223,12 +223,12 @@ impl Findings {
         self.counts.iter().map(|(_, count)| count).sum()
     }
 
-    /// Whether a part of the table could not be looked at.
+    /// Returns true if a part of the table could not be looked at.
     pub(crate) fn hide_something(&self) -> bool {
         self.list.iter().any(|finding| finding.code.hides())
     }
 
-    /// The findings kept. A last one says how many others there are.
+    /// Returns the findings kept. A last one gives the number of others.
     pub(crate) fn to_list(&self) -> Vec<Finding> {
         let mut list = self.list.clone();
         let more: Vec<String> = self

@@ -1,31 +1,32 @@
 //! The rate of false positives, measured by asking filters for keys that are not there.
 //!
-//! Some of the filters are chosen, evenly spread over the data blocks. From the keys of the first data
-//! block that such a filter covers, others are made by changing a byte or appending some. Those of them
-//! that are stored, in that block or in another that the filter covers, are struck out, and the filter is
-//! asked for the rest. This needs no order of keys, and no more memory the larger a filter is.
+//! Some of the filters are chosen, evenly spread over the data blocks. From the keys of the first
+//! data block that such a filter covers, others are made by changing a byte or appending some.
+//! Those of them that are stored, in that block or in another that the filter covers, are struck
+//! out, and the filter is asked for the rest. This needs no order of keys, and no more memory the
+//! larger a filter is.
 
 use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
-/// How many filters are asked at most, and for about how many keys in all.
+/// The most filters to ask, and about the number of keys to ask them for in all.
 const MAX_FILTERS: u64 = 64;
 const MADE_KEYS: u64 = 4096;
-/// How much of a data block serves to make keys from.
+/// The limits on the part of a data block that serves to make keys from.
 const MAX_SEEDS: usize = 256;
 const MAX_SEED_BYTES: usize = 64 << 10;
-/// How many bytes of keys are made for a filter. Of long keys, few are made.
+/// The most bytes of keys to make for a filter. Of long keys, few are made.
 const MAX_MADE_BYTES: usize = 1 << 20;
 
 pub(super) struct FprSampler<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     filters: &'a FilterBlockReader<P, B>,
     random: SplitMix,
-    /// How many data blocks lie between two chosen filters.
+    /// The number of data blocks from one chosen filter to the next.
     stride: u64,
     keys_a_filter: usize,
-    /// How many data blocks have begun, and at how many the next filter is chosen.
+    /// The number of data blocks begun, and the number at which the next filter is chosen.
     blocks: u64,
     due: u64,
-    /// The first data block of the current filter, and how many it has had so far.
+    /// The first data block of the current filter, and the number of its data blocks so far.
     first_offset: u64,
     filter_blocks: u64,
     phase: Phase,
@@ -47,7 +48,7 @@ struct Candidate {
     hash: u64,
     /// Its index in `made`.
     at: usize,
-    /// Whether it turned out to be stored.
+    /// It turned out to be stored.
     struck: bool,
 }
 
@@ -108,7 +109,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         self.blocks += 1;
     }
 
-    /// Whether [`key`](Self::key) is to be called with the keys of this data block.
+    /// Returns true if [`key`](Self::key) is to be called with the keys of this data block.
     pub(super) fn is_listening(&self) -> bool {
         self.phase != Phase::Idle
     }
@@ -187,7 +188,8 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         self.phase = Phase::Idle;
     }
 
-    /// The share of absent keys that passed, in the mean over data blocks; `None` if no filter was asked.
+    /// The share of absent keys that passed, in the mean over data blocks; `None` if no filter was
+    /// asked.
     pub(super) fn finish(mut self) -> Option<f64> {
         self.end_filter();
         (self.weight > 0.0).then(|| self.passed / self.weight)

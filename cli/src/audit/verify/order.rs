@@ -23,7 +23,7 @@ pub(super) enum ExpectedOrder {
 /// Follows the keys of a table and its index.
 pub(super) struct OrderCheck {
     expected: ExpectedOrder,
-    /// Whether the order is one that is known.
+    /// The order is one that is known.
     is_checked: bool,
     /// The findings by each encoding that is possible.
     encodings: Vec<(KeyEncoding, Findings)>,
@@ -32,7 +32,7 @@ pub(super) struct OrderCheck {
     has_last_key: bool,
     /// The last separator of the index so far.
     separator: Vec<u8>,
-    /// Which of the two came last.
+    /// The one of the two that came last.
     after: After,
 }
 
@@ -61,8 +61,8 @@ impl OrderCheck {
         let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return };
         if self.is_checked {
             self.follow(first.key, Code::KeyOrder, offset);
-            // With one encoding, user keys that ascend are in order, whatever the versions: the quick
-            // way for nearly all keys.
+            // With one encoding, user keys that ascend are in order, whatever the versions: the
+            // quick way for nearly all keys.
             let is_known = self.encodings.len() == 1;
             for pair in keys.windows(2) {
                 let [previous, next] = pair else { continue };
@@ -105,7 +105,7 @@ impl OrderCheck {
         self.has_last_key.then_some(&*self.last_key)
     }
 
-    /// What is wrong with the order, or why it was not checked.
+    /// The findings about the order, or the reason why it was not checked.
     pub(super) fn finish(self) -> Result<Findings, Note> {
         if let ExpectedOrder::Custom(comparator) = self.expected {
             return Err(Note::CustomOrder { comparator });

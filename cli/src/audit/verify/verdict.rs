@@ -4,7 +4,7 @@ use super::finding::{Finding, Findings};
 
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Verdict {
-    /// How many entries were decoded, and how many of their keys a filter denies.
+    /// The number of entries decoded, and of those whose key a filter denies.
     pub(crate) keys: u64,
     pub(crate) denied: u64,
     /// The share of absent keys that pass; `None` if there is no filter to ask.
@@ -22,7 +22,7 @@ pub(crate) enum Status {
     Unreadable,
 }
 
-/// What is not a fault, but good to know.
+/// A fact that is not a fault, but good to know.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Note {
     /// The file is not a whole table, and the database does not use it.
@@ -39,7 +39,7 @@ pub(crate) enum Note {
     },
     /// No order of the keys is recorded, and it is not bytewise, as this finding shows.
     NotBytewise(Finding),
-    /// So many bytes of the file are in none of its blocks.
+    /// Bytes of the file that are in none of its blocks.
     UnusedBytes(u64),
 }
 
@@ -70,7 +70,7 @@ impl Verdict {
     }
 }
 
-/// How many verdicts there are of each kind, and their sums.
+/// The number of verdicts of each kind, and their sums.
 #[derive(Default)]
 pub(crate) struct VerdictCounts {
     pub(crate) sound: u64,

@@ -15,7 +15,8 @@ use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::needs_range;
 use crate::audit::stats::offsets::Offsets;
 
-/// Names in the metaindex with these prefixes have handles as values: filters, and Basho's counters.
+/// Names in the metaindex with these prefixes have handles as values: filters, and Basho's
+/// counters.
 const HANDLE_PREFIXES: [&[u8]; 2] = [b"filter.", b"stats."];
 
 /// Goes through the index and the data blocks, and hands every key to each check.
@@ -26,7 +27,7 @@ pub(super) struct Walk<'a, 'v, R> {
     pub(super) sampler: Option<FprSampler<'a, SharedPolicy, bytes::Bytes>>,
     /// The first of the possible encodings. Absent keys are made from keys in this one.
     pub(super) encoding: KeyEncoding,
-    /// Whether all keys have to be internal keys.
+    /// All keys have to be internal keys.
     pub(super) is_internal: bool,
     /// The data blocks gone through, if the index may name one twice.
     pub(super) seen: Option<Offsets>,
@@ -36,7 +37,7 @@ pub(super) struct Walk<'a, 'v, R> {
     cursor: Option<BlockCursor<'a>>,
     batch: Batch,
     budget: Budget,
-    /// Whether all entries of all blocks have been seen.
+    /// All entries of all blocks have been seen.
     complete: bool,
     verdict: &'v mut Verdict,
 }
@@ -49,11 +50,11 @@ pub(super) struct Walked {
     pub(super) first_key: Option<Vec<u8>>,
     pub(super) last_key: Option<Vec<u8>>,
     pub(super) extents: BlockExtents,
-    /// Whether all entries of all blocks have been seen.
+    /// All entries of all blocks have been seen.
     pub(super) complete: bool,
 }
 
-/// Why a walk ends before the end of the table.
+/// The reason why a walk ends before the end of the table.
 enum Stop {
     OverBudget(Exceeded),
     NeedRange(Error),
@@ -99,7 +100,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         }
         let metaindex = self.table.metaindex();
         for handle in metaindex.into_iter().flat_map(handles) {
-            // A value that is no handle may happen to look like one.
+            // A value that is not a handle may happen to look like one.
             if handle.end().is_some_and(|end| end <= self.table.file_size()) {
                 self.extents.add(handle);
             }

@@ -13,7 +13,8 @@ pub(super) struct KeyValue {
     pub(super) value: Vec<u8>,
 }
 
-/// Reads lines of a key, a tab and a value. They end in LF or CR LF, like all lines that the tool reads.
+/// Reads lines of a key, a tab and a value. They end in LF or CR LF, like all lines that the tool
+/// reads.
 pub(super) struct Lines<'a, R> {
     input: R,
     path: &'a Path,

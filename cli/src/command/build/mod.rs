@@ -38,7 +38,8 @@ pub(crate) struct Arguments {
     /// Keys and values are given in hexadecimal
     #[arg(long)]
     hex: bool,
-    /// The lines are sorted by key already: memory for one data block, the index and the filters is enough
+    /// The lines are sorted by key already: memory for one data block, the index and the filters is
+    /// enough
     #[arg(long)]
     sorted: bool,
     /// Replace the output if it exists
@@ -65,8 +66,8 @@ pub(crate) struct Arguments {
     /// How blocks are compressed
     #[arg(long, value_enum, default_value_t = BlockCodec::Snappy)]
     compression: BlockCodec,
-    /// Write the table of a database: each key becomes an internal key, with its line as the sequence
-    /// number, and of equal keys the later line is the newer version
+    /// Write the table of a database: each key becomes an internal key, with its line as the
+    /// sequence number, and of equal keys the later line is the newer version
     #[arg(long)]
     internal_keys: bool,
 }
@@ -213,7 +214,8 @@ impl<W: Write> Target<'_, W> {
             entries.push(entry);
         }
         drop(progress);
-        // Of equal keys the first line comes first; in a database the last one, as it is the newest.
+        // Of equal keys the first line comes first; in a database the last one, as it is the
+        // newest.
         entries.sort_unstable_by(|a, b| {
             let by_line = a.line.cmp(&b.line);
             a.key.cmp(&b.key).then(if self.arguments.internal_keys { by_line.reverse() } else { by_line })

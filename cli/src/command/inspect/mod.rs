@@ -26,8 +26,8 @@ const EXIT_DAMAGE: u8 = 1;
 
 /// Show what tables and their filters are like
 ///
-/// Reads index, metaindex, filter block and the data blocks' trailers, and decompresses at most 16 data blocks
-/// of each table, so that large databases can be looked at too.
+/// Reads index, metaindex, filter block and the data blocks' trailers, and decompresses at most 16
+/// data blocks of each table, so that large databases can be looked at too.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -42,7 +42,8 @@ pub(crate) struct Arguments {
     /// The files are bare filter blocks, as `filterblock extract` writes them; - is standard input
     #[arg(long)]
     block: bool,
-    /// The policy of a bare filter block, which does not name it; leveldb.BuiltinBloomFilter2 unless given
+    /// The policy of a bare filter block, which does not name it; leveldb.BuiltinBloomFilter2
+    /// unless given
     #[arg(long, value_name = "NAME", requires = "block", value_parser = bare_block::policy)]
     policy: Option<SharedPolicy>,
 }
@@ -187,7 +188,8 @@ impl Inspection {
     }
 }
 
-/// Reports what is wrong with the MANIFEST, and which tables are missing. Returns true if anything is.
+/// Reports what is wrong with the MANIFEST, and which tables are missing. Returns true if anything
+/// is.
 fn report_damage(database: &Database, console: &mut Console) -> bool {
     let mut found = false;
     if let Err(error) = &database.manifest {

@@ -29,13 +29,15 @@ const EXIT_NOT_FOUND: u8 = 1;
 ///
 /// A table without a filter, or whose filter cannot be read, may hold every key.
 ///
-/// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names leveldb.BytewiseComparator, or
-/// --comparator tells the order, the filters of all data blocks are asked, and the more filters there are the likelier it is
-/// that one errs: the output says how likely.
+/// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names
+/// leveldb.BytewiseComparator, or --comparator tells the order, the filters of all data blocks are
+/// asked, and the more filters there are the likelier it is that one errs: the output says how
+/// likely.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A table, or a database folder: all its tables are asked. With --files-from there is none, and all arguments are keys
+    /// A table, or a database folder: all its tables are asked. With --files-from there is none,
+    /// and all arguments are keys
     #[arg(required_unless_present = "files_from")]
     path: Option<OsString>,
     /// The keys, as the filters know them: in a database's tables the user keys
@@ -45,7 +47,8 @@ pub(crate) struct Arguments {
     sources: PathSources,
     /// Take keys from the lines of this file too, after those given; - is standard input
     ///
-    /// A line ends in LF or CR LF. An empty line is the empty key. Keys with line breaks in them need --hex.
+    /// A line ends in LF or CR LF. An empty line is the empty key. Keys with line breaks in them
+    /// need --hex.
     #[arg(long, value_name = "FILE")]
     keys_from: Option<PathBuf>,
     /// The keys are in hexadecimal

@@ -17,7 +17,7 @@ use crate::io::paths::Given;
 /// Something to report on.
 pub(super) enum Job {
     Table(TableJob),
-    /// The verdict on a path that is no table, or is not there.
+    /// The verdict on a path that is not a table, or does not exist.
     Done(PathBuf, Verdict),
     /// A folder in which there is nothing to check.
     Nothing(PathBuf),
@@ -52,7 +52,7 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         }
     }
 
-    /// Returns how many bytes of tables have become known since the last call.
+    /// Returns the number of bytes of tables that have become known since the last call.
     pub(super) fn take_bytes(&mut self) -> u64 {
         std::mem::take(&mut self.bytes)
     }

@@ -34,10 +34,12 @@ const MAX_JOBS: i64 = 256;
 
 /// Check tables and their filters throughout
 ///
-/// Reads every block with its checksum and every entry in it, and asks the filter for every key, as LevelDB would. Looks at the order of keys
-/// and index, at blocks that overlap, and at what the MANIFEST says of the tables in a database. Measures how often the filters let absent keys pass.
+/// Reads every block with its checksum and every entry in it, and asks the filter for every key, as
+/// LevelDB would. Looks at the order of keys and index, at blocks that overlap, and at what the
+/// MANIFEST says of the tables in a database. Measures how often the filters let absent keys pass.
 ///
-/// Nothing is written and nothing locked. A database should not be in use meanwhile, or its tables may come and go.
+/// Nothing is written and nothing locked. A database should not be in use meanwhile, or its tables
+/// may come and go.
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct Arguments {
@@ -46,10 +48,12 @@ pub(crate) struct Arguments {
     /// Write one JSON object a line and table
     #[arg(long)]
     json: bool,
-    /// The order of user keys, where no MANIFEST names it; otherwise it is checked only if it is bytewise
+    /// The order of user keys, where no MANIFEST names it; otherwise it is checked only if it is
+    /// bytewise
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// The most bytes of blocks and keys to decode of each file; 100 times its size and at least 64 MiB if not given
+    /// The most bytes of blocks and keys to decode of each file; 100 times its size and at least 64
+    /// MiB if not given
     #[arg(long, value_name = "BYTES")]
     max_output: Option<u64>,
     /// Another number makes other absent keys to measure the false positives with
@@ -124,8 +128,8 @@ struct Verifier {
 }
 
 impl Verifier {
-    /// Checks some tables at once, writes the verdicts in the order of the tables, and goes on with the
-    /// next.
+    /// Checks some tables at once, writes the verdicts in the order of the tables, and goes on with
+    /// the next.
     fn all(
         &mut self,
         jobs: &mut Jobs<impl Iterator<Item = Given>>,

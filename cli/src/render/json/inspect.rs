@@ -19,7 +19,7 @@ use crate::render::compression::compression_names;
 use crate::render::renderer::{FolderHeader, InspectRenderer};
 
 pub(crate) struct JsonInspect {
-    /// Whether each filter is shown.
+    /// Each filter is shown.
     pub(crate) list_filters: bool,
 }
 
@@ -57,11 +57,11 @@ struct JsonTable<'a> {
     key_format: Option<&'static str>,
     /// Whose mark is in the metaindex: "basho" or "rocksdb".
     origin: Option<&'static str>,
-    /// Under LevelDB's old name, the hash that fits the stored keys: "signed", "unsigned", or "either" if
-    /// all fit both. Otherwise the same as `origin`.
+    /// Under LevelDB's old name, the hash that fits the stored keys: "signed", "unsigned", or
+    /// "either" if all fit both. Otherwise the same as `origin`.
     dialect: Option<&'static str>,
-    /// This and the next three are what the database's MANIFEST says. All are null outside of a database,
-    /// and if the MANIFEST cannot be relied on.
+    /// This and the next three are what the database's MANIFEST says. All are null outside of a
+    /// database, and if the MANIFEST cannot be relied on.
     comparator: Option<Cow<'a, str>>,
     /// Also null for a table that the database does not use.
     level: Option<u8>,
@@ -69,14 +69,14 @@ struct JsonTable<'a> {
     recorded_size: Option<u64>,
     filter_error: Option<&'a str>,
     filter: Option<JsonFilterBlock<'a>>,
-    /// What a filter would cost, if there is none.
+    /// The cost of a filter, if there is none.
     filter_cost: Option<JsonFilterCost>,
 }
 
 #[derive(Serialize)]
 struct JsonFilterBlock<'a> {
     policy: &'a str,
-    /// Whether that is only assumed, of a bare filter block.
+    /// The policy is only assumed, as that of a bare filter block may be.
     policy_assumed: bool,
     offset: u64,
     size: u64,
@@ -110,7 +110,7 @@ struct JsonLargerRanges {
 struct JsonFilterCost {
     bits_per_key: u64,
     keys: u64,
-    /// Whether all keys were counted; otherwise their number is an estimate.
+    /// All keys were counted; otherwise their number is an estimate.
     keys_exact: bool,
     size: u64,
 }

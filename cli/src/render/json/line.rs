@@ -1,5 +1,5 @@
-//! JSON lines in printable ASCII: the contents of a file reach a terminal only as `\u` escapes, which lose
-//! nothing.
+//! JSON lines in printable ASCII: the contents of a file reach a terminal only as `\u` escapes,
+//! which lose nothing.
 
 use std::io::{self, Write};
 

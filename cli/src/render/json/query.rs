@@ -22,10 +22,10 @@ struct JsonAnswer<'a> {
     may_match: bool,
     blocks: &'a [u64],
     error: Option<&'a str>,
-    /// Whether the index named the data block; otherwise the filters of all were asked.
+    /// The index named the data block; otherwise the filters of all were asked.
     by_index: bool,
-    /// How many data blocks of the table a lookup in its database reads at most: 0 if the database does
-    /// not use the table, null if the index was of no use.
+    /// The most data blocks of the table that a lookup in its database reads: 0 if the database
+    /// does not use the table, null if the index was of no use.
     lookup_blocks: Option<u64>,
     /// The chance that an absent key is said to be there.
     estimated_fpr: f64,

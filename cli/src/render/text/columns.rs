@@ -58,7 +58,7 @@ impl Cell {
     }
 }
 
-/// How many columns of a terminal `text` takes.
+/// The number of columns of a terminal that `text` takes.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
@@ -113,8 +113,9 @@ impl Layout {
 
     /// The cells with the spaces between them, and no space at the end of the line.
     ///
-    /// If the first cell is text that is wider than its column, the line breaks after it. Another cell that
-    /// is too wide pushes the next ones aside as far as their own space does not make up for it.
+    /// If the first cell is text that is wider than its column, the line breaks after it. Another
+    /// cell that is too wide pushes the next ones aside as far as their own space does not make up
+    /// for it.
     fn pieces(&self, cells: Vec<Cell>) -> Vec<Cell> {
         let mut pieces: Vec<Cell> = Vec::new();
         // The start of the current column, and the width of the line so far.

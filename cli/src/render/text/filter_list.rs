@@ -9,7 +9,8 @@ use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
 use crate::render::numbers::{count, or_dash, percent, ratio, size};
 
-/// How many data blocks are named for a filter on a terminal, whose width is limited. All are counted.
+/// The most data blocks to name for a filter on a terminal, whose width is limited. All are
+/// counted.
 const NAMED_BLOCKS: usize = 4;
 const BLOCK_NAMES: &str = "data blocks at";
 

@@ -22,16 +22,16 @@ const MAX_NAME_WIDTH: usize = 60;
 pub(crate) struct Listing {
     layout: Layout,
     kind: ListingKind,
-    /// Whether a table without a filter was shown with what one would cost.
+    /// A table without a filter was shown with the cost of one.
     shows_cost: bool,
 }
 
 /// The tables that a listing is of.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ListingKind {
-    /// Whether they are in one folder, so that their file names are enough.
+    /// They are in one folder, so that their file names are enough.
     pub(crate) in_folder: bool,
-    /// Whether a MANIFEST records each of them.
+    /// A MANIFEST records each of them.
     pub(crate) has_records: bool,
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn write_totals(
     if remarks.is_empty() { Ok(()) } else { writeln!(console, "{}", remarks.trim()) }
 }
 
-/// The filter block in words: how many filters, and what they take.
+/// The filter block in words: the number of filters, and their size.
 pub(crate) fn filter_sizes(summary: &Summary, filter_size: u64) -> String {
     let filters = counted(summary.filters, "filter");
     format!(

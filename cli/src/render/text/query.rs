@@ -10,7 +10,7 @@ use crate::io::console::{Console, Tone};
 use crate::render::numbers::{count, counted, percent};
 use crate::render::renderer::QueryRenderer;
 
-/// How many data blocks are named on a line of a terminal, whose width is limited. All are counted.
+/// The most data blocks to name on a line of a terminal, whose width is limited. All are counted.
 const NAMED_BLOCKS: usize = 6;
 
 pub(crate) struct TextQuery;
