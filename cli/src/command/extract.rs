@@ -43,8 +43,7 @@ Exit status: 0 written; 1 the table has no filter block that could be had;
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let path = &arguments.table;
     if arguments.output.is_none() && console.is_terminal() {
-        console
-            .message("a filter block is no text for a terminal: redirect it, or name a file with --output");
+        console.message("a filter block is not text: redirect it, or name a file with --output");
         return EXIT_ERROR;
     }
     let file = match input::open_file(path, false) {

@@ -11,7 +11,7 @@ use crate::audit::stats::sample::KeyFormat;
 /// file hold terabytes.
 const MAX_INDEX_KEYS: u64 = 256 << 20;
 /// The reason if the keys of the index are not in the encoding that the filters need.
-const OTHER_FORMAT: &str = "the index holds keys that are no internal keys";
+const OTHER_FORMAT: &str = "the index holds keys that are not internal keys";
 
 /// For each key sought, the offset of the data block that may hold it.
 pub(super) type BlockOfKey = Vec<Option<u64>>;

@@ -257,3 +257,80 @@ fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
         verdict.findings.push(Finding::new(Code::TableSize, None, expected, format!("{size} bytes")));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::io;
+
+    use bytes::Bytes;
+    use filterblock::table::{Compression, TableBuilder, WriteOptions};
+
+    use super::*;
+    use crate::audit::reading::read_options;
+
+    /// A table, and all that happens while it is verified.
+    struct Watched {
+        file: Bytes,
+        events: RefCell<Vec<Event>>,
+    }
+
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    enum Event {
+        Read { offset: u64 },
+        WalkBegins,
+        Progress(u64),
+    }
+
+    impl ReadAt for Watched {
+        fn len(&self) -> io::Result<u64> {
+            Ok(self.file.len() as u64)
+        }
+        fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+            self.events.borrow_mut().push(Event::Read { offset });
+            self.file.read_at(offset, len)
+        }
+    }
+
+    impl Observer for Watched {
+        fn begin_walk(&self) {
+            self.events.borrow_mut().push(Event::WalkBegins);
+        }
+        fn progress(&self, bytes: u64) {
+            self.events.borrow_mut().push(Event::Progress(bytes));
+        }
+    }
+
+    #[test]
+    fn the_observer_learns_when_blocks_are_read_in_order_and_of_every_byte() {
+        let mut builder =
+            TableBuilder::new(Vec::new(), WriteOptions::default().compression(Compression::None));
+        let entries = 0..20_000_u32;
+        entries.for_each(|key| builder.add(&key.to_be_bytes(), &key.to_be_bytes().repeat(16)).unwrap());
+        let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
+        let meter = Arc::new(Meter::default());
+        let options =
+            VerifyOptions { read: read_options(), meter, bytewise: true, max_output: None, seed: 0 };
+        let verdict = table(&watched, None, &options, &watched).unwrap();
+        assert_eq!((verdict.keys, verdict.findings.is_empty()), (20_000, true));
+
+        let events = watched.events.into_inner();
+        let begin = events.iter().position(|event| *event == Event::WalkBegins).unwrap();
+        let (before, walk) = (&events[..begin], &events[begin + 1..]);
+        let reads = |events: &[Event]| {
+            let offset =
+                |event: &Event| if let Event::Read { offset } = event { Some(*offset) } else { None };
+            events.iter().filter_map(offset).collect::<Vec<_>>()
+        };
+        // The end of the file and 16 blocks with their trailers once more.
+        let is_progress = |event: &Event| matches!(event, Event::Progress(_));
+        assert!(reads(before).len() > 16 && !before.iter().any(is_progress), "{before:?}");
+        let in_order = reads(walk);
+        assert!(in_order.len() > 100 && in_order.is_sorted(), "{in_order:?}");
+        assert!(!walk.contains(&Event::WalkBegins));
+        let progress = walk.iter().map(|event| if let Event::Progress(bytes) = event { *bytes } else { 0 });
+        assert_eq!(progress.clone().sum::<u64>(), watched.file.len() as u64);
+        let steps = progress.filter(|bytes| *bytes > 0).count() as u64;
+        assert!(steps > 2 && steps <= 2 + watched.file.len() as u64 / PROGRESS_STEP, "{steps}");
+    }
+}
