@@ -214,3 +214,30 @@ impl Observer for Watch<'_> {
         self.progress.add(bytes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek as _, SeekFrom, Write as _};
+
+    use filterblock::table::ReadAt as _;
+
+    use super::*;
+
+    #[test]
+    fn the_source_reads_ahead_from_the_walk_on() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[0; 4096]).unwrap();
+        let source = ReadAhead::new(file.try_clone().unwrap()).unwrap();
+        let watch = Watch { source: &source, progress: &TablesProgress::new(false) };
+        // Reads the first byte, changes the second one in the file, and reads that.
+        let mut second = |byte: u8| {
+            source.read_at(0, 1).unwrap();
+            file.seek(SeekFrom::Start(1)).unwrap();
+            file.write_all(&[byte]).unwrap();
+            source.read_at(1, 1).unwrap()[0]
+        };
+        assert_eq!(second(7), 7);
+        watch.begin_walk();
+        assert_eq!(second(9), 7);
+    }
+}
