@@ -1,4 +1,4 @@
-//! `filterblock extract`: the bare filter block of a table.
+//! `filterblock extract`: writes the bare filter block of a table.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! From a source of bytes to what is shown of it.
+//! Inspection: makes the report on a table from its bytes.
 
 use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, Result, SharedPolicy};

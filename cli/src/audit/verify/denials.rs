@@ -117,8 +117,8 @@ impl<'a> DenialCheck<'a> {
         }
     }
 
-    /// The number of keys denied, the findings, and the hash by which they are if there are
-    /// several.
+    /// The number of keys denied, the findings, and the hash behind the filters if several are
+    /// possible.
     pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
         let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };
         let all = self.counts.into_iter().flat_map(|DenialCount { misfits, denials, .. }| {

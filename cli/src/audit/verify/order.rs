@@ -32,7 +32,7 @@ pub(super) struct OrderCheck {
     has_last_key: bool,
     /// The last separator of the index so far.
     separator: Vec<u8>,
-    /// The one of the two that came last.
+    /// Tells which of the two came last.
     after: After,
 }
 

@@ -1,4 +1,4 @@
-//! `filterblock build`: a table from lines of key and value.
+//! `filterblock build`: builds a table from lines of key and value.
 
 mod lines;
 

@@ -1,4 +1,4 @@
-//! `filterblock inspect`: what the tables and their filters are like.
+//! `filterblock inspect`: shows tables and their filters.
 
 mod bare_block;
 

@@ -1,4 +1,4 @@
-//! `filterblock query`: which keys a table may hold, and in which data blocks.
+//! `filterblock query`: asks which keys tables may hold, and in which data blocks.
 
 mod keys;
 

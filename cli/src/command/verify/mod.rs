@@ -1,4 +1,4 @@
-//! `filterblock verify`: whether tables are sound, and no filter denies a key that is there.
+//! `filterblock verify`: checks that tables are sound and no filter denies a stored key.
 
 mod jobs;
 
