@@ -4,6 +4,7 @@ use filterblock::FilterPolicy as _;
 use filterblock::table::Origin;
 
 use crate::audit::record::TableRecord;
+use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::filters::{FilterStats, Summary};
 use crate::audit::stats::ranges::{LargerRanges, larger_ranges};
 use crate::audit::stats::sample::KeyCount;
@@ -105,7 +106,7 @@ impl<'d> TableReport<'d> {
     /// stored keys, or the relative of LevelDB's that wrote the table.
     pub(crate) fn dialect(&self) -> Option<&'static str> {
         let stats = self.stats.as_ref()?;
-        stats.sample.dialect().or_else(|| origin_name(stats.origin?))
+        stats.sample.fitting_hash().map(FittingHash::name).or_else(|| origin_name(stats.origin?))
     }
 
     /// The saving by larger ranges.

@@ -31,6 +31,24 @@ pub(super) struct HashTrial {
     signed: [u64; 2],
 }
 
+/// The hashes that deny none of the stored keys tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FittingHash {
+    Unsigned,
+    Signed,
+    Either,
+}
+
+impl FittingHash {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Unsigned => "unsigned",
+            Self::Signed => "signed",
+            Self::Either => "either",
+        }
+    }
+}
+
 impl<'a> HashReader<'a> {
     fn new(hash: LegacyHash, contents: &'a [u8]) -> Self {
         let policy = LegacyBloomPolicy::new(10).with_hash(hash);
@@ -68,14 +86,13 @@ impl HashTrial {
         }
     }
 
-    /// The hash that denies no stored key: "either" if neither does, `None` if both do or no key
-    /// was asked for.
-    pub(super) fn dialect(&self) -> Option<&'static str> {
+    /// The hash that denies no stored key; `None` if both do, or no key was asked for.
+    pub(super) fn fitting(&self) -> Option<FittingHash> {
         let fits = |counts: [u64; 2]| self.asked > 0 && counts.contains(&self.asked);
         match (fits(self.unsigned), fits(self.signed)) {
-            (true, false) => Some("unsigned"),
-            (false, true) => Some("signed"),
-            (true, true) => Some("either"),
+            (true, false) => Some(FittingHash::Unsigned),
+            (false, true) => Some(FittingHash::Signed),
+            (true, true) => Some(FittingHash::Either),
             (false, false) => None,
         }
     }

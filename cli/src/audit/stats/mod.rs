@@ -2,7 +2,7 @@
 //! block, the trailers of the data blocks, and a few data blocks.
 
 pub(crate) mod blocks;
-mod dialect;
+pub(crate) mod dialect;
 pub(crate) mod filter;
 pub(crate) mod filters;
 pub(crate) mod metaindex;

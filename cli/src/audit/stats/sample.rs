@@ -6,7 +6,7 @@ use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
 use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPolicy as _, Result};
 
 use super::blocks::{BlockFault, Blocks};
-use super::dialect::{HashReaders, HashTrial};
+use super::dialect::{FittingHash, HashReaders, HashTrial};
 use super::filters::FilterStats;
 use crate::audit::key_encoding::TAG_LEN;
 use crate::audit::reading::needs_range;
@@ -160,8 +160,8 @@ impl Sample {
     }
 
     /// The hash behind the filters, if the policy's name leaves that open.
-    pub(crate) fn dialect(&self) -> Option<&'static str> {
-        self.hashes.dialect()
+    pub(crate) fn fitting_hash(&self) -> Option<FittingHash> {
+        self.hashes.fitting()
     }
 
     /// The codecs that blocks of this compression type turned out to need; none if no block of the

@@ -10,6 +10,7 @@ use filterblock::{escape, escape_path};
 use super::{filter_list, list};
 use crate::audit::inspect::report::{FilterReport, TableReport};
 use crate::audit::record::TableRecord;
+use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::metaindex::short_name;
 use crate::audit::stats::ranges::OFFSET_ENTRY_LEN;
 use crate::audit::stats::sample::{KeyFormat, USUAL_BITS_PER_KEY};
@@ -136,12 +137,12 @@ fn filter_block(filter: &FilterReport, stats: Option<&TableStats>, console: &mut
 
 /// Writes what the policy's name leaves open, and what larger ranges would save.
 fn dialect(report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
-    let hash = report.stats.as_ref().and_then(|stats| stats.sample.dialect());
+    let hash = report.stats.as_ref().and_then(|stats| stats.sample.fitting_hash());
     if let Some(hash) = hash {
         let text = match hash {
-            "unsigned" => "unsigned: goleveldb, or LevelDB up to 1.17 on ARM",
-            "signed" => "signed: LevelDB up to 1.17 on x86, or Riak",
-            _ => "signed or unsigned: the keys tried fit both",
+            FittingHash::Unsigned => "unsigned: goleveldb, or LevelDB up to 1.17 on ARM",
+            FittingHash::Signed => "signed: LevelDB up to 1.17 on x86, or Riak",
+            FittingHash::Either => "signed or unsigned: the keys tried fit both",
         };
         line(console, "hash of tails", text)?;
     }
