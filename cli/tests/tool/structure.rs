@@ -1,5 +1,5 @@
-//! The structure of the code: no files that import each other in a circle, and rooms that know only the
-//! rooms below them.
+//! The structure of the code: no files that import each other in a circle, and rooms that know only
+//! the rooms below them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,8 +8,8 @@ use std::path::Path;
 /// A module's path within its crate.
 type Module = Vec<String>;
 
-/// Adds the modules below `folder` with their code. The crate's root is left out, and so are `mod.rs`
-/// files, which only put others together, unless `with_parents`.
+/// Adds the modules below `folder` with their code. The crate's root is left out, and so are
+/// `mod.rs` files, which only put others together, unless `with_parents`.
 fn modules(folder: &Path, path: &[String], with_parents: bool, found: &mut BTreeMap<Module, String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let file = entry.unwrap().path();
@@ -69,15 +69,15 @@ fn expand(text: &str, before: &[String]) -> Vec<Vec<String>> {
     }
 }
 
-/// The modules that each one names.
-fn imports(modules: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
+/// The modules that each one names. `with_parents`: a parent names its children, as it declares them.
+fn imports(modules: &BTreeMap<Module, String>, with_parents: bool) -> BTreeMap<Module, BTreeSet<Module>> {
     let of = |(module, code): (&Module, &String)| {
         let named = paths(code, &["crate::", "super::"]).into_iter().filter_map(|path| {
             let path = absolute(module, &path)?;
             (1..=path.len()).rev().map(|len| path[..len].to_vec()).find(|path| modules.contains_key(path))
         });
-        // A parent names its children: it declares them.
-        let is_child = |other: &&Module| other.len() == module.len() + 1 && other.starts_with(module);
+        let is_child =
+            |other: &&Module| with_parents && other.len() == module.len() + 1 && other.starts_with(module);
         let children = modules.keys().filter(is_child).cloned();
         (module.clone(), named.chain(children).filter(|other| other != module).collect())
     };
@@ -113,7 +113,7 @@ fn of_folder(folder: &str, with_parents: bool) -> BTreeMap<Module, String> {
 #[test]
 fn no_files_import_each_other_in_a_circle() {
     for (folder, with_parents) in [("src", true), ("../src", false)] {
-        let imports = imports(&of_folder(folder, with_parents));
+        let imports = imports(&of_folder(folder, with_parents), with_parents);
         let named: usize = imports.values().map(BTreeSet::len).sum();
         assert!(named > imports.len(), "{} files, {named} imports", imports.len());
         assert_eq!(in_circles(imports), [""; 0]);
@@ -142,7 +142,7 @@ const ROOMS: [(&str, &[&str]); 4] = [
     ("command", &["serde", "serde_json", "anstream", "anstyle"]),
 ];
 
-/// What the files of a room name though they must not, each with the file.
+/// The forbidden names in the files of a room, each with the file.
 fn strangers(modules: &BTreeMap<Module, String>, room: &str, forbidden: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for (module, code) in modules.iter().filter(|(module, _)| module[0] == room) {
@@ -193,7 +193,7 @@ fn strangers_are_found() {
 fn circles_are_found() {
     let found = |code: [(&str, &str); 3]| {
         let module = |path: &str| path.split('/').map(str::to_owned).collect::<Module>();
-        in_circles(imports(&code.map(|(path, code)| (module(path), code.to_owned())).into()))
+        in_circles(imports(&code.map(|(path, code)| (module(path), code.to_owned())).into(), true))
     };
     let c = ("x/c", "use std::super::a::A;\n// use crate::a;");
     assert_eq!(found([("a", "use crate::x::{c::C, b::{B, D}};"), ("x/b", "use super::c::C;"), c]), [""; 0]);

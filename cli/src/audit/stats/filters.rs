@@ -244,6 +244,7 @@ mod tests {
         assert!((mean - (first + last) / 2.0).abs() < 1e-12);
         let rates: Vec<_> = stats.covering_rates(&offsets(&[0, 100, 2048, 9000])).collect();
         assert_eq!(rates, [first, 0.0, 1.0]);
+        assert_eq!(stats.num_covering(&offsets(&[0, 100, 2048, 9000])), 3);
     }
 
     #[test]
