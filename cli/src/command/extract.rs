@@ -7,7 +7,7 @@ use clap::Args;
 use filterblock::escape;
 use filterblock::table::Table;
 
-use crate::audit::reading::read_options;
+use crate::audit::reading::{filter_trouble, read_options};
 use crate::audit::stats::metaindex::Metaindex;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
 
 /// Says why the table has no filter block that could be read.
 fn why_none<R>(table: &Table<R>) -> String {
-    if let Some(error) = table.filter_error() {
+    if let Some(error) = filter_trouble(table) {
         return error.to_string();
     }
     let metaindex = Metaindex::read(table);

@@ -3,19 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Table;
-use super::block_reader::BlockReader;
 use super::filters::Filters;
 use super::options::ReadOptions;
 use crate::Origin;
 use crate::table::block::Block;
 use crate::table::format::Footer;
-use crate::{Error, Result};
 
 /// The index of an open table, with all that a table needs besides its source and its filters:
 /// metaindex, file size and the options it was opened with.
 ///
-/// A cache may hold it longer than the table: [`Table::index_part`], [`Table::from_parts`].
+/// A cache may hold it longer than the table: [`Table::index_part`](super::Table::index_part), [`Table::from_parts`](super::Table::from_parts).
 pub struct TableIndex {
     pub(super) file_len: u64,
     pub(super) options: ReadOptions,
@@ -56,7 +53,7 @@ impl fmt::Debug for TableIndex {
 
 /// The filters of an open table, or the reason why they are not used.
 ///
-/// A cache may hold it longer than the table: [`Table::filter_part`], [`Table::from_parts`].
+/// A cache may hold it longer than the table: [`Table::filter_part`](super::Table::filter_part), [`Table::from_parts`](super::Table::from_parts).
 pub struct TableFilter {
     pub(super) filters: Filters,
     /// The same in the index that these filters belong to. With another they would deny keys that are there.
@@ -76,66 +73,5 @@ impl fmt::Debug for TableFilter {
             .field("filter", &self.filters.reader)
             .field("error", &self.filters.error)
             .finish_non_exhaustive()
-    }
-}
-
-impl<R> Table<R> {
-    /// The index, to be held by a cache.
-    pub fn index_part(&self) -> Arc<TableIndex> {
-        Arc::clone(&self.index)
-    }
-
-    /// The filters, or the reason why there are none, to be held by a cache. `None` if the table was
-    /// [opened from parts](Self::from_parts) without them.
-    pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
-        self.filter.clone()
-    }
-
-    /// Opens a table again from its parts. Reads nothing, and does not ask the source for its length.
-    ///
-    /// `source` has to stand for the same file as before. The options are those of the first opening. Without its
-    /// filters the table works as one that has none: every key may match.
-    ///
-    /// ```
-    /// use filterblock::table::{ReadOptions, Table};
-    ///
-    /// let path = "testdata/databases/levels/000005.ldb";
-    /// let options = ReadOptions::default().internal_keys(true);
-    /// let table = Table::open_path(path, &options)?;
-    /// let (index, filter) = (table.index_part(), table.filter_part());
-    /// drop(table); // index and filters stay in the cache
-    ///
-    /// let table = Table::from_parts(std::fs::File::open(path)?, index, filter)?.with_path(path);
-    /// assert_eq!(table.iter().count(), 450);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidOption`] if `filter` belongs to another table than `index`.
-    pub fn from_parts(source: R, index: Arc<TableIndex>, filter: Option<Arc<TableFilter>>) -> Result<Self> {
-        if filter.as_ref().is_some_and(|filter| !Arc::ptr_eq(&filter.identity, &index.identity)) {
-            return Err(Error::InvalidOption {
-                option: "filter",
-                expected: "the filters of the same table as the index".into(),
-                found: "those of another".into(),
-            });
-        }
-        let options = &index.options;
-        let blocks = BlockReader {
-            source,
-            file_len: index.file_len,
-            verify_checksums: options.verify_checksums,
-            max_block_size: options.max_block_size,
-            meter: options.meter.clone(),
-        };
-        Ok(Self {
-            blocks,
-            path: None,
-            order: options.order(index.origin),
-            user_order: options.internal_keys.then(|| options.user_order()),
-            index,
-            filter,
-        })
     }
 }

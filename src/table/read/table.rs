@@ -241,6 +241,67 @@ impl<R> Table<R> {
     }
 }
 
+impl<R> Table<R> {
+    /// The index, to be held by a cache.
+    pub fn index_part(&self) -> Arc<TableIndex> {
+        Arc::clone(&self.index)
+    }
+
+    /// The filters, or the reason why there are none, to be held by a cache. `None` if the table was
+    /// [opened from parts](Self::from_parts) without them.
+    pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
+        self.filter.clone()
+    }
+
+    /// Opens a table again from its parts. Reads nothing, and does not ask the source for its length.
+    ///
+    /// `source` has to stand for the same file as before. The options are those of the first opening. Without its
+    /// filters the table works as one that has none: every key may match.
+    ///
+    /// ```
+    /// use filterblock::table::{ReadOptions, Table};
+    ///
+    /// let path = "testdata/databases/levels/000005.ldb";
+    /// let options = ReadOptions::default().internal_keys(true);
+    /// let table = Table::open_path(path, &options)?;
+    /// let (index, filter) = (table.index_part(), table.filter_part());
+    /// drop(table); // index and filters stay in the cache
+    ///
+    /// let table = Table::from_parts(std::fs::File::open(path)?, index, filter)?.with_path(path);
+    /// assert_eq!(table.iter().count(), 450);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] if `filter` belongs to another table than `index`.
+    pub fn from_parts(source: R, index: Arc<TableIndex>, filter: Option<Arc<TableFilter>>) -> Result<Self> {
+        if filter.as_ref().is_some_and(|filter| !Arc::ptr_eq(&filter.identity, &index.identity)) {
+            return Err(Error::InvalidOption {
+                option: "filter",
+                expected: "the filters of the same table as the index".into(),
+                found: "those of another".into(),
+            });
+        }
+        let options = &index.options;
+        let blocks = BlockReader {
+            source,
+            file_len: index.file_len,
+            verify_checksums: options.verify_checksums,
+            max_block_size: options.max_block_size,
+            meter: options.meter.clone(),
+        };
+        Ok(Self {
+            blocks,
+            path: None,
+            order: options.order(index.origin),
+            user_order: options.internal_keys.then(|| options.user_order()),
+            index,
+            filter,
+        })
+    }
+}
+
 #[cfg(any(unix, windows))]
 impl Table<std::fs::File> {
     /// Opens the table in the file at `path`, for reading only and without a lock. All errors of this table name the file.

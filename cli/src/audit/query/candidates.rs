@@ -7,6 +7,7 @@ use filterblock::{FilterPolicy as _, Result};
 
 use super::index::{BlockOfKey, look_up};
 use super::keys::SoughtKeys;
+use crate::audit::reading::filter_trouble;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
 use crate::audit::stats::filters::FilterStats;
@@ -80,7 +81,7 @@ pub(crate) fn table<'d, R: ReadAt>(
     let filters = table.filter().cloned().map(FilterStats::new);
     let mut blocks = Blocks::list(&table)?;
     let malformed = || table.filter().and_then(|filter| filter.check().err());
-    let filter_error = table.filter_error().map(|error| error.without_path().to_string());
+    let filter_error = filter_trouble(&table).map(|error| error.without_path().to_string());
     let mut error = filter_error.or_else(|| malformed().map(|error| error.to_string()));
     let mut index = None;
     if is_bytewise || record.is_some_and(|record| record.is_bytewise) {

@@ -1,5 +1,7 @@
 //! One filter: its size, its bits set, and the share of absent keys that pass it.
 
+use filterblock::FilterShape;
+
 /// A filter of a filter block.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Filter {
@@ -7,8 +9,8 @@ pub(crate) struct Filter {
     pub(crate) bytes: u64,
     pub(crate) bits: u64,
     pub(crate) bits_set: u64,
-    /// `None` if there is no filter.
-    pub(crate) probes: Option<u8>,
+    /// `None` if there is no filter, or its policy does not describe it.
+    pub(crate) probes: Option<u32>,
     /// The share of absent keys that pass.
     pub(crate) rate: f64,
 }
@@ -36,39 +38,18 @@ impl Filter {
         Self { state, bytes: 0, bits: 0, bits_set: 0, probes: None, rate }
     }
 
-    /// A filter of this policy: a bit array of `array_len` bytes with `bits_set` bits set, and k.
-    pub(super) fn of_array(policy: &str, array_len: usize, bits_set: u64, probes: u8) -> Self {
-        let bits = 8 * array_len as u64;
-        let rate = match denies(policy, array_len, probes) {
-            Denies::All => 0.0,
-            Denies::Some => (bits_set as f64 / bits as f64).powi(i32::from(probes)),
-            Denies::None => 1.0,
-        };
-        Self { state: State::Ok, bytes: array_len as u64 + 1, bits, bits_set, probes: Some(probes), rate }
+    /// A filter of `len` bytes, as its policy describes it. Where it says nothing, every key may
+    /// match as far as anyone knows.
+    pub(super) fn described(len: usize, shape: Option<FilterShape>) -> Self {
+        let unknown = Self { bytes: len as u64, ..Self::without_bytes(State::Ok, 1.0) };
+        shape.map_or(unknown, |shape| Self {
+            bits: shape.bits,
+            bits_set: shape.bits_set,
+            probes: Some(shape.probes),
+            rate: shape.expected_rate,
+            ..unknown
+        })
     }
-}
-
-/// The absent keys that a filter denies, by its length and k alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Denies {
-    None,
-    Some,
-    All,
-}
-
-/// All known policies put k behind the bits, of which there are `len` bytes here.
-fn denies(policy: &str, len: usize, probes: u8) -> Denies {
-    let is_sound = match policy {
-        "filterblock.CassandraBloomFilter1" => len > 0 && len.is_multiple_of(8) && (1..=15).contains(&probes),
-        "filterblock.Murmur3BloomFilter1" => len >= 8 && len.is_power_of_two() && (1..=64).contains(&probes),
-        // The encoding is not known, so every key may match.
-        "rocksdb.BuiltinBloomFilter" => false,
-        // LevelDB: without bits nothing matches.
-        _ if len == 0 => return Denies::All,
-        // LevelDB: greater k is reserved.
-        _ => (1..=30).contains(&probes),
-    };
-    if is_sound { Denies::Some } else { Denies::None }
 }
 
 #[cfg(test)]

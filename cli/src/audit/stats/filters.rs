@@ -9,19 +9,14 @@ use super::offsets::Offsets;
 
 /// With a greater base_lg all filters are malformed.
 const MAX_BASE_LG: u8 = 63;
-/// The number of bytes of filters between two prefix sums.
-const STRIDE: usize = 256;
 
-/// The filters of a block, counted.
-///
-/// Prefix sums make counting the bits of one filter O(1): a damaged offset array can alias the same
-/// bytes for a million filters.
+/// The filters of a block, described by their policy.
 #[derive(Debug)]
 pub(crate) struct FilterStats {
     reader: FilterBlockReader<SharedPolicy>,
-    /// The bits set before each stride, and in all.
-    sums: Vec<u64>,
-    array_offset: usize,
+    /// Set if the filters share bytes. A damaged offset array can name the same bytes for a million
+    /// filters, which are then not described: that takes a pass over each.
+    overlap: bool,
 }
 
 /// The sums over all filters of a block.
@@ -32,22 +27,16 @@ pub(crate) struct Summary {
     pub(crate) bits: u64,
     pub(crate) bits_set: u64,
     /// `None` if they differ, or there are no filters.
-    pub(crate) probes: Option<u8>,
+    pub(crate) probes: Option<u32>,
     pub(crate) array_bytes: u64,
 }
 
 impl FilterStats {
     pub(crate) fn new(reader: FilterBlockReader<SharedPolicy>) -> Self {
-        let contents = reader.contents();
-        let array_end = contents.len().saturating_sub(5);
-        let array_offset = if reader.num_filters() > 0 { fixed32(contents, array_end) } else { 0 };
-        let filters = contents.get(..array_offset).unwrap_or_default();
-        let totals = filters.chunks(STRIDE).scan(0, |sum, stride| {
-            *sum += ones(stride);
-            Some(*sum)
-        });
-        let sums = std::iter::once(0).chain(totals).collect();
-        Self { reader, sums, array_offset }
+        let filters = (0..reader.num_filters()).filter_map(|index| reader.filter(index));
+        let len = filters.fold(0_u64, |len, filter| len.saturating_add(filter.len() as u64));
+        let overlap = len > reader.contents().len() as u64;
+        Self { reader, overlap }
     }
 
     pub(crate) const fn reader(&self) -> &FilterBlockReader<SharedPolicy> {
@@ -71,15 +60,11 @@ impl FilterStats {
             let rate = if self.reader.key_may_match(offset, b"") { 1.0 } else { 0.0 };
             return Some(Filter::without_bytes(State::Malformed, rate));
         };
-        let Some((&probes, array)) = filter.split_last() else {
+        if filter.is_empty() {
             return Some(Filter::without_bytes(State::Empty, 0.0));
-        };
-        let start = fixed32(self.reader.contents(), self.array_offset + 4 * index);
-        let bits_set = match array.len() {
-            ..STRIDE => ones(array),
-            len => self.ones_before(start + len) - self.ones_before(start),
-        };
-        Some(Filter::of_array(self.reader.policy().name(), array.len(), bits_set, probes))
+        }
+        let shape = if self.overlap { None } else { self.reader.policy().describe(filter) };
+        Some(Filter::described(filter.len(), shape))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Filter> {
@@ -142,23 +127,6 @@ impl FilterStats {
         let clamp = |offset| u64::try_from(offset).unwrap_or(u64::MAX);
         clamp(start)..=clamp(last)
     }
-
-    fn ones_before(&self, end: usize) -> u64 {
-        let stride = end / STRIDE;
-        let rest = self.reader.contents().get(stride * STRIDE..end).unwrap_or_default();
-        self.sums.get(stride).copied().unwrap_or_default() + ones(rest)
-    }
-}
-
-fn ones(bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks();
-    let words: u64 = words.iter().map(|&word| u64::from(u64::from_le_bytes(word).count_ones())).sum();
-    words + rest.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
-}
-
-fn fixed32(bytes: &[u8], at: usize) -> usize {
-    let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk());
-    word.map_or(0, |&word| u32::from_le_bytes(word) as usize)
 }
 
 fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
@@ -169,8 +137,9 @@ fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
-    use filterblock::{BloomFilterPolicy, FilterBlockBuilder};
+    use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy, FilterShape, Keys};
 
     use super::*;
 
@@ -286,11 +255,58 @@ mod tests {
                 let Some((_, array)) = stats.reader().filter(index).and_then(<[u8]>::split_last) else {
                     continue;
                 };
-                if filter.state == State::Ok {
+                if filter.probes.is_some() {
                     assert_eq!(filter.bits_set, counted(array), "{len} {index}");
                 }
             }
             stats.summary();
+        }
+    }
+
+    /// Counts the bytes that it is asked to describe.
+    #[derive(Default)]
+    struct Describing(AtomicU64);
+
+    impl FilterPolicy for Describing {
+        fn name(&self) -> &str {
+            "test.Describing"
+        }
+        fn create_filter(&self, _: Keys<'_>, _: &mut Vec<u8>) -> filterblock::Result<()> {
+            Ok(())
+        }
+        fn key_may_match(&self, _: &[u8], _: &[u8]) -> bool {
+            true
+        }
+        fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+            self.0.fetch_add(filter.len() as u64, Ordering::Relaxed);
+            BloomFilterPolicy::new(10).describe(filter)
+        }
+    }
+
+    /// Filters that are the same 4,000 bytes, a thousand times, and filters one behind the other.
+    #[test]
+    fn filters_that_share_bytes_are_not_described() {
+        for shared in [false, true] {
+            let mut contents = vec![6; 4000];
+            for index in 0..1000_u32 {
+                let sound = index * 4;
+                let back_and_forth = if index % 2 == 0 { 0 } else { 4000 };
+                contents.extend(if shared { back_and_forth } else { sound }.to_le_bytes());
+            }
+            contents.extend(4000_u32.to_le_bytes());
+            contents.push(11);
+            let policy = Arc::new(Describing::default());
+            let len = contents.len() as u64;
+            let stats = FilterStats::new(FilterBlockReader::new(Arc::clone(&policy) as _, contents.into()));
+            let summary = stats.summary();
+            let described = policy.0.load(Ordering::Relaxed);
+            if shared {
+                assert_eq!((described, summary.bits, summary.probes), (0, 0, None));
+                assert_eq!(stats.filter(0).map(|filter| (filter.state, filter.rate)), Some((State::Ok, 1.0)));
+            } else {
+                assert!(described == 4000 && described <= len);
+                assert_eq!((summary.bits, summary.bits_set, summary.probes), (24_000, 6000, Some(6)));
+            }
         }
     }
 }

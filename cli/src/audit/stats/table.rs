@@ -9,7 +9,7 @@ use super::blocks::Blocks;
 use super::filters::FilterStats;
 use super::metaindex::Metaindex;
 use super::sample::{FilterCost, KeyCount, Sample};
-use crate::audit::reading::is_unreadable;
+use crate::audit::reading::{filter_trouble, is_unreadable};
 
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct TableStats {
@@ -33,7 +33,7 @@ impl TableStats {
     /// `filters`: of this table, if it has some.
     pub(crate) fn new<R: ReadAt>(table: &Table<R>, filters: Option<&FilterStats>) -> Result<Self> {
         let metaindex = Metaindex::read(table);
-        let filter_error = table.filter_error().map(Error::without_path);
+        let filter_error = filter_trouble(table).map(Error::without_path);
         let (mut blocks, compression) = Blocks::list_with_types(table)?;
         let sample = Sample::take(table, &mut blocks, filters)?;
         Ok(Self {

@@ -14,7 +14,7 @@ use super::order::{ExpectedOrder, OrderCheck};
 use super::verdict::{Note, Verdict};
 use super::walk::{Walk, Walked};
 use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::reading::needs_range;
+use crate::audit::reading::{filter_trouble, needs_range};
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
 use crate::audit::stats::filters::FilterStats;
@@ -138,7 +138,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         let mut walked = walk.end();
 
         // Filters that are not asked, for whatever reason, have no rate.
-        if table.filter_error().is_none() {
+        if filter_trouble(table).is_none() {
             verdict.estimated_fpr = stats.as_ref().and_then(|stats| stats.mean_rate(&blocks.offsets));
             verdict.measured_fpr = walked.measured_fpr;
         }
@@ -189,7 +189,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
     fn filter_block(&self, verdict: &mut Verdict) {
         let table = self.table;
         let metaindex = Metaindex::read(table);
-        if let Some(error) = table.filter_error() {
+        if let Some(error) = filter_trouble(table) {
             let finding = Finding::of(error);
             let code = if finding.code.hides() { finding.code } else { Code::FilterUnusable };
             let found = match error.without_path() {

@@ -90,7 +90,7 @@ struct JsonFilterBlock<'a> {
     larger_ranges: Option<JsonLargerRanges>,
     bits: u64,
     bits_set: u64,
-    probes: Option<u8>,
+    probes: Option<u32>,
     estimated_fpr: Option<f64>,
     malformed: Option<&'a str>,
     unsound: Option<&'a str>,
@@ -125,7 +125,7 @@ struct JsonFilter<'a> {
     bytes: u64,
     bits: u64,
     bits_set: u64,
-    probes: Option<u8>,
+    probes: Option<u32>,
     estimated_fpr: f64,
     state: &'static str,
 }
