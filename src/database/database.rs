@@ -2,11 +2,10 @@
 //! `DBImpl::RemoveObsoleteFiles` in LevelDB's `db/db_impl.cc`).
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
-use super::folder::{DatabaseFile, DatabaseFiles, UnreadableFile};
-use super::listing::DatabaseListing;
+use super::folder::{DatabaseFiles, FileState};
 use super::live_tables::LiveTable;
 use super::manifest::{Manifest, ManifestScan};
 use super::names::{FileKind, table_names};
@@ -15,8 +14,8 @@ use crate::{Error, Result};
 /// A database as it lies in a folder or a listing, for reading only.
 ///
 /// [`open`](Self::open) takes it from a folder, [`from_listing`](Self::from_listing) or
-/// [`DatabaseListing`] from anywhere else. Opening reads `CURRENT` and the MANIFEST, but no table
-/// and no log. Nothing is written or locked.
+/// [`DatabaseListing`](super::DatabaseListing) from anywhere else. Opening reads `CURRENT` and the
+/// MANIFEST, but no table and no log. Nothing is written or locked.
 ///
 /// In doubt nothing is called missing or obsolete. Without a MANIFEST that is sound from end to
 /// end, every table's status is [`Unknown`](TableStatus::Unknown), every log may be live, and
@@ -62,7 +61,7 @@ pub struct DatabaseTable<'a> {
     pub number: u64,
     /// Its part in the database.
     pub status: TableStatus<'a>,
-    /// Its file. [`DatabaseFile::len`] is the size that it really has.
+    /// Its file. [`DatabaseFile::len`](super::DatabaseFile::len) is the size that it really has.
     pub file: FileState<'a>,
 }
 
@@ -88,21 +87,9 @@ pub enum TableStatus<'a> {
     /// - Or its number is live, but LevelDB opens the table under another name: `000005.sst` beside
     ///   `000005.ldb`, or `5.ldb`. LevelDB neither reads nor removes it.
     Unlisted,
-    /// A file that may or may not be live. The MANIFEST is of no use, or LevelDB opens this file only
-    /// if it cannot open another one, which could not be looked at.
+    /// A file that may or may not be live. The MANIFEST is of no use, or LevelDB opens this file
+    /// only if it cannot open another one, which could not be looked at.
     Unknown,
-}
-
-/// The file of a table or a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FileState<'a> {
-    /// There, with its size. It has not been opened.
-    Present(&'a DatabaseFile),
-    /// There, and of unknown size: the system would not say what it is. It may be sound.
-    Unreadable(&'a UnreadableFile),
-    /// Not there. Only live tables are missing.
-    Missing,
 }
 
 /// A log of a database.
@@ -129,26 +116,6 @@ impl<'a> DatabaseTable<'a> {
     /// Tells whether the table is live and has no file.
     pub const fn is_missing(&self) -> bool {
         matches!(self.file, FileState::Missing)
-    }
-}
-
-impl<'a> FileState<'a> {
-    /// The file's path: the folder as it was given, and the file's name. From a listing: the name.
-    /// `None` if it is missing.
-    pub fn path(&self) -> Option<&'a Path> {
-        match self {
-            Self::Present(file) => Some(&file.path),
-            Self::Unreadable(file) => Some(&file.path),
-            Self::Missing => None,
-        }
-    }
-
-    /// The file's size in bytes, if that is known.
-    pub const fn size(&self) -> Option<u64> {
-        match self {
-            Self::Present(file) => Some(file.len),
-            _ => None,
-        }
     }
 }
 
@@ -185,35 +152,6 @@ impl Database {
         let mut database = Self::new(dir.to_owned(), files, manifest);
         database.catch_up();
         Ok(database)
-    }
-
-    /// A database from the names and sizes in bytes of its files, and a function that reads one of
-    /// them by its name.
-    ///
-    /// `read` is called twice at most: for `CURRENT`, and for the MANIFEST that it names.
-    /// [`DatabaseListing`] is the same for callers that read asynchronously or set a limit. An
-    /// error of `read` is kept for [`manifest`](Self::manifest).
-    ///
-    /// ```
-    /// use std::fs;
-    /// use filterblock::database::Database;
-    /// let names = ["CURRENT", "MANIFEST-000008", "000005.ldb", "000007.ldb", "000010.log"];
-    /// let database = Database::from_listing(names.map(|name| (name, 1000)), |name| {
-    ///     fs::read(format!("testdata/databases/levels/{name}"))
-    /// });
-    /// assert_eq!(database.missing().map(|table| table.number).collect::<Vec<_>>(), [9]);
-    /// # Ok::<(), filterblock::Error>(())
-    /// ```
-    pub fn from_listing<N: AsRef<str>, C: AsRef<[u8]>>(
-        listing: impl IntoIterator<Item = (N, u64)>,
-        mut read: impl FnMut(&str) -> io::Result<C>,
-    ) -> Self {
-        let mut listing = DatabaseListing::new(listing);
-        while let Some(name) = listing.wanted() {
-            let contents = read(name);
-            listing.supply(contents);
-        }
-        listing.into_database()
     }
 
     pub(super) const fn new(dir: PathBuf, files: DatabaseFiles, manifest: Result<Manifest>) -> Self {
