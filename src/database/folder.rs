@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use super::database::FileState;
 use super::names::{FileKind, table_names};
 use crate::error::IoAction;
 use crate::{Error, Result};
@@ -62,6 +61,38 @@ pub struct StrayFile {
     /// The type of the name itself: a symbolic link is not followed. `None` if it is not known, as
     /// from a listing.
     pub file_type: Option<fs::FileType>,
+}
+
+/// The file of a table or a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileState<'a> {
+    /// There, with its size. It has not been opened.
+    Present(&'a DatabaseFile),
+    /// There, and of unknown size: the system would not say what it is. It may be sound.
+    Unreadable(&'a UnreadableFile),
+    /// Not there. Only live tables are missing.
+    Missing,
+}
+
+impl<'a> FileState<'a> {
+    /// The file's path: the folder as it was given, and the file's name. From a listing: the name.
+    /// `None` if it is missing.
+    pub fn path(&self) -> Option<&'a Path> {
+        match self {
+            Self::Present(file) => Some(&file.path),
+            Self::Unreadable(file) => Some(&file.path),
+            Self::Missing => None,
+        }
+    }
+
+    /// The file's size in bytes, if that is known.
+    pub const fn size(&self) -> Option<u64> {
+        match self {
+            Self::Present(file) => Some(file.len),
+            _ => None,
+        }
+    }
 }
 
 /// The files of a database folder, by kind, number and name.

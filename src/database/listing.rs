@@ -11,6 +11,37 @@ use super::names::FileKind;
 use crate::error::IoAction;
 use crate::{Error, Result};
 
+impl Database {
+    /// A database from the names and sizes in bytes of its files, and a function that reads one of
+    /// them by its name.
+    ///
+    /// `read` is called twice at most: for `CURRENT`, and for the MANIFEST that it names.
+    /// [`DatabaseListing`] is the same for callers that read asynchronously or set a limit. An
+    /// error of `read` is kept for [`manifest`](Self::manifest).
+    ///
+    /// ```
+    /// use std::fs;
+    /// use filterblock::database::Database;
+    /// let names = ["CURRENT", "MANIFEST-000008", "000005.ldb", "000007.ldb", "000010.log"];
+    /// let database = Database::from_listing(names.map(|name| (name, 1000)), |name| {
+    ///     fs::read(format!("testdata/databases/levels/{name}"))
+    /// });
+    /// assert_eq!(database.missing().map(|table| table.number).collect::<Vec<_>>(), [9]);
+    /// # Ok::<(), filterblock::Error>(())
+    /// ```
+    pub fn from_listing<N: AsRef<str>, C: AsRef<[u8]>>(
+        listing: impl IntoIterator<Item = (N, u64)>,
+        mut read: impl FnMut(&str) -> io::Result<C>,
+    ) -> Self {
+        let mut listing = DatabaseListing::new(listing);
+        while let Some(name) = listing.wanted() {
+            let contents = read(name);
+            listing.supply(contents);
+        }
+        listing.into_database()
+    }
+}
+
 /// Makes a [`Database`] of a listing, and of the contents of `CURRENT` and the MANIFEST: for object
 /// storage, archives, or whatever else is no folder.
 ///
@@ -18,8 +49,9 @@ use crate::{Error, Result};
 /// [`supply`](Self::supply) takes what became of reading it, so that the caller may wait for it in
 /// between. These are two files at most: which MANIFEST it is only becomes known by `CURRENT`.
 ///
-/// List first, and then read. The other way round, tables that are written meanwhile are named by
-/// no MANIFEST, and those that are removed meanwhile are missing.
+/// Make the listing before `CURRENT` is read. The other way round, tables that are removed meanwhile
+/// are missing, and so may be the log with the newest writes. Of a database in use, tables that are
+/// written meanwhile are missing in this order too: they are there in a listing made afterwards.
 ///
 /// ```
 /// use filterblock::database::{DatabaseListing, batch_has_writes};
@@ -31,8 +63,9 @@ use crate::{Error, Result};
 /// }
 /// let database = listing.into_database();
 /// for log in database.logs().filter(|log| log.is_live) {
-///     let contents = store.get("chainstate", &format!("{:06}.log", log.number)).await?;
-///     println!("log {}: {:?}", log.number, batch_has_writes(&contents[..]));
+///     let Some(name) = log.file.path().and_then(|path| path.to_str()) else { continue };
+///     let contents = store.get("chainstate", name).await?;
+///     println!("{name}: {:?}", batch_has_writes(&contents[..]));
 /// }
 /// # Ok(()) }
 /// # struct Store;

@@ -44,9 +44,9 @@ mod log;
 mod manifest;
 mod names;
 
-pub use database::{Database, DatabaseLog, DatabaseTable, FileState, TableStatus};
+pub use database::{Database, DatabaseLog, DatabaseTable, TableStatus};
 pub use edit::NUM_LEVELS;
-pub use folder::{DatabaseFile, DatabaseFiles, StrayFile, UnreadableFile};
+pub use folder::{DatabaseFile, DatabaseFiles, FileState, StrayFile, UnreadableFile};
 pub use listing::DatabaseListing;
 pub use live_tables::LiveTable;
 pub use log::{LogReader, LogRecord, batch_has_writes, log_has_writes};

@@ -7,7 +7,7 @@ use filterblock::database::{LiveTable, Manifest};
 use filterblock::table::{BytewiseComparator, Comparator as _, InternalKeyComparator};
 use proptest::prelude::*;
 
-use crate::databases::{Edit, internal_key, log};
+use crate::databases::{BYTEWISE, Edit, internal_key, log};
 
 fn compare(a: &[u8], b: &[u8]) -> Ordering {
     InternalKeyComparator::new(BytewiseComparator).compare(a, b)
@@ -188,6 +188,23 @@ fn of_one_keys_entries_in_two_tables_the_newer_is_asked_first() {
     assert_eq!(asked, [8, 7, 3]);
     assert_eq!(asked_by_leveldb(&manifest, b"k", 100), [8, 3]);
     assert_eq!(asked_by_leveldb(&manifest, b"k", 8), [7, 3]);
+}
+
+/// Two tables that share the key "m". Only in bytewise order is that known to be an overlap.
+#[test]
+fn overlaps_are_told_in_bytewise_order_only() {
+    let key = |user_key: &str| internal_key(user_key.as_bytes(), 1, 1);
+    let ranges = |edit: Edit| {
+        let edit = edit.number(2, 1).number(3, 9).number(4, 9);
+        parse(edit.add(1, 7, 1, &key("a"), &key("m")).add(1, 8, 1, &key("m"), &key("z")))
+    };
+    for (comparator, overlapped) in [(BYTEWISE, Some(7)), (b"reversed", None)] {
+        let manifest = ranges(Edit::default().comparator(comparator));
+        let table = manifest.table(8).unwrap();
+        assert_eq!(manifest.overlapped_by(table).map(|other| other.number), overlapped);
+        assert_eq!(manifest.overlapped_by(manifest.table(7).unwrap()), None);
+    }
+    assert_eq!(ranges(Edit::default()).overlapped_by(ranges(Edit::default()).table(8).unwrap()), None);
 }
 
 #[test]

@@ -249,7 +249,7 @@ fn a_table_that_cannot_be_looked_at_is_not_missing_and_what_stands_in_for_it_not
     use std::os::unix::fs::symlink;
 
     let edits = [table(table(Edit::sound(), 1, 5), 2, 6)];
-    let folder = folder(&edits, &["000005.sst", "5.ldb", "000007.ldb", "000006.ldb"]);
+    let folder = folder(&edits, &["000005.sst", "5.ldb", "000007.ldb", "000006.ldb", "000012.log"]);
     let link = |name: &str, to: &str| symlink(to, folder.path().join(name)).unwrap();
     link("000005.ldb", "nowhere");
     link("000006.sst", "000006.sst");
@@ -272,7 +272,7 @@ fn a_table_that_cannot_be_looked_at_is_not_missing_and_what_stands_in_for_it_not
     assert_eq!(asked(&database, "b"), [5, 6]);
     let found = database.table_named("000005.ldb").unwrap();
     assert!(matches!(found.file, FileState::Unreadable(_)) && found.recorded().is_some());
-    assert_eq!(logs(&database), [(9, true)]);
+    assert_eq!(logs(&database), [(9, true), (12, true)]);
     assert_eq!(database.logs().next().unwrap().file.size(), None);
 }
 
