@@ -58,6 +58,7 @@ pub enum Error {
     // --- The file ---
     /// A file or block holds what its format does not allow.
     #[error("{what} at offset {offset}: expected {expected}, found {found}")]
+    #[non_exhaustive]
     Corrupt {
         /// Which structure is malformed.
         what: Structure,
@@ -342,9 +343,9 @@ impl Error {
         }
     }
 
-    /// Whether the caller can fetch what is missing, so that going on without it would be premature.
-    #[cfg(feature = "table")]
-    pub(crate) fn needs_range(&self) -> bool {
+    /// Returns true for [`NeedRange`](Self::NeedRange), with or without a file: the caller can fetch what is
+    /// missing, so that going on without it would be premature.
+    pub fn needs_range(&self) -> bool {
         matches!(self.without_path(), Self::NeedRange { .. })
     }
 

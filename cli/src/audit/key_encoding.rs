@@ -2,10 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// The length of an internal key's tag: sequence number and type, behind the user key.
-pub(crate) const TAG_LEN: usize = 8;
-/// The length of the time before the tag, in Riak's keys of the types 2 and 3.
-const TIME_LEN: usize = 8;
+use filterblock::{InternalKey, KeyFormat};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum KeyEncoding {
@@ -22,23 +19,31 @@ pub(crate) enum KeyEncoding {
 /// Returns true if the key's type is one with which Riak stores a time. Keys of less than 8 bytes
 /// have no type.
 pub(crate) fn has_timed_type(key: &[u8]) -> bool {
-    matches!(key.last_chunk::<TAG_LEN>(), Some([2 | 3, ..]))
+    KeyFormat::Basho.suffix_len(key) > KeyFormat::LevelDb.suffix_len(key)
+}
+
+/// Returns true if the key is long enough for sequence number and type.
+pub(crate) fn is_internal(key: &[u8]) -> bool {
+    InternalKey::parse(key, KeyFormat::LevelDb).is_some()
 }
 
 impl KeyEncoding {
+    /// The format of internal keys; `None` for keys as they are.
+    #[inline]
+    const fn format(self) -> Option<KeyFormat> {
+        match self {
+            Self::Whole => None,
+            Self::Internal => Some(KeyFormat::Basho),
+            Self::Untimed => Some(KeyFormat::LevelDb),
+        }
+    }
+
     /// The part of the key that filters are made of; `None` if it is too short for an internal key.
     #[inline]
     pub(crate) fn filtered(self, key: &[u8]) -> Option<&[u8]> {
-        match self {
-            Self::Whole => Some(key),
-            Self::Untimed => key.split_last_chunk::<TAG_LEN>().map(|(user_key, _)| user_key),
-            Self::Internal => {
-                let (before, _) = key.split_last_chunk::<TAG_LEN>()?;
-                if !has_timed_type(key) {
-                    return Some(before);
-                }
-                before.split_last_chunk::<TIME_LEN>().map(|(user_key, _)| user_key)
-            }
+        match self.format() {
+            None => Some(key),
+            Some(format) => format.user_key(key),
         }
     }
 
@@ -46,17 +51,14 @@ impl KeyEncoding {
     /// newest comes first.
     #[inline]
     pub(crate) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
-        match (self.filtered(a), self.filtered(b)) {
-            (Some(user_a), Some(user_b)) if self != Self::Whole => {
-                user_a.cmp(user_b).then_with(|| tag(b).cmp(&tag(a)))
+        match self.format() {
+            // Keys that are too short for their type are in no order that anyone knows.
+            Some(format) if format.split(a).is_some() && format.split(b).is_some() => {
+                format.compare(a, b, Ord::cmp)
             }
             _ => a.cmp(b),
         }
     }
-}
-
-fn tag(key: &[u8]) -> Option<u64> {
-    key.last_chunk().map(|tag| u64::from_le_bytes(*tag))
 }
 
 #[cfg(test)]

@@ -20,11 +20,6 @@ pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
     table.filter_error().filter(|error| !is_unknown(error))
 }
 
-/// Returns true if the source has to be given more bytes before anything can be said.
-pub(crate) fn needs_range(error: &Error) -> bool {
-    matches!(error.without_path(), Error::NeedRange { .. })
-}
-
 /// Returns true if bytes could not be read, which says nothing about what they are.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })

@@ -4,7 +4,7 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
-use crate::audit::reading::{is_unreadable, needs_range};
+use crate::audit::reading::is_unreadable;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::table::TableStats;
@@ -21,7 +21,7 @@ pub(crate) fn table<'d, R: ReadAt>(
 ) -> Result<TableReport<'d>> {
     match Table::open(&source, options) {
         Ok(table) => opened(&table, record),
-        Err(error) if needs_range(&error) => Err(error),
+        Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let is_unreadable = is_unreadable(&error);
             let file_size = if is_unreadable { None } else { source.len().ok() };

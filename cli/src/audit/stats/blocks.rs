@@ -7,7 +7,7 @@ use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result};
 
 use super::offsets::Offsets;
-use crate::audit::reading::{is_unreadable, needs_range};
+use crate::audit::reading::is_unreadable;
 
 /// The data blocks of a table, each once however often the index names it.
 #[derive(Default, PartialEq, Eq, Debug)]
@@ -64,7 +64,7 @@ impl Blocks {
             });
             match visited {
                 Ok(()) => {}
-                Err(BlockFault::Read(error)) if needs_range(&error) => return Err(error),
+                Err(BlockFault::Read(error)) if error.needs_range() => return Err(error),
                 Err(fault) => self.damage.note(&fault),
             }
         }

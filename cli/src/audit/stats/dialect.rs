@@ -3,7 +3,7 @@
 
 use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolicy, LegacyHash};
 
-use crate::audit::key_encoding::TAG_LEN;
+use crate::audit::key_encoding::is_internal;
 
 /// The policy's name in LevelDB up to 1.17, and in goleveldb, which still writes it.
 const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
@@ -60,7 +60,7 @@ impl<'a> HashReader<'a> {
 
     fn matches(&self, offset: u64, key: &[u8]) -> [u64; 2] {
         // The wrapped policy lets a key pass that is too short for an internal key.
-        let user_part = key.len() >= TAG_LEN && self.user_part.key_may_match(offset, key);
+        let user_part = is_internal(key) && self.user_part.key_may_match(offset, key);
         [self.whole.key_may_match(offset, key), user_part].map(u64::from)
     }
 }

@@ -8,8 +8,7 @@ use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPol
 use super::blocks::{BlockFault, Blocks};
 use super::dialect::{FittingHash, HashReaders, HashTrial};
 use super::filters::FilterStats;
-use crate::audit::key_encoding::TAG_LEN;
-use crate::audit::reading::needs_range;
+use crate::audit::key_encoding::is_internal;
 
 /// The most data blocks to read.
 const MAX_BLOCKS: usize = 16;
@@ -87,7 +86,7 @@ impl Sample {
         for handle in spread(table, blocks) {
             match sample.read(table, handle, filters, &mut key_bytes).map_err(without_path) {
                 Ok(()) => {}
-                Err(error) if needs_range(&error) => return Err(error),
+                Err(error) if error.needs_range() => return Err(error),
                 // The block may be sound: this build or its limits are in the way.
                 Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => {
                     sample.unsupported.get_or_insert_with(|| error.to_string());
@@ -125,7 +124,7 @@ impl Sample {
                 *key_bytes -= key.len();
                 self.asked += 1;
                 self.matched_whole += u64::from(reader.key_may_match(handle.offset, key));
-                let user_part = key.len() >= TAG_LEN && internal.key_may_match(handle.offset, key);
+                let user_part = is_internal(key) && internal.key_may_match(handle.offset, key);
                 self.matched_user_part += u64::from(user_part);
                 if let Some(by_hash) = &by_hash {
                     self.hashes.ask(by_hash, handle.offset, key);

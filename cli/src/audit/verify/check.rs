@@ -14,7 +14,7 @@ use super::order::{ExpectedOrder, OrderCheck};
 use super::verdict::{Note, Verdict};
 use super::walk::{Walk, Walked};
 use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::reading::{filter_trouble, needs_range};
+use crate::audit::reading::filter_trouble;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
 use crate::audit::stats::filters::FilterStats;
@@ -78,7 +78,7 @@ pub(crate) fn table<R: ReadAt>(
             let table = OpenTable { table: &table, meter: &meter, record, options };
             table.check(&|| observer.begin_walk(), &progress, &mut verdict)
         }
-        Err(error) if needs_range(&error) => Err(error),
+        Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             not_opened(&error, record, &mut verdict);
             Ok(())

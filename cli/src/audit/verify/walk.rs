@@ -12,7 +12,6 @@ use super::fpr_sampler::FprSampler;
 use super::order::OrderCheck;
 use super::verdict::{Note, Verdict};
 use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::reading::needs_range;
 use crate::audit::stats::offsets::Offsets;
 
 /// Names in the metaindex with these prefixes have handles as values: filters, and Basho's
@@ -177,7 +176,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         };
         let mut entries = match entered {
             Ok(entries) => entries,
-            Err(error) if needs_range(&error) => return Err(Stop::NeedRange(error)),
+            Err(error) if error.needs_range() => return Err(Stop::NeedRange(error)),
             Err(error) => {
                 self.damage(&error);
                 return Ok(self.budget.check()?);
