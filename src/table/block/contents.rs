@@ -74,7 +74,7 @@ impl Block {
         }
     }
 
-    /// The block's memory for reuse, or an empty buffer if that memory is shared or the source's own.
+    /// The block's memory, for reuse. An empty buffer if that memory is shared or the source's own.
     pub(in crate::table) fn into_buffer(self) -> Vec<u8> {
         if self.codec != Codec::None && self.data.is_unique() { self.data.into() } else { Vec::new() }
     }

@@ -51,7 +51,7 @@ fn decode(
     made: &mut u64,
 ) -> Option<Result<Bytes>> {
     if codec != Codec::Snappy {
-        // The other codecs allocate. With `buffer` kept as well, the memory limit could be exceeded.
+        // The other codecs allocate. With `buffer` kept as well, that could exceed the limit.
         *buffer = Vec::new();
     }
     let decoded = match codec {
