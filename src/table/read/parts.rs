@@ -13,7 +13,7 @@ use crate::table::format::Footer;
 use crate::{Error, Result};
 
 /// The index of an open table, with all that a table needs besides its source and its filters:
-/// metaindex, file size and the options it was opened with.
+/// metaindex, file size, and the options it was opened with.
 ///
 /// A cache may hold it longer than the table: [`Table::index_part`], [`Table::from_parts`].
 pub struct TableIndex {
@@ -21,7 +21,7 @@ pub struct TableIndex {
     pub(super) options: ReadOptions,
     pub(super) footer: Footer,
     pub(super) block: Block,
-    /// `None` where it cannot be read; the filters' error says why.
+    /// `None` if it cannot be read. The filters' error says why.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
     /// Tells this opening of a table from all others.
@@ -29,7 +29,7 @@ pub struct TableIndex {
 }
 
 impl TableIndex {
-    /// The bytes of memory that it keeps, also where they are views of the source's own memory.
+    /// The memory that it keeps, in bytes, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>().saturating_add(self.options.heap_len()).saturating_add(self.blocks_len())
     }
@@ -59,12 +59,13 @@ impl fmt::Debug for TableIndex {
 /// A cache may hold it longer than the table: [`Table::filter_part`], [`Table::from_parts`].
 pub struct TableFilter {
     pub(super) filters: Filters,
-    /// The same in the index that these filters belong to. With another they would deny keys that are there.
+    /// The same as that of the index these filters belong to. With the index of another table they
+    /// would deny keys that are there.
     pub(super) identity: Arc<()>,
 }
 
 impl TableFilter {
-    /// The bytes of memory that it keeps, also where they are views of the source's own memory.
+    /// The memory that it keeps, in bytes, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>().saturating_add(self.filters.contents_len())
     }
@@ -80,21 +81,22 @@ impl fmt::Debug for TableFilter {
 }
 
 impl<R> Table<R> {
-    /// The index, to be held by a cache.
+    /// The index, for a cache to hold.
     pub fn index_part(&self) -> Arc<TableIndex> {
         Arc::clone(&self.index)
     }
 
-    /// The filters, or the reason why there are none, to be held by a cache. `None` if the table was
+    /// The filters, or the reason why there are none, for a cache to hold. `None` if the table was
     /// [opened from parts](Self::from_parts) without them.
     pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
         self.filter.clone()
     }
 
-    /// Opens a table again from its parts. Reads nothing, and does not ask the source for its length.
+    /// Opens a table again from its parts. Reads nothing, and does not ask the source for its
+    /// length.
     ///
-    /// `source` has to stand for the same file as before. The options are those of the first opening. Without its
-    /// filters the table works as one that has none: every key may match.
+    /// `source` has to stand for the same file as before. The options are those of the first
+    /// opening. Without its filters the table works as one that has none: every key may match.
     ///
     /// ```
     /// use filterblock::table::{ReadOptions, Table};
