@@ -20,14 +20,15 @@
 //! ```
 //!
 //! - **Data blocks** hold the entries, in the order of their keys.
-//! - **The filter block** holds the filters of the data blocks, and is never compressed. Its own
-//!   layout is in [`filter_block`](crate::filter_block). LevelDB writes at most one.
+//! - **The filter block** holds the filters of the data blocks, and is written uncompressed. Its
+//!   own layout is in [`filter_block`](crate::filter_block). LevelDB writes at most one.
 //! - **The metaindex** maps names to handles. A filter block's name is `filter.` and the name of
 //!   its policy. Other programs store more here, under names of their own.
 //! - **The index** has an entry for each data block. The key is at or after the block's last key
 //!   and before the next block's first, and is shortened by the comparator if it can be. The value
 //!   is the block's handle.
-//! - **The footer** is the way in. Its magic is 0xdb4775248b80fb57.
+//! - **The footer** is read first, since its handles lead to metaindex and index. Its magic is
+//!   0xdb4775248b80fb57.
 //! - **A handle** gives a block's place. `offset` counts from the start of the file, and `size`
 //!   leaves out the trailer.
 //! - **The trailer** has type 0 for contents stored as they are, 1 for Snappy. The checksum is the
@@ -35,9 +36,9 @@
 //! - **An entry's key** is the first `shared` bytes of the previous key, then the key rest, of
 //!   `non_shared` bytes. `value_len` is the length of the value.
 //! - **A restart** is the offset in the block of an entry that shares nothing, so that reading can
-//!   start there. The first entry is one. In data blocks and metaindex so is every 16th after it,
-//!   or as [`restart_interval`](WriteOptions::restart_interval) says; in the index it is every
-//!   entry.
+//!   start there. In the index every entry is a restart. In data blocks and metaindex the first
+//!   entry is one, and by default every 16th after it
+//!   ([`restart_interval`](WriteOptions::restart_interval)).
 //!
 //! Fixed integers are little-endian. A varint has seven bits in each byte, the lowest first; the
 //! top bit is set in all bytes but the last.
@@ -126,8 +127,8 @@
 //! 1. Opening reads the footer, then index and metaindex, then the filter block that the metaindex
 //!    names. They stay in memory.
 //! 2. A binary search in the index finds the first key at or after the one sought. If there is
-//!    none, neither is the sought key in the table. The value is the handle of the only data block
-//!    that can hold it.
+//!    none, the sought key is not in the table either. The value is the handle of the only data
+//!    block that can hold it.
 //! 3. Filter `offset >> base_lg` covers that data block, `offset` being the handle's. If it denies
 //!    the key, the lookup ends here, and reads nothing.
 //! 4. The data block is read, its checksum verified, and its contents decompressed.

@@ -125,8 +125,8 @@ impl<R: ReadAt> Table<R> {
         self
     }
 
-    /// Looks `key` up as [`get`](Self::get) does, and returns the first entry at or after it in
-    /// that one data block: key and value.
+    /// Looks `key` up as [`get`](Self::get) does. Returns the first entry at or after it in that
+    /// one data block: key and value.
     ///
     /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range. It searches
     /// only the one data block that may hold `key`, and none if its filter denies `key`. `None`
