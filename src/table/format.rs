@@ -1,17 +1,11 @@
-//! Where the blocks are: handles and the footer (LevelDB's `table/format.h`, `table/format.cc`).
+//! Handles and the footer (LevelDB's `table/format.h`, `table/format.cc`).
 //!
-//! ```text
-//! [data block]* [filter block]* [metaindex block] [index block] [footer]
-//!
-//! block    [contents: size bytes][compression type: 1][masked CRC-32C: fixed32]
-//! handle   [offset: varint64][size: varint64]              size does not count the five bytes behind it
-//! footer   [metaindex handle][index handle][zeros up to 40 bytes][magic: fixed64]
-//! ```
+//! The page of `filterblock::table` has their layout.
 
 use crate::bytes::coding::{MAX_VARINT64_LEN, fixed64_at, get_varint64, put_fixed64, put_varint64};
 use crate::{Error, Result, Structure};
 
-/// What stands behind each block: the compression type and the checksum.
+/// The length of the trailer behind each block: the compression type and the checksum.
 pub(crate) const TRAILER_LEN: usize = 5;
 
 /// The length of the footer, the last bytes of every table.
@@ -20,30 +14,30 @@ pub(crate) const FOOTER_LEN: usize = HANDLES_LEN + 8;
 /// The last eight bytes of every table.
 pub(crate) const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 
-/// What the names of filters begin with in the metaindex; the policy's name follows.
+/// The prefix of a filter's name in the metaindex. The policy's name follows it.
 pub(crate) const FILTER_PREFIX: &[u8] = b"filter.";
 
-/// Two handles of the greatest length: four varints.
+/// The room for handles in the footer: two of the greatest length, four varints.
 const HANDLES_LEN: usize = 4 * MAX_VARINT64_LEN;
 
-/// Magics of relatives whose tables are laid out differently, as fixed64.
+/// Magics of relatives of LevelDB whose tables are laid out differently, as fixed64.
 const OTHER_MAGICS: [(u64, &str); 2] = [
     (0x88e2_41b7_85f4_cff7, "RocksDB's"),
     (u64::from_le_bytes(*b"\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3"), "Pebble's"),
 ];
 
-/// Where a block is in its table.
+/// The place of a block in its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockHandle {
-    /// Where the block starts, in bytes from the start of the file.
+    /// The offset of the block's first byte, in bytes from the start of the file.
     pub offset: u64,
-    /// How long its contents are as stored, in bytes, without the five bytes of
-    /// compression type and checksum behind them.
+    /// The length of the block's contents as stored, in bytes. The five bytes of compression type
+    /// and checksum behind them do not count.
     pub size: u64,
 }
 
 impl BlockHandle {
-    /// The most bytes a handle takes.
+    /// The greatest length of an encoded handle, in bytes.
     pub const MAX_ENCODED_LEN: usize = 2 * MAX_VARINT64_LEN;
 
     /// Appends the handle to `dst`: two varints, 2 to 20 bytes.
@@ -52,15 +46,16 @@ impl BlockHandle {
         put_varint64(dst, self.size);
     }
 
-    /// Reads the handle at the start of `bytes`, and how many bytes it takes. What follows it is not looked at.
+    /// Reads the handle at the start of `bytes`. Returns it with the number of bytes it takes;
+    /// bytes behind it are ignored.
     ///
-    /// `at` is where `bytes` is in the file; it serves only to say where an error is. Whether the block lies within the file
-    /// is not checked here.
+    /// `at` is the offset of `bytes` in the file, for error messages only. The block may lie
+    /// outside the file: that is not checked here.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if `bytes` do not begin with two varints of up to 64 bits and ten bytes each. Where
-    /// the original drops excess bits this is an error too.
+    /// [`Error::Corrupt`] if `bytes` does not begin with two varints of up to 64 bits and ten bytes
+    /// each. LevelDB drops excess bits; here they are an error.
     pub fn decode(bytes: &[u8], at: u64) -> Result<(Self, usize)> {
         let (offset, offset_len) = varint(bytes, at, "an offset of 1 to 10 bytes")?;
         let rest = bytes.get(offset_len..).unwrap_or_default();
@@ -68,7 +63,8 @@ impl BlockHandle {
         Ok((Self { offset, size }, offset_len.saturating_add(size_len)))
     }
 
-    /// Where the block and the five bytes behind it end, unless that is beyond 64 bits.
+    /// The offset of the first byte behind the block and its five-byte trailer, or `None` if that
+    /// is beyond 64 bits.
     pub fn end(&self) -> Option<u64> {
         self.offset.checked_add(self.size)?.checked_add(TRAILER_LEN as u64)
     }
@@ -79,7 +75,7 @@ fn varint(bytes: &[u8], at: u64, expected: &'static str) -> Result<(u64, usize)>
         .map_err(|error| Error::corrupt(Structure::BlockHandle, at, expected, error.to_string()))
 }
 
-/// The end of a table, from which all else is found.
+/// The end of a table, which leads to everything else in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Footer {
     pub(crate) metaindex: BlockHandle,
@@ -87,7 +83,7 @@ pub(crate) struct Footer {
 }
 
 impl Footer {
-    /// Appends the 48 bytes of the footer to `dst`.
+    /// Appends the footer, 48 bytes, to `dst`.
     pub(crate) fn encode(&self, dst: &mut Vec<u8>) {
         let start = dst.len();
         self.metaindex.encode(dst);
@@ -96,7 +92,7 @@ impl Footer {
         put_fixed64(dst, MAGIC);
     }
 
-    /// Reads a footer of exactly 48 bytes, which lies at `at` in the file.
+    /// Reads a footer of exactly 48 bytes, found at offset `at` of the file.
     pub(crate) fn decode(bytes: &[u8], at: u64) -> Result<Self> {
         let (Some(handles), Some(magic)) = (bytes.get(..HANDLES_LEN), fixed64_at(bytes, HANDLES_LEN)) else {
             return Err(Error::corrupt(

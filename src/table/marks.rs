@@ -1,11 +1,12 @@
-//! Whose table it is, as far as the names in its metaindex tell.
+//! The origin of a table, as far as the names in its metaindex tell.
 
 use crate::Origin;
 
-/// What RocksDB puts before a policy's name where one filter, or one of several parts, is for the whole table.
+/// RocksDB's prefixes to the policy's name for a filter of the whole table, in one part or in
+/// several.
 const WHOLE_TABLE_PREFIXES: [&[u8]; 2] = [b"fullfilter.", b"partitionedfilter."];
 
-/// Whose mark `name` in the metaindex is.
+/// The origin that `name`, a key of the metaindex, is a mark of.
 pub(super) fn origin_of_name(name: &[u8]) -> Option<Origin> {
     let is_rocksdb =
         name.starts_with(b"rocksdb.") || name.starts_with(b"filter.rocksdb.") || is_whole_table_filter(name);
@@ -16,7 +17,7 @@ pub(super) fn origin_of_name(name: &[u8]) -> Option<Origin> {
     }
 }
 
-/// Whether `name` in the metaindex is that of a filter which is no filter block.
+/// True if `name`, a key of the metaindex, belongs to a filter that is no filter block.
 pub(super) fn is_whole_table_filter(name: &[u8]) -> bool {
     WHOLE_TABLE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

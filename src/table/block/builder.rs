@@ -1,27 +1,23 @@
-//! Writing one block of entries (LevelDB's `table/block_builder.cc`).
+//! Building a block of entries (LevelDB's `table/block_builder.cc`).
 //!
-//! ```text
-//! entry  [shared: varint32][non_shared: varint32][value_len: varint32][key without its first `shared` bytes][value]
-//! block  [entry]* [offset of each restart: fixed32]* [number of restarts: fixed32]
-//! ```
-//!
-//! `shared` bytes of a key are those of the key before. At a restart, every `restart_interval` entries, a key is whole.
+//! The page of `filterblock::table` has the layout.
 
 use crate::bytes::coding::{MAX_VARINT32_LEN, put_fixed32, put_varint32};
 use crate::{Error, Result};
 
-/// Restart offsets are fixed32, so nothing of a block may lie further from its start.
+/// The greatest length of a block: its restarts are fixed32 offsets into it.
 const MAX_LEN: u64 = u32::MAX as u64;
 
-/// Builds block after block in the same buffers.
+/// Builds one block after the other in the same buffers.
 pub(in crate::table) struct BlockBuilder {
     restart_interval: u32,
     buffer: Vec<u8>,
-    /// Where in `buffer` keys are whole. The first entry always is.
+    /// Offsets in `buffer` of the entries that store their key whole. The first entry always does.
     restarts: Vec<u32>,
     /// Entries since the last restart.
     counter: u32,
-    /// Kept when the next block begins: there the first entry shares nothing all the same.
+    /// Survives `reset`, for `last_key`. The next block's first entry still shares nothing, since
+    /// `counter` is 0.
     last_key: Vec<u8>,
 }
 
@@ -31,24 +27,24 @@ impl BlockBuilder {
         Self { restart_interval, buffer: Vec::new(), restarts: vec![0], counter: 0, last_key: Vec::new() }
     }
 
-    /// Whether the block has no entries.
+    /// True if the block has no entries.
     pub(in crate::table) fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
-    /// The length of the block if it were finished now.
+    /// The length of the block if it were finished now, in bytes.
     #[expect(clippy::arithmetic_side_effects, reason = "`check_room` keeps blocks within 32 bits")]
     pub(in crate::table) fn size_estimate(&self) -> usize {
         self.buffer.len() + self.restarts.len() * 4 + 4
     }
 
-    /// The key added last, to this block or to the one before.
+    /// The key added last, to this block or to the previous one.
     pub(in crate::table) fn last_key(&self) -> &[u8] {
         &self.last_key
     }
 
-    /// That an entry can be added without the block growing beyond what its format can say.
-    /// `what` and `offset` are for the error.
+    /// Fails if an entry of these lengths could make the block longer than its format allows.
+    /// `what` and `offset` go into the error.
     pub(in crate::table) fn check_room(
         &self,
         key_len: usize,
@@ -56,7 +52,7 @@ impl BlockBuilder {
         what: &'static str,
         offset: u64,
     ) -> Result<()> {
-        // Three varints and perhaps a restart.
+        // An entry's three varints, and the offset of a new restart.
         const MOST: u64 = 3 * MAX_VARINT32_LEN as u64 + 4;
         let found = (self.size_estimate() as u64)
             .saturating_add(MOST)
@@ -68,7 +64,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Adds an entry behind the others; there has to be room for it.
+    /// Appends an entry. The caller has made sure of the room for it, by `check_room`.
     pub(in crate::table) fn add(&mut self, key: &[u8], value: &[u8]) {
         if self.counter >= self.restart_interval {
             self.restarts.push(self.buffer.len() as u32);
@@ -77,7 +73,8 @@ impl BlockBuilder {
         debug_assert!(u32::try_from(self.size_estimate()).is_ok(), "there was room for the entries before");
         let shared = if self.counter == 0 { 0 } else { shared_prefix_len(&self.last_key, key) };
         debug_assert!(shared <= key.len().min(self.last_key.len()), "both keys have what they share");
-        // A whole key is right wherever it stands.
+        // `shared` is within `key`, so the fallback is never taken. It would be right, too: a whole
+        // key is valid anywhere.
         let (shared, rest) = key.get(shared..).map_or((0, key), |rest| (shared, rest));
         match (u8::try_from(shared), u8::try_from(rest.len()), u8::try_from(value.len())) {
             (Ok(shared @ ..0x80), Ok(non_shared @ ..0x80), Ok(value_len @ ..0x80)) => {
@@ -96,7 +93,8 @@ impl BlockBuilder {
         self.counter = self.counter.saturating_add(1);
     }
 
-    /// Ends the block and returns its bytes, to which the caller may append. Then comes `reset`.
+    /// Appends the restart array and returns the block, to which the caller may append. `reset` has
+    /// to follow.
     pub(in crate::table) fn finish(&mut self) -> &mut Vec<u8> {
         for &restart in &self.restarts {
             put_fixed32(&mut self.buffer, restart);
@@ -105,7 +103,7 @@ impl BlockBuilder {
         &mut self.buffer
     }
 
-    /// Begins the next block.
+    /// Starts the next block.
     pub(in crate::table) fn reset(&mut self) {
         self.buffer.clear();
         self.restarts.truncate(1);
@@ -113,7 +111,7 @@ impl BlockBuilder {
     }
 }
 
-/// How many bytes `a` and `b` have in common at their start.
+/// The length of the longest common prefix of `a` and `b`.
 #[expect(clippy::arithmetic_side_effects, reason = "lengths within the shorter of both slices")]
 #[inline]
 fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
@@ -159,7 +157,7 @@ mod tests {
             b"apple1",
             &[4, 1, 2],
             b"y22",
-            // The third entry begins anew, at offset 15.
+            // The third entry is a restart, at offset 15.
             &[0, 3, 0],
             b"apt",
             &[0, 0, 0, 0, 15, 0, 0, 0, 2, 0, 0, 0],
@@ -198,7 +196,8 @@ mod tests {
     fn entries_beyond_32_bits_are_refused() {
         let mut builder = BlockBuilder::new(1);
         builder.add(b"a", b"1");
-        // 5 bytes of entry, a restart and the number of restarts, and at most 19 more with the next entry.
+        // 5 bytes of entry, one restart, the number of restarts, and up to 19 for the next entry's
+        // header and restart.
         let room = u32::MAX as usize - (5 + 4 + 4) - 19;
         builder.check_room(10, room - 10, "block", 7).unwrap();
         for (key_len, value_len) in [(11, room - 10), (usize::MAX, 0), (usize::MAX, usize::MAX)] {

@@ -1,13 +1,6 @@
 //! A decoded block (LevelDB's `table/block.cc`).
 //!
-//! ```text
-//! [entry]* [restart: fixed32]* [number of restarts: fixed32]
-//!
-//! entry:   varint32 shared | varint32 non_shared | varint32 value_len | key rest | value
-//! ```
-//!
-//! An entry's key is the first `shared` bytes of the key before it, followed by the key rest. Each restart is the
-//! offset of an entry that shares nothing, so that reading can begin there.
+//! The page of `filterblock::table` has the layout.
 
 use std::ops::Range;
 
@@ -17,18 +10,18 @@ use crate::bytes::coding::{VarintError, fixed32_at, get_varint32};
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
 
-/// A block's contents, without trailer and decompressed. By default there are none.
+/// A block's contents, decompressed and without trailer. By default it is empty.
 #[derive(Clone)]
 pub(in crate::table) struct Block {
     data: Bytes,
-    /// Where the block starts in the file; for messages.
+    /// The block's offset in the file, for error messages.
     offset: u64,
-    /// Where the entries end and the restart array begins.
+    /// The end of the entries and start of the restart array.
     pub(in crate::table) entries_end: usize,
     pub(in crate::table) num_restarts: usize,
-    /// What it was compressed with.
+    /// The codec it was stored in.
     codec: Codec,
-    /// The longest key that may be put together from bytes that it shares and others: that takes memory.
+    /// The longest key that may be put together from shared and own bytes, which takes memory.
     pub(in crate::table) max_key: usize,
 }
 
@@ -45,12 +38,12 @@ impl Default for Block {
     }
 }
 
-/// What stands before an entry's key rest.
+/// The three lengths at the start of an entry.
 pub(in crate::table) struct Header {
     pub(in crate::table) shared: usize,
     non_shared: usize,
     value_len: usize,
-    /// Its own length.
+    /// The length of the header itself.
     len: usize,
 }
 
@@ -70,7 +63,7 @@ impl Block {
             let expected = format!("at most {} restarts in {size} bytes", count_at / 4);
             return Err(bad(expected, format!("a count of {count}")));
         };
-        // Without restarts there are no entries, whatever bytes there are.
+        // Without restarts a block has no entries, whatever its other bytes are.
         let entries_end = if num_restarts == 0 { 0 } else { entries_end };
         let block = Self { data, offset, entries_end, num_restarts, codec: Codec::None, max_key: usize::MAX };
         match block.restart(0) {
@@ -81,7 +74,7 @@ impl Block {
         }
     }
 
-    /// The memory that only this block uses, if it is not the source's.
+    /// The block's memory, for reuse. An empty buffer if that memory is shared or the source's own.
     pub(in crate::table) fn into_buffer(self) -> Vec<u8> {
         if self.codec != Codec::None && self.data.is_unique() { self.data.into() } else { Vec::new() }
     }
@@ -94,27 +87,27 @@ impl Block {
         Self { max_key, ..self }
     }
 
-    /// What it was compressed with.
+    /// The codec it was stored in.
     pub(in crate::table) fn codec(&self) -> Codec {
         self.codec
     }
 
-    /// The size of the contents, in bytes.
+    /// The length of the contents, in bytes.
     pub(in crate::table) fn size(&self) -> usize {
         self.data.len()
     }
 
-    /// Where the block starts in the file.
+    /// The block's offset in the file.
     pub(in crate::table) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Whether there are no entries.
+    /// True if the block has no entries.
     pub(in crate::table) fn is_empty(&self) -> bool {
         self.entries_end == 0
     }
 
-    /// The offset at number `index` of the restart array, if there are so many.
+    /// The offset in restart `index`, or `None` if there are not so many restarts.
     pub(in crate::table) fn restart(&self, index: usize) -> Option<usize> {
         if index >= self.num_restarts {
             return None;
@@ -125,7 +118,7 @@ impl Block {
         restart
     }
 
-    /// The same, if an entry can begin there.
+    /// The offset in restart `index`, or an error if no entry can begin there.
     pub(in crate::table) fn restart_entry(&self, index: usize) -> Result<usize> {
         match self.restart(index) {
             Some(restart) if restart < self.entries_end => Ok(restart),
@@ -133,7 +126,7 @@ impl Block {
         }
     }
 
-    /// The key of the entry at restart number `index`.
+    /// The key of the entry at restart `index`.
     pub(in crate::table) fn restart_key(&self, index: usize) -> Result<&[u8]> {
         let at = self.restart_entry(index)?;
         let header = self.header(at)?;
@@ -144,11 +137,11 @@ impl Block {
         Ok(self.bytes(key))
     }
 
-    /// The header of the entry at `at`.
+    /// Decodes the header of the entry at offset `at` of the block.
     #[inline]
     pub(in crate::table) fn header(&self, at: usize) -> Result<Header> {
         let bytes = self.bytes(at..self.entries_end);
-        // Nearly all entries have lengths of one byte each.
+        // Nearly all headers are three varints of one byte each.
         if let [shared, non_shared, value_len, ..] = *bytes
             && (shared | non_shared | value_len) < 0x80
         {
@@ -159,7 +152,7 @@ impl Block {
             .map_err(|error| self.bad_entry(at, "three varints of 32 bits".into(), error.to_string()))
     }
 
-    /// Where the key rest and the value lie of the entry at `at`.
+    /// The ranges of the key rest and the value of the entry at `at`.
     #[inline]
     pub(in crate::table) fn ranges(
         &self,
@@ -179,7 +172,7 @@ impl Block {
         })
     }
 
-    /// A range that has been checked to lie within the block.
+    /// The bytes of `range`, which has been checked to lie within the block.
     #[inline]
     pub(in crate::table) fn bytes(&self, range: Range<usize>) -> &[u8] {
         debug_assert!(
@@ -189,7 +182,7 @@ impl Block {
         self.data.get(range).unwrap_or_default()
     }
 
-    /// A part of the block as a view that outlives it.
+    /// A view of `part`, a slice of the block, that outlives the block.
     pub(in crate::table) fn view(&self, part: &[u8]) -> Bytes {
         self.data.slice_ref(part)
     }
@@ -236,7 +229,7 @@ pub(in crate::table) mod testing {
     use super::*;
     use crate::bytes::coding::{put_fixed32, put_varint32};
 
-    /// An entry by its parts, however wrong.
+    /// An entry of any parts, sound or not.
     pub(in crate::table) fn entry(shared: u32, rest: &[u8], value: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         put_varint32(&mut bytes, shared);
@@ -245,7 +238,7 @@ pub(in crate::table) mod testing {
         [&bytes, rest, value].concat()
     }
 
-    /// A block of these entries and restarts, however wrong.
+    /// A block of any entries and restarts, sound or not.
     pub(in crate::table) fn raw_block(entries: &[Vec<u8>], restarts: &[u32]) -> Bytes {
         let mut bytes = entries.concat();
         restarts.iter().for_each(|&restart| put_fixed32(&mut bytes, restart));
@@ -317,7 +310,7 @@ mod tests {
         let block = Block::new(raw_block(&[entry(0, &long, b"value")], &[0]), 0).unwrap();
         let header = block.header(0).unwrap();
         assert_eq!((header.shared, header.non_shared, header.value_len, header.len), (0, 300, 5, 4));
-        // The same number in more bytes than it needs.
+        // Overlong varints: the same numbers in more bytes than they need.
         let overlong = [&[0x80, 0x00, 0x81, 0x80, 0x00, 0x82, 0x00][..], b"kvv"].concat();
         let block = Block::new(raw_block(&[overlong], &[0]), 0).unwrap();
         let header = block.header(0).unwrap();

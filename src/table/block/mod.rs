@@ -1,4 +1,4 @@
-//! Blocks: what stands in one, how it is made, and how an entry in it is found.
+//! Blocks of entries: building, decoding and searching them.
 
 mod builder;
 mod contents;

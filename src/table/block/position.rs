@@ -1,4 +1,4 @@
-//! The way through a block's entries (the iterator of LevelDB's `table/block.cc`).
+//! Iterating and seeking within a block (the iterator of LevelDB's `table/block.cc`).
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,21 +10,22 @@ use crate::key::comparator::Comparator;
 use crate::table::format::BlockHandle;
 use crate::{Error, Result};
 
-/// So many bytes are copied at once.
+/// The length of a short copy: at most this many bytes are copied as exactly this many.
 const SHORT: usize = 16;
 
-/// Where in a block an iteration stands. Every call has to be given the same block.
+/// The position of an iteration within a block. Every call has to be given the same block.
 pub(in crate::table) struct Position {
     state: State,
     /// The longest key that is put together.
     max_key: usize,
-    /// Where the entry after the current one begins.
+    /// The offset of the entry after the current one.
     next: usize,
-    /// Number and place of the first restart after the current entry; `usize::MAX` if there is none.
+    /// Number and offset of the first restart after the current entry. The offset is `usize::MAX`
+    /// if there is none.
     next_restart: usize,
     next_restart_at: usize,
-    /// A key that shares nothing stays in the block; others are put together in `buffer`, of which they are the first
-    /// `buffered` bytes.
+    /// The current key's range in the block, if it shares no bytes. Otherwise `None`: the key is
+    /// then put together in `buffer`, as its first `buffered` bytes.
     key: Option<Range<usize>>,
     buffer: Vec<u8>,
     buffered: usize,
@@ -48,8 +49,8 @@ impl Default for Position {
 }
 
 impl Position {
-    /// At the start. A key of more than `max_key` bytes is an error, unless it lies whole in the block: putting it together
-    /// would take memory.
+    /// A position before the first entry. A key of more than `max_key` bytes that shares some of
+    /// them is an error, since putting it together would take memory.
     pub(in crate::table) fn with_max_key(max_key: usize) -> Self {
         Self {
             state: State::Start,
@@ -64,7 +65,7 @@ impl Position {
         }
     }
 
-    /// Back to the start, for any block. The memory is kept.
+    /// Returns to the start, of any block. The buffer is kept.
     pub(in crate::table) fn reset(&mut self) {
         *self = Self { buffer: std::mem::take(&mut self.buffer), ..Self::with_max_key(self.max_key) };
     }
@@ -73,7 +74,7 @@ impl Position {
         self.state == State::Entry
     }
 
-    /// The current entry's key; empty where there is none.
+    /// The current entry's key, empty if there is none.
     #[inline]
     pub(in crate::table) fn key<'a>(&'a self, block: &'a Block) -> &'a [u8] {
         match &self.key {
@@ -86,7 +87,7 @@ impl Position {
         }
     }
 
-    /// The current entry's value; empty where there is none.
+    /// The current entry's value, empty if there is none.
     #[inline]
     pub(in crate::table) fn value<'a>(&self, block: &'a Block) -> &'a [u8] {
         if self.valid() { block.bytes(self.value.clone()) } else { &[] }
@@ -100,12 +101,12 @@ impl Position {
         }
     }
 
-    /// Whether the current key was put together, not found whole in the block.
+    /// True if the current key was put together rather than found whole in the block.
     pub(in crate::table) fn key_is_copied(&self) -> bool {
         self.key.is_none()
     }
 
-    /// The current entry's value as the handle of another block, as in index and metaindex.
+    /// Decodes the current entry's value as the handle of another block, as in index and metaindex.
     #[inline]
     pub(in crate::table) fn handle(&self, block: &Block) -> Result<BlockHandle> {
         BlockHandle::decode(self.value(block), block.offset()).map(|(handle, _)| handle)
@@ -116,7 +117,8 @@ impl Position {
         block.view(self.value(block))
     }
 
-    /// Goes to the next entry; from the start to the first. False, and nowhere, at the end and after an error.
+    /// Moves to the next entry, from the start to the first. Returns false at the end and after an
+    /// error; there is then no current entry.
     #[inline]
     pub(in crate::table) fn next(&mut self, block: &Block) -> Result<bool> {
         if self.state == State::End {
@@ -134,7 +136,8 @@ impl Position {
             return self.finish(block);
         }
         let header = block.header(at)?;
-        // Only the first step comes here without a key, and it is at restart 0.
+        // The length of the previous key. The first step has none, nor has the first after a seek:
+        // both are at a restart, which sets the limit to 0 below.
         let mut limit = self.key.as_ref().map_or(self.buffered, Range::len);
         if at >= self.next_restart_at {
             self.pass_restart(block)?;
@@ -165,11 +168,13 @@ impl Position {
         Ok(true)
     }
 
-    /// Copies the first `len` bytes of `from`, which has more than that or as many, into the buffer, to `at`.
+    /// Copies the first `len` bytes of `from` to `at` in the buffer. `from` has at least `len`
+    /// bytes.
     #[inline]
     fn copy_into_key(&mut self, at: usize, from: &[u8], len: usize) {
         debug_assert!(at <= self.buffer.len() && len <= from.len(), "what was shared is there");
-        // A copy of fixed length beats one of variable length.
+        // A fixed 16-byte copy beats a variable-length one. The excess lands behind the key's end,
+        // which `buffered` marks.
         let room = self.buffer.get_mut(at..).and_then(|room| room.first_chunk_mut::<SHORT>());
         match (room, from.first_chunk()) {
             (Some(room), Some(from)) if len <= SHORT => *room = *from,
@@ -182,13 +187,13 @@ impl Position {
             return room.copy_from_slice(from);
         }
         self.buffer.truncate(at);
-        // Room for the next ones, all allocated at once.
+        // Adds slack behind the key, in one allocation, so that short copies of the next keys fit.
         self.buffer.reserve(from.len().saturating_add(SHORT));
         self.buffer.extend_from_slice(from);
         self.buffer.resize(self.buffer.len().saturating_add(SHORT), 0);
     }
 
-    /// No entries are left; restarts should not be, either.
+    /// Ends the walk behind the last entry. A restart still to come would point at no entry.
     fn finish(&self, block: &Block) -> Result<bool> {
         match block.restart(self.next_restart) {
             Some(unused) if !block.is_empty() => Err(block.bad_restart(self.next_restart, Some(unused))),
@@ -196,7 +201,7 @@ impl Position {
         }
     }
 
-    /// The next entry begins at the next restart, or should have begun at it before.
+    /// Passes the next restart. Fails if the entry at `next` begins beyond it, rather than at it.
     fn pass_restart(&mut self, block: &Block) -> Result<()> {
         if self.next > self.next_restart_at {
             return Err(block.bad_restart(self.next_restart, Some(self.next_restart_at)));
@@ -210,7 +215,7 @@ impl Position {
         self.next_restart_at = block.restart(index).unwrap_or(usize::MAX);
     }
 
-    /// Goes to the first entry whose key is `target` or after it. False if there is none.
+    /// Moves to the first entry whose key is at or after `target`. Returns false if there is none.
     pub(in crate::table) fn seek<C>(&mut self, block: &Block, target: &[u8], comparator: &C) -> Result<bool>
     where
         C: Comparator + ?Sized,
@@ -219,7 +224,7 @@ impl Position {
         if block.is_empty() {
             return Ok(false);
         }
-        // The last restart whose key is before the target, or the first of all.
+        // Finds the last restart whose key is before the target, or the first restart.
         let (mut left, mut right) = (0, block.num_restarts.saturating_sub(1));
         while left < right {
             let middle = left.saturating_add(right.saturating_sub(left).div_ceil(2));

@@ -1,7 +1,7 @@
-//! The five bytes behind each block: compression type and masked CRC-32C
-//! (LevelDB's `table/format.cc`, `util/crc32c.h`).
+//! The five bytes behind each block: compression type and masked CRC-32C (LevelDB's
+//! `table/format.cc`, `util/crc32c.h`).
 //!
-//! The checksum is over the contents as stored and the type.
+//! The checksum covers the contents as stored, then the type.
 
 use bytes::Bytes;
 
@@ -13,14 +13,14 @@ fn masked_crc(contents: &[u8], compression: u8) -> u32 {
     mask(crc32c::crc32c_append(crc32c::crc32c(contents), &[compression]))
 }
 
-/// What stands behind a block with these contents.
+/// The trailer of a block with these contents.
 pub(crate) fn trailer(contents: &[u8], compression: u8) -> [u8; TRAILER_LEN] {
     let [a, b, c, d] = masked_crc(contents, compression).to_le_bytes();
     [compression, a, b, c, d]
 }
 
-/// Splits a block and its trailer, read from `offset` in the file, into contents and compression type.
-/// Copies nothing; reads the contents only if the checksum is to be verified.
+/// Splits a block and its trailer, read from `offset` of the file, into contents and compression
+/// type. Copies nothing, and reads the contents only to verify the checksum.
 pub(crate) fn split_trailer(block: Bytes, offset: u64, verify: bool) -> Result<(Bytes, u8)> {
     let Some((contents, &[compression, a, b, c, d])) = block.split_last_chunk::<TRAILER_LEN>() else {
         return Err(Error::corrupt(
@@ -52,8 +52,8 @@ pub(crate) fn split_trailer(block: Bytes, offset: u64, verify: bool) -> Result<(
 mod tests {
     use super::*;
 
-    /// The check value of CRC-32C is 0xe3069283, for "123456789". Rotated right by 15 it is 0x2507c60d, and 0xc78ab0e5
-    /// with 0xa282ead8 added.
+    /// The check value of CRC-32C, for "123456789", is 0xe3069283. Rotated right by 15 bits it is
+    /// 0x2507c60d; 0xa282ead8 added makes it 0xc78ab0e5.
     #[test]
     fn the_checksum_is_castagnolis_and_masked() {
         assert_eq!(trailer(b"12345678", b'9'), [b'9', 0xe5, 0xb0, 0x8a, 0xc7]);

@@ -1,21 +1,23 @@
-//! How blocks are compressed in writing.
+//! The compression that a table is written with.
 
 use super::Codec;
 
-/// How a table's blocks are to be compressed in writing. A table's blocks may differ in it.
+/// The compression that a table is to be written with. A block that compression
+/// does not make small enough is stored as it is.
 ///
-/// What a block was compressed with is a [`Codec`].
+/// The compression of a stored block is a [`Codec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compression {
-    /// Not at all: type 0.
+    /// No compression: type 0.
     None,
     /// Snappy: type 1, LevelDB's default.
     Snappy,
 }
 
 impl Compression {
-    /// What the type stored behind a block stands for wherever it is found, or `None` if that depends on the writer.
+    /// The meaning of a compression type, as stored behind a block, if it is the same wherever it
+    /// is found. `None` if it depends on the writer.
     pub const fn from_id(id: u8) -> Option<Self> {
         match id {
             0 => Some(Self::None),
@@ -24,7 +26,7 @@ impl Compression {
         }
     }
 
-    /// The type stored behind a block.
+    /// The type to store behind a block.
     pub const fn id(self) -> u8 {
         match self {
             Self::None => 0,

@@ -1,8 +1,8 @@
-//! Compressing blocks that are written.
+//! Compressing blocks for writing.
 
 use super::Compression;
 
-/// Compresses block after block, and keeps its buffers for the next.
+/// Compresses one block after the other, in the same buffers.
 pub(crate) struct Compressor {
     snappy: snap::raw::Encoder,
     output: Vec<u8>,
@@ -13,10 +13,11 @@ impl Compressor {
         Self { snappy: snap::raw::Encoder::new(), output: Vec::new() }
     }
 
-    /// `contents` compressed, if that saves more than an eighth. Otherwise, and where the codec cannot take as
-    /// much, a block is stored as it is.
+    /// Compresses `contents`. Returns `None` if the block is to be stored as it is: if compressing
+    /// saves no more than an eighth, or the contents are too long for the codec.
     ///
-    /// The buffer holds the compressed bytes and nothing else; what is appended is gone with the next call.
+    /// The buffer holds the compressed bytes and nothing else. The caller may append to it, until
+    /// the next call.
     pub(crate) fn compress(&mut self, compression: Compression, contents: &[u8]) -> Option<&mut Vec<u8>> {
         let len = match compression {
             Compression::None => return None,
@@ -41,7 +42,8 @@ mod tests {
     #[test]
     fn contents_are_compressed_only_where_that_saves_an_eighth() {
         let mut compressor = Compressor::new();
-        // Bytes that do not repeat in four, then zeros: Snappy stores the former as they are and the latter at 3 for 64.
+        // Words that do not repeat, then zeros. Snappy stores the former as they are, and 64 of the
+        // latter in 3 bytes.
         let noise = (0..2000u32).flat_map(|i| (i.wrapping_mul(0x9e37_79b9) ^ i << 3).to_le_bytes());
         let noise = noise.collect::<Vec<_>>();
         let mut kept = [0, 0];

@@ -1,4 +1,4 @@
-//! From a block's stored bytes to its contents, by whichever codec they are in.
+//! Decompressing a stored block, by whichever codec it is in.
 
 use bytes::Bytes;
 
@@ -6,15 +6,16 @@ use super::limits::Limits;
 use super::{Codec, snappy};
 use crate::{Error, Result, Structure};
 
-/// The contents of a block whose stored contents, of compression type `id`, are at `offset` in the file, and their codec.
+/// Decompresses the contents of a block, which are of compression type `id` and stored at `offset`
+/// in the file. Returns them with their codec.
 ///
-/// Uncompressed contents are returned as they are. Others keep to `limits`, and take no more than the stored bytes can
-/// really hold. `buffer` may be taken to hold them.
+/// Uncompressed contents are returned as they are. Others keep to `limits`, and take no more memory
+/// than the stored bytes can really hold. `buffer` may be taken to hold them.
 ///
-/// `made` grows by the bytes that came of it, also where the codecs tried fail in the end.
+/// `made` grows by the number of bytes that the codecs made, even if all of them fail in the end.
 ///
-/// Where a type has several meanings, each codec whose mark the data bear is tried, then those without a mark, until one
-/// takes the data from the first byte to the last.
+/// A type can have several meanings. Codecs with a magic are tried first, if the data begin with
+/// it, then those without, until one takes the data from the first byte to the last.
 pub(crate) fn decompress(
     id: u8,
     stored: Bytes,
@@ -40,7 +41,7 @@ pub(crate) fn decompress(
     Err(failed.error(id, &stored, offset))
 }
 
-/// What `stored` holds by this codec, or `None` if this build does not have it.
+/// Decodes `stored` by one codec. Returns `None` if this build does not have it.
 fn decode(
     codec: Codec,
     stored: &Bytes,
@@ -50,7 +51,7 @@ fn decode(
     made: &mut u64,
 ) -> Option<Result<Bytes>> {
     if codec != Codec::Snappy {
-        // The others allocate. Two blocks would take more memory than there may be.
+        // The other codecs allocate. With `buffer` kept as well, that could exceed the limit.
         *buffer = Vec::new();
     }
     let decoded = match codec {
@@ -77,15 +78,15 @@ fn decode(
     Some(decoded.map(Bytes::from))
 }
 
-/// Why the codecs tried so far do not give the contents.
+/// The reasons why the codecs tried so far have failed.
 #[derive(Default)]
 struct Failed {
-    /// What the first found wrong.
+    /// The first error that is not a limit.
     error: Option<Error>,
     tried: usize,
-    /// What the contents would need by the first that goes beyond the limit.
+    /// The first limit that the contents exceed.
     over_limit: Option<Error>,
-    /// Those that this build does not have.
+    /// Codecs that this build does not have.
     unbuilt: Vec<Codec>,
 }
 
@@ -98,7 +99,8 @@ impl Failed {
         };
     }
 
-    /// What keeps the data from being read, if they may be sound; else what is wrong with them.
+    /// The error to report: if the data may be sound, the obstacle to reading them, else their
+    /// damage.
     fn error(self, id: u8, stored: &[u8], offset: u64) -> Error {
         let unsupported = |meaning: &str| unsupported(id, offset, stored.len(), meaning);
         let known = Codec::of_type(id);
@@ -108,7 +110,7 @@ impl Failed {
         if let Some(error) = self.over_limit {
             return error;
         }
-        // Data that bear a codec's mark are that codec's, or damaged.
+        // Data that begin with a codec's magic are that codec's, or damaged.
         let marked = known.iter().find(|codec| codec.has_magic() && codec.magic_matches(stored));
         let mut missing = self.unbuilt;
         missing.retain(|codec| marked.is_none_or(|marked| marked == codec));
@@ -117,7 +119,7 @@ impl Failed {
         }
         match self.error {
             Some(error) if self.tried == 1 || marked.is_some() => error,
-            // RocksDB's, under LevelDB's magic: nothing is known to be wrong with it.
+            // bzip2, as RocksDB writes it, in a table with LevelDB's magic. It may well be sound.
             None if stored.starts_with(b"BZh") => unsupported("bzip2"),
             _ => {
                 let names: Vec<_> = known.iter().map(|codec| codec.name()).collect();
@@ -128,7 +130,7 @@ impl Failed {
     }
 }
 
-/// Codecs with the features that bring them, for messages.
+/// Lists codecs with the features that bring them, for messages.
 fn needed(codecs: &[Codec]) -> String {
     let needed = codecs.iter().map(|codec| {
         let feature = codec.feature().unwrap_or_default();
@@ -146,7 +148,7 @@ fn unsupported(id: u8, offset: u64, stored_len: usize, meaning: &str) -> Error {
     }
 }
 
-/// The types that this build reads, for messages.
+/// Lists the types that this build reads, for messages.
 fn supported() -> String {
     let features = [
         (cfg!(feature = "zstd"), ", 2 or 3 (zstd)"),

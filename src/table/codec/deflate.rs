@@ -7,14 +7,14 @@ use super::Codec;
 use super::limits::too_long;
 use crate::Result;
 
-/// More than any deflate data expands by: at best two bits stand for 258 bytes.
+/// An upper bound on the expansion of deflate data: at best, two bits stand for 258 bytes.
 const MAX_EXPANSION: usize = 1032;
 
-/// What the buffer begins with.
+/// The least initial length of the buffer, if the limits allow it.
 const FIRST_LEN: usize = 4 << 10;
 
-/// Decodes into a buffer that grows with the contents, at most to `max_len`. `codec` is [`Codec::Zlib`], whose checksum is
-/// verified, or [`Codec::Deflate`].
+/// Decodes into a buffer that grows with the contents, up to `max_len`. `codec` is [`Codec::Zlib`],
+/// whose checksum is verified, or [`Codec::Deflate`].
 pub(super) fn decode(
     codec: Codec,
     stored: &[u8],

@@ -1,13 +1,14 @@
-//! The codecs that LevelDB and its relatives use, and which compression types stand for which of them.
+//! The codecs of LevelDB and its relatives, and the compression types that stand for them.
 
 use std::borrow::Cow;
 
 use crate::{Error, Structure};
 
-/// How a block's contents turned out to be compressed.
+/// The compression that the contents of a block turn out to be in.
 ///
-/// A compression type says it by its number, but from 2 on each relative of LevelDB has given the numbers meanings of its
-/// own. What is meant shows in the contents, so only reading a block tells: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
+/// The compression type stored with a block is a number. From 2 on, each relative of LevelDB has
+/// given these numbers meanings of its own, and only the contents show which is meant. Reading the
+/// block tells: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Codec {
@@ -21,7 +22,8 @@ pub enum Codec {
     Zlib,
     /// Deflate alone: Minecraft Bedrock since 1.2, and old RocksDB. Read with feature `zlib`.
     Deflate,
-    /// The length of the contents as fixed32, then an LZ4 block: Basho's LevelDB. Read with feature `lz4`.
+    /// The length of the contents as fixed32, then an LZ4 block: Basho's LevelDB. Read with feature
+    /// `lz4`.
     Lz4,
 }
 
@@ -38,7 +40,7 @@ impl Codec {
         }
     }
 
-    /// The feature of this library that reads it; `None` if that needs no feature.
+    /// The feature of this library that reads it, or `None` if it needs none.
     pub const fn feature(self) -> Option<&'static str> {
         match self {
             Self::None | Self::Snappy => None,
@@ -48,12 +50,14 @@ impl Codec {
         }
     }
 
-    /// What a compression type may stand for, in the order in which a reader tries them; empty if nothing that is known here.
+    /// The codecs that a compression type may stand for, in the order in which a reader tries them.
+    /// Empty if this library knows of none.
     pub const fn of_type(id: u8) -> &'static [Self] {
         match id {
             0 => &[Self::None],
             1 => &[Self::Snappy],
-            // Those with the strictest checks come first: data of one are not taken for another's.
+            // Codecs with the strictest checks come first, so that no data pass for another
+            // codec's.
             2 => &[Self::Zstd, Self::Zlib, Self::Lz4, Self::Deflate],
             3 => &[Self::Zstd],
             4 => &[Self::Deflate],
@@ -61,7 +65,8 @@ impl Codec {
         }
     }
 
-    /// What a relative of LevelDB means by a compression type, for types that this library does not read.
+    /// A meaning that a relative of LevelDB gives a compression type, and that this library does
+    /// not read. `None` if there is no such meaning.
     pub const fn foreign_name(id: u8) -> Option<&'static str> {
         match id {
             3 => Some("bzip2 in RocksDB"),
@@ -74,12 +79,14 @@ impl Codec {
         }
     }
 
-    /// Whether `stored` begins as data of this codec do. Those that begin with anything are not excluded.
+    /// False if the first bytes of `stored` rule this codec out. Always true for a codec whose data
+    /// may begin with anything.
     pub(super) fn magic_matches(self, stored: &[u8]) -> bool {
         match self {
             Self::None | Self::Snappy | Self::Deflate | Self::Lz4 => true,
             Self::Zstd => stored.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]),
-            // Deflate, a window of up to 32 KiB, no dictionary, and a check of both bytes.
+            // Method deflate, a window of up to 32 KiB, no preset dictionary, a correct check of
+            // both bytes.
             Self::Zlib => stored.first_chunk().is_some_and(|&header: &[u8; 2]| {
                 let [method, flags] = header;
                 method & 0x0f == 8
@@ -90,17 +97,18 @@ impl Codec {
         }
     }
 
-    /// Whether data that [may begin](Self::magic_matches) as this codec's begin as nobody else's.
+    /// True if the codec has a magic. Data that [begin with it](Self::magic_matches) are no other
+    /// codec's.
     pub(super) const fn has_magic(self) -> bool {
         matches!(self, Self::Zstd | Self::Zlib)
     }
 
-    /// Stored bytes are not what it makes.
+    /// The error for stored bytes that are not this codec's data.
     pub(super) fn not_data(self, offset: u64, found: impl Into<Cow<'static, str>>) -> Error {
         Error::corrupt(Structure::Compressed, offset, self.data(), found)
     }
 
-    /// What its data are called in messages.
+    /// The codec's data, as messages call them.
     pub(super) const fn data(self) -> &'static str {
         match self {
             Self::None => "uncompressed data",
@@ -147,7 +155,7 @@ mod tests {
             assert!(Codec::Deflate.magic_matches(header));
         }
         assert!(!Codec::Zlib.magic_matches(b"\x78") && Codec::Lz4.magic_matches(b""));
-        // All but the one thing wrong holds for each.
+        // The check of both bytes holds in each of these, so the fault named above is the only one.
         for header in [0x789c, 0x081d, 0x7785, 0x881c, 0x78bb_u16] {
             assert!(header.is_multiple_of(31), "{header:x}");
         }

@@ -1,18 +1,18 @@
-//! What decompressing may take.
+//! Limits on decompression.
 
 use crate::Error;
 
-/// What decompressing one block may take, in bytes.
+/// The memory that decompressing one block may take, in bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// The contents.
+    /// For the contents.
     pub(crate) contents: u64,
-    /// Contents and decoder together, where the decoder needs much.
+    /// For contents and decoder together, if the decoder needs much.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "no other decoder does"))]
     pub(crate) memory: u64,
 }
 
-/// Contents are longer than is allowed.
+/// The error for contents that are longer than allowed.
 pub(super) fn too_long(offset: u64, limit: u64, found: u64) -> Error {
     Error::Limit { what: "decompressed block", offset, limit, found }
 }

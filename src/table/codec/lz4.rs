@@ -5,12 +5,13 @@ use super::limits::too_long;
 use crate::Result;
 use crate::bytes::coding::fixed32_at;
 
-/// More than any LZ4 block expands by: at best one byte stands for 255.
+/// An upper bound on the expansion of an LZ4 block: at best, one byte stands for 255.
 const MAX_EXPANSION: u64 = 255;
 
 const PREFIX_LEN: usize = 4;
 
-/// Allocates the contents once, if the declared length is within `max_len` and what the data can hold.
+/// Decodes into a buffer that is allocated once, after checking that the declared length is within
+/// `max_len` and within what the data can hold.
 pub(super) fn decode(stored: &[u8], offset: u64, max_len: u64, made: &mut u64) -> Result<Vec<u8>> {
     let corrupt = |found: String| Codec::Lz4.not_data(offset, found);
     let (Some(len), Some(block)) = (fixed32_at(stored, 0), stored.get(PREFIX_LEN..)) else {

@@ -1,5 +1,5 @@
-//! The compression of blocks (LevelDB's `table/format.cc`, `table/table_builder.cc`), by LevelDB and its relatives: one
-//! file for each codec.
+//! Compression of blocks, by LevelDB (`table/format.cc`, `table/table_builder.cc`) and by its
+//! relatives. Each codec has a file of its own.
 
 mod compression;
 mod compressor;

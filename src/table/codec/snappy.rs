@@ -4,11 +4,11 @@ use super::Codec;
 use super::limits::too_long;
 use crate::{Error, Result, Structure};
 
-/// More than any Snappy data expands by: its densest element makes 64 bytes of three.
+/// An upper bound on the expansion of Snappy data: the densest element makes 64 bytes of three.
 const MAX_EXPANSION: u64 = 22;
 
-/// Decodes into `contents`, overwriting it. Allocates at most once, if the declared length is within
-/// `max_len` and what the data can hold.
+/// Decodes into `contents`, overwriting it. Allocates at most once, after checking that the
+/// declared length is within `max_len` and within what the data can hold.
 pub(super) fn decode(
     stored: &[u8],
     offset: u64,
@@ -33,7 +33,7 @@ pub(super) fn decode(
     if len as u64 > max_len {
         return Err(too_long(offset, max_len, len as u64));
     }
-    // Whoever keeps the contents keeps all of the memory.
+    // Whoever keeps the contents keeps the whole buffer, so one far too large is not reused.
     if contents.capacity() / 2 > len {
         contents = Vec::new();
     }
@@ -55,7 +55,8 @@ mod tests {
         decode(stored, 100, max_len, Vec::new(), &mut 0).unwrap_err().to_string()
     }
 
-    /// `literals` bytes that Snappy stores as they are, then `copies` copies of 64 bytes from 1 byte back.
+    /// One literal byte, then `copies` copies of 64 bytes from 1 byte back, under any declared
+    /// length.
     fn snappy(declared: u64, copies: usize) -> Vec<u8> {
         let mut stored = Vec::new();
         crate::bytes::coding::put_varint64(&mut stored, declared);
@@ -90,7 +91,7 @@ mod tests {
             "compressed block at offset 100: expected at most 154 bytes from 7 bytes of Snappy data, \
              found a declared length of 4294967295"
         );
-        // Three bytes may hold 66, of which these lack most, but never 67.
+        // Three bytes of Snappy data may declare 66, though these hold only one, but never 67.
         assert!(error(&snappy(66, 0), u64::MAX).contains("expected Snappy data, found"));
         assert!(error(&snappy(67, 0), u64::MAX).contains("expected at most 66 bytes from 3 bytes"));
         assert!(error(&snappy(u64::MAX, 0), u64::MAX).starts_with("compressed block at offset 100:"));

@@ -9,19 +9,22 @@ use super::Codec;
 use super::limits::{Limits, too_long};
 use crate::{Error, Result};
 
-/// A window of this size is allowed whatever the limit: the decoder's own buffers are of that order.
+/// A window of this size is allowed whatever the limit, since the decoder's own buffers are of that
+/// order.
 const MIN_WINDOW: u64 = 128 << 10;
 
-/// What a block of a frame holds at most.
+/// The longest contents of one block of a frame.
 const BLOCK: u64 = 128 << 10;
 
-/// What the decoder takes at most besides its window: a block of 128 KiB, 2^20 literals, some 98,000 sequences of twelve bytes, and tables.
+/// The most memory that the decoder takes besides its window: a block of 128 KiB, 2^20 literals,
+/// some 98,000 sequences of twelve bytes, and tables.
 const DECODER: u64 = 5 << 19;
 
-/// Decodes into a buffer that grows with the contents, at most to their limit.
+/// Decodes into a buffer that grows with the contents, up to their limit.
 ///
-/// The frame's window, from which its data are copied, is memory too: one larger than that limit is refused. Contents, window and decoder
-/// together keep to the limit on memory: of 8 MiB, this leaves 2 MiB or more to contents that are their own window.
+/// The frame's window, from which its data are copied, takes memory too. A window larger than the
+/// limit on the contents is refused. Contents, window and decoder together keep to the limit on
+/// memory: of 8 MiB, this leaves 2 MiB or more to contents that are their own window.
 pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64) -> Result<Vec<u8>> {
     let max_len = limits.contents;
     let corrupt = |found: String| Codec::Zstd.not_data(offset, found);
@@ -35,7 +38,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64)
         }
         error => corrupt(error.to_string()),
     })?;
-    // Zero where it is not declared.
+    // Zero if the frame does not declare it.
     let declared = decoder.content_size();
     let window = window_buffer_len(declared_window(stored).unwrap_or(declared));
     let max_len = max_len.min(limits.memory.saturating_sub(DECODER).saturating_sub(window));
@@ -43,7 +46,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64)
         return Err(too_long(offset, max_len, declared));
     }
     let contents = contents(&mut decoder, rest, offset, max_len);
-    // Of what failed, all blocks count as if they were full, the last one too.
+    // In a frame that fails, all blocks count as full, the failing one included.
     let block = declared_window(stored).unwrap_or(declared).clamp(1, BLOCK);
     let failed = || block.saturating_mul((decoder.blocks_decoded() as u64).saturating_add(1));
     *made =
@@ -51,7 +54,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64)
     contents
 }
 
-/// What the blocks of a frame hold, behind its header.
+/// Decodes the blocks of a frame, which follow its header.
 fn contents(decoder: &mut FrameDecoder, mut blocks: &[u8], offset: u64, max_len: u64) -> Result<Vec<u8>> {
     let corrupt = |found: String| Codec::Zstd.not_data(offset, found);
     let declared = decoder.content_size();
@@ -66,7 +69,7 @@ fn contents(decoder: &mut FrameDecoder, mut blocks: &[u8], offset: u64, max_len:
             return Err(too_long(offset, max_len, len));
         }
         if len > contents.capacity() as u64 {
-            // Twice as much as before, but no more than there may be.
+            // Doubles the buffer, within the limit.
             let room = len.saturating_mul(2).min(max_len) as usize;
             contents.reserve_exact(room.saturating_sub(contents.len()));
         }
@@ -93,7 +96,8 @@ fn contents(decoder: &mut FrameDecoder, mut blocks: &[u8], offset: u64, max_len:
     }
 }
 
-/// The size of the window as the header has it; `None` if it is that of the contents. `stored` begins with a header.
+/// The window size in a frame's header, or `None` if the contents are their own window. `stored`
+/// begins with such a header.
 fn declared_window(stored: &[u8]) -> Option<u64> {
     let [_, _, _, _, descriptor, window, ..] = *stored else { return None };
     let is_single_segment = descriptor & 0x20 != 0;
@@ -101,7 +105,7 @@ fn declared_window(stored: &[u8]) -> Option<u64> {
     (!is_single_segment).then_some(eighth.saturating_mul(u64::from(window & 7).saturating_add(8)))
 }
 
-/// What the decoder keeps for a window: room for two blocks more, and otherwise a power of two.
+/// The length of the decoder's buffer for a window: a power of two, and room for two more blocks.
 fn window_buffer_len(window: u64) -> u64 {
     window.saturating_sub(BLOCK).next_power_of_two().saturating_add(2 * BLOCK + 1)
 }

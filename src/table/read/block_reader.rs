@@ -1,4 +1,4 @@
-//! From a handle to a block's contents: read, verified, decompressed.
+//! From a handle to a block's contents: reading, verifying, decompressing.
 
 use std::io;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::{Error, Result, Structure};
 /// Working memory that a codec always gets, even if `max_block_size` is lower.
 const MIN_MEMORY: u64 = 5 << 20;
 
-/// A source and what has to be known to read blocks from it.
+/// A source, and the options for reading blocks from it.
 pub(in crate::table) struct BlockReader<R> {
     pub(in crate::table) source: R,
     pub(in crate::table) file_len: u64,
@@ -26,7 +26,7 @@ pub(in crate::table) struct BlockReader<R> {
     pub(in crate::table) meter: Option<Arc<Meter>>,
 }
 
-/// Where a block and its trailer lie. They are known to end within the file.
+/// The place of a block and its trailer. It is known to end within the file.
 #[derive(Clone, Copy)]
 pub(in crate::table) struct Span {
     pub(in crate::table) offset: u64,
@@ -34,7 +34,7 @@ pub(in crate::table) struct Span {
 }
 
 impl Span {
-    /// Cannot wrap, as the span ends within the file.
+    /// The offset behind the trailer. The sum cannot wrap, since the span ends within the file.
     pub(in crate::table) fn end(self) -> u64 {
         self.offset.saturating_add(self.len as u64)
     }
@@ -45,7 +45,7 @@ impl Span {
 }
 
 impl<R: ReadAt> BlockReader<R> {
-    /// Exactly `len` bytes from `offset`, or an error; also where the source does not keep to that.
+    /// Reads exactly `len` bytes from `offset`. A source that returns another number is an error.
     pub(in crate::table) fn read(&self, offset: u64, len: usize) -> Result<Bytes> {
         if let Some(meter) = &self.meter {
             meter.count_read(len);
@@ -58,7 +58,8 @@ impl<R: ReadAt> BlockReader<R> {
         bytes.map_err(|error| Error::io(IoAction::Read { len: len as u64 }, offset, error))
     }
 
-    /// Where the block of `handle` lies. `at` is where the handle itself is in the file, for messages.
+    /// The span of the block at `handle`, or an error if it reaches beyond the file. `at` is the
+    /// offset of the handle itself, for messages.
     pub(in crate::table) fn span(&self, handle: BlockHandle, at: u64) -> Result<Span> {
         let BlockHandle { offset, size } = handle;
         let len = handle.end().filter(|&end| end <= self.file_len).and(size.checked_add(TRAILER_LEN as u64));
@@ -73,17 +74,20 @@ impl<R: ReadAt> BlockReader<R> {
         }
     }
 
-    /// What is left to a block, stored and decompressed, of a limit on memory: `files` times the file and one block
-    /// at its limit, less the `resident` bytes of other blocks.
+    /// The memory left for a block, stored and decompressed. The limit is `files` times the file's
+    /// size and one block of `max_block_size`, less the `resident` bytes of other blocks.
     ///
-    /// Opening counts on one file and leaves the other to the data block that is read later. As sound blocks do not overlap, only a
-    /// small file that decompresses out of all proportion can meet this limit.
+    /// Opening counts on one file's size and leaves another to the data block that is read later.
+    /// Sound blocks do not overlap, so only a small file that decompresses out of all proportion
+    /// can meet this limit.
     pub(in crate::table) fn memory_budget(&self, files: u64, resident: usize) -> u64 {
         let all = self.file_len.saturating_mul(files).saturating_add(self.max_block_size as u64);
         all.saturating_sub(resident as u64)
     }
 
-    /// The contents of a block that was read with its trailer, and what they were compressed with. `buffer` may be taken to hold them.
+    /// Verifies and decompresses a block that was read with its trailer. Returns its contents and
+    /// their codec. Stored block and contents together keep to `room` bytes. `buffer` may be taken
+    /// to hold the contents.
     pub(in crate::table) fn decode(
         &self,
         stored: Bytes,
@@ -107,7 +111,8 @@ impl<R: ReadAt> BlockReader<R> {
         result
     }
 
-    /// Decodes a block of entries that was read with its trailer. Keys that are put together have what is left of `room`.
+    /// Decodes a block of entries that was read with its trailer. Keys that have to be put together
+    /// may take the rest of `room`.
     pub(in crate::table) fn entries(
         &self,
         stored: Bytes,
@@ -122,15 +127,15 @@ impl<R: ReadAt> BlockReader<R> {
         Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
-    /// Reads and decodes a data block, in the buffer of `before` if possible. `resident`: bytes that other
-    /// blocks take.
+    /// Reads and decodes a data block, in the buffer of `before` if possible. Other blocks take
+    /// `resident` bytes.
     pub(in crate::table) fn block(&self, span: Span, resident: usize, before: Block) -> Result<Block> {
         let mut buffer = before.into_buffer();
         let stored = self.read(span.offset, span.len)?;
         self.entries(stored, span.offset, self.memory_budget(2, resident), &mut buffer)
     }
 
-    /// The compression type of a block, from its trailer alone.
+    /// Reads the compression type of a block, from its trailer alone.
     pub(in crate::table) fn compression(&self, span: Span) -> Result<u8> {
         let trailer = self.read(span.end().saturating_sub(TRAILER_LEN as u64), TRAILER_LEN)?;
         split_trailer(trailer, span.offset, false).map(|(_, compression)| compression)

@@ -1,4 +1,4 @@
-//! One block, entry by entry, for whoever looks into a table.
+//! Going through single blocks, entry by entry, to inspect a table.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -12,7 +12,7 @@ use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 use crate::{Error, Result};
 
-/// Goes through the entries of one block: the index, the metaindex or a data block.
+/// A cursor over the entries of one block: the index, the metaindex or a data block.
 ///
 /// ```
 /// # use filterblock::table::Table;
@@ -36,17 +36,18 @@ impl<'t> BlockCursor<'t> {
         Self { block, at: Position::default(), path }
     }
 
-    /// A key of more than `max_key` bytes is an error, unless it lies whole in the block.
+    /// A cursor for which a key of more than `max_key` bytes is an error, unless it lies whole in
+    /// the block.
     pub(in crate::table) fn with_max_key(block: Block, path: Option<&'t Path>, max_key: usize) -> Self {
         Self { block, at: Position::with_max_key(max_key), path }
     }
 
-    /// Goes on to the block of `handle`, before its first entry. The memory of the block left is used again, which makes this the
-    /// quicker way through many blocks.
+    /// Moves on to the block at `handle`, before its first entry. The memory of the previous block
+    /// is reused, which makes this the faster way through many blocks.
     ///
     /// # Errors
     ///
-    /// As [`Table::block_cursor`]. The cursor then stands nowhere, and has no block.
+    /// Those of [`Table::block_cursor`]. The cursor then has no block and no entry.
     pub fn enter<R: ReadAt>(&mut self, table: &'t Table<R>, handle: BlockHandle) -> Result<()> {
         self.at.reset();
         self.path = table.path.as_deref();
@@ -54,18 +55,19 @@ impl<'t> BlockCursor<'t> {
         Ok(())
     }
 
-    /// What the block turned out to be compressed with.
+    /// The codec that the block turned out to be compressed with.
     pub fn codec(&self) -> Codec {
         self.block.codec()
     }
 
-    /// Goes to the next entry, at the beginning to the first. False, and nowhere, if there is none.
+    /// Moves to the next entry, the first time to the block's first. Returns false if there is
+    /// none; the cursor is then at no entry.
     ///
     /// Allocates nothing once the buffer for keys has grown.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the entry is damaged. Calls after that return false.
+    /// [`Error::Corrupt`] if the entry is damaged. Later calls return false.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
@@ -75,25 +77,26 @@ impl<'t> BlockCursor<'t> {
         }
     }
 
-    /// The current entry's key; empty where there is none.
+    /// The current entry's key, empty if there is none.
     #[inline]
     pub fn key(&self) -> &[u8] {
         self.at.key(&self.block)
     }
 
-    /// The current entry's value; empty where there is none.
+    /// The current entry's value, empty if there is none.
     #[inline]
     pub fn value(&self) -> &[u8] {
         self.at.value(&self.block)
     }
 
-    /// The current entry's value as the handle of another block, which it is in the index and the metaindex.
+    /// Decodes the current entry's value as the handle of another block, which it is in the index
+    /// and the metaindex.
     ///
-    /// Whether that block lies within the file has not been checked.
+    /// The handle is not checked against the file: that block may lie outside.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if it is no handle.
+    /// [`Error::Corrupt`] if the value is no handle.
     pub fn handle(&self) -> Result<BlockHandle> {
         self.at.handle(&self.block).map_err(|error| self.in_file(error))
     }
@@ -123,11 +126,11 @@ impl fmt::Debug for BlockCursor<'_> {
     }
 }
 
-/// The handles of a table's data blocks, in the order of the index: what
-/// [`Table::data_blocks`](crate::table::Table::data_blocks) returns.
+/// The handles of a table's data blocks, in the order of the index, as
+/// [`Table::data_blocks`](crate::table::Table::data_blocks) returns them.
 ///
-/// An entry whose value is no handle is an error, and the others follow; after an entry that is damaged itself there are no
-/// more.
+/// An entry whose value is no handle gives an error, and the others follow. After an entry that is
+/// itself damaged there are no more.
 #[derive(Debug)]
 pub struct DataBlocks<'t> {
     index: BlockCursor<'t>,

@@ -12,9 +12,10 @@ use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// Stands at an entry of a table, or nowhere, and goes from entry to entry over the borders of data blocks.
+/// Walks through the entries of a table, across the borders of its data blocks. A cursor is at an
+/// entry, or at none.
 ///
-/// A new cursor stands before the first entry, so that this walks through the table:
+/// A new cursor is before the first entry, so this walks through the whole table:
 ///
 /// ```
 /// # use filterblock::table::{ReadAt, Table};
@@ -27,34 +28,35 @@ use crate::{Error, Result, Structure};
 /// # }
 /// ```
 ///
-/// One data block is in memory at a time. Going from entry to entry allocates nothing, once the buffer for keys has
-/// grown; each data block takes one read. Filters are not asked.
+/// One data block is in memory at a time, and each takes one read. Moving from entry to entry
+/// allocates nothing once the buffer for keys has grown. Filters are not asked.
 ///
-/// After an error, as after the last entry, the cursor stands nowhere until the next seek. After [`Error::NeedRange`] it goes
-/// on: once the range is there, the same call does what it would have done.
+/// After an error, as after the last entry, the cursor is at no entry until the next seek. After
+/// [`Error::NeedRange`] it goes on: once the range is there, the same call does what it would have
+/// done.
 pub struct Cursor<'t, R> {
     table: &'t Table<R>,
     index: Position,
-    /// The data block the cursor is in.
+    /// The current data block.
     block: Option<(BlockHandle, Block)>,
     entry: Position,
-    /// The data block to go on with, which was not there yet.
+    /// The data block to go on with, if it could not be read yet.
     pending: Option<BlockHandle>,
-    /// How many bytes have been decoded so far.
+    /// The number of bytes counted against the limit on output.
     output: u64,
     ended: bool,
 }
 
 impl<R: ReadAt> Table<R> {
-    /// A cursor before the first entry.
+    /// Returns a cursor before the first entry.
     pub fn cursor(&self) -> Cursor<'_, R> {
         Cursor::new(self)
     }
 
-    /// All entries in the order of the file: key and value.
+    /// Iterates over all entries, key and value, in the order of the file.
     ///
-    /// Each key is copied, unless it lies whole in the block, and each value is a view that keeps its data
-    /// block in memory. A [`Cursor`] does neither.
+    /// Each key is copied, unless it lies whole in its block. Each value is a view that keeps its
+    /// data block in memory. A [`Cursor`] does neither.
     pub fn iter(&self) -> Iter<'_, R> {
         Iter::new(self.cursor())
     }
@@ -82,22 +84,24 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         }
     }
 
-    /// Goes to the first entry whose key is `key` or after it, in whichever data block that is. False if there is none.
+    /// Moves to the first entry whose key is at or after `key`, in whichever data block it is.
+    /// Returns false if there is none.
     ///
     /// # Errors
     ///
-    /// If a block on the way is damaged or cannot be read, or [`ReadOptions::max_output`](crate::table::ReadOptions::max_output) is exceeded.
+    /// If a block on the way is damaged or cannot be read, or
+    /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output) is exceeded.
     pub fn seek(&mut self, key: &[u8]) -> Result<bool> {
         let result = self.try_seek(key);
-        // Whoever goes on without seeking again has no place to go on from.
+        // A failed seek, even one that needs a range, leaves `next` no place to go on from.
         self.settle(result).inspect_err(|_| self.ended = true)
     }
 
-    /// Goes to the first entry. False if there is none.
+    /// Moves to the first entry. Returns false if there is none.
     ///
     /// # Errors
     ///
-    /// As [`seek`](Self::seek).
+    /// Those of [`seek`](Self::seek).
     pub fn seek_to_first(&mut self) -> Result<bool> {
         self.index.reset();
         self.block = None;
@@ -106,11 +110,13 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.next()
     }
 
-    /// Goes to the next entry; on a new cursor, to the first. False, and nowhere, if there is none.
+    /// Moves to the next entry, on a new cursor to the first. Returns false if there is none; the
+    /// cursor is then at no entry.
     ///
     /// # Errors
     ///
-    /// As [`seek`](Self::seek). Calls after that return false, but after [`Error::NeedRange`] go on with the next entry.
+    /// Those of [`seek`](Self::seek). Later calls return false, except after [`Error::NeedRange`],
+    /// when they go on with the next entry.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
@@ -157,11 +163,11 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.try_next()
     }
 
-    /// Reads a data block, and goes before its first entry.
+    /// Reads a data block and moves before its first entry.
     fn enter(&mut self, handle: BlockHandle) -> Result<()> {
         self.entry.reset();
         self.pending = Some(handle);
-        // The old block goes before the new one comes.
+        // The old block is released before the new one is read, so that one at a time is in memory.
         let before = self.block.take().map(|(_, block)| block);
         let block = self.table.block(handle, before.unwrap_or_default())?;
         self.pending = None;
@@ -170,7 +176,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         Ok(())
     }
 
-    /// Counts `bytes` of output against the limit.
+    /// Counts `bytes` against the limit on output.
     fn spend(&mut self, bytes: usize, handle: BlockHandle) -> Result<()> {
         self.output = self.output.saturating_add(bytes as u64);
         let (limit, found) = (self.table.index.options.max_output, self.output);
@@ -189,7 +195,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         result.map_err(|error| self.table.in_file(error))
     }
 
-    /// What [`Iter`] gives for the current entry.
+    /// The current entry as [`Iter`] returns it.
     fn entry(&mut self) -> Result<(Bytes, Bytes)> {
         let Some((handle, block)) = &self.block else { return Err(no_block(BlockHandle::default())) };
         let (handle, copied) = (*handle, self.entry.key_is_copied());
@@ -201,7 +207,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     }
 }
 
-/// For what cannot happen: without an error, entries would be lost without a word.
+/// The error for a state that cannot occur. Without it, entries would be lost silently.
 #[cold]
 fn no_block(handle: BlockHandle) -> Error {
     debug_assert!(false, "a cursor at an entry is in a block");
@@ -209,18 +215,18 @@ fn no_block(handle: BlockHandle) -> Error {
 }
 
 impl<R> Cursor<'_, R> {
-    /// Whether the cursor stands at an entry.
+    /// True if the cursor is at an entry.
     pub fn valid(&self) -> bool {
         self.block.is_some() && self.entry.valid()
     }
 
-    /// The current entry's key; empty where the cursor stands at none.
+    /// The current entry's key, empty if there is none.
     #[inline]
     pub fn key(&self) -> &[u8] {
         self.block.as_ref().map_or(&[], |(_, block)| self.entry.key(block))
     }
 
-    /// The current entry's value; empty where the cursor stands at none.
+    /// The current entry's value, empty if there is none.
     #[inline]
     pub fn value(&self) -> &[u8] {
         self.block.as_ref().map_or(&[], |(_, block)| self.entry.value(block))
@@ -231,7 +237,7 @@ impl<R> Cursor<'_, R> {
         self.block.as_ref().map_or_else(Bytes::new, |(_, block)| self.entry.value_bytes(block))
     }
 
-    /// Where the data block is that the cursor is in.
+    /// The handle of the data block that the cursor is in.
     pub fn block_handle(&self) -> Option<BlockHandle> {
         self.block.as_ref().map(|&(handle, _)| handle)
     }
@@ -248,8 +254,8 @@ impl<R> fmt::Debug for Cursor<'_, R> {
     }
 }
 
-/// All entries of a table: what [`Table::iter`] returns. After an error there are no more, but after
-/// [`Error::NeedRange`] it goes on.
+/// All entries of a table, as [`Table::iter`] returns them. After an error there are no more,
+/// except after [`Error::NeedRange`], when it goes on.
 pub struct Iter<'t, R> {
     cursor: Cursor<'t, R>,
 }

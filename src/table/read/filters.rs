@@ -1,4 +1,4 @@
-//! The filter block of a table: found in the metaindex, or the reason why not.
+//! Finding the filter block in a table's metaindex, or the reason why it is not used.
 
 use std::sync::Arc;
 
@@ -13,14 +13,15 @@ use crate::table::format::{BlockHandle, FILTER_PREFIX};
 use crate::table::marks::{is_whole_table_filter, origin_of_name};
 use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Structure};
 
-/// LevelDB's name, which in Basho's tables stands for another encoding: read as LevelDB's, it denies nearly every key.
+/// LevelDB's name for its filters. Basho uses it for another encoding: read as LevelDB's, Basho's
+/// filters deny nearly every key.
 const AMBIGUOUS_NAME: &str = "leveldb.BuiltinBloomFilter2";
 
-/// Names that share bytes with the one before are put together up to this length, and to that of the longest one sought. The
-/// metaindex may hold longer ones where it takes no further memory.
+/// The longest name that is put together from shared and own bytes, unless a longer one is sought.
+/// A name that lies whole in the metaindex may be longer, since it takes no further memory.
 pub(in crate::table) const MAX_NAME: usize = 4096;
 
-/// The filters that a table is read with, if any, and why there are none.
+/// The filters that a table is read with, if any, and the reason if some are not used.
 #[derive(Default)]
 pub(in crate::table) struct Filters {
     pub(in crate::table) origin: Option<Origin>,
@@ -31,15 +32,15 @@ pub(in crate::table) struct Filters {
 
 /// A filter block that the metaindex names.
 pub(in crate::table) struct Found {
-    /// Without `filter.`.
+    /// The policy's name, without `filter.`.
     pub(in crate::table) name: String,
     pub(in crate::table) handle: BlockHandle,
-    /// `None` if nobody asked for this name: the filter block is then not read.
+    /// `None` if no policy of this name was asked for. The filter block is then not read.
     policy: Option<SharedPolicy>,
 }
 
 impl Filters {
-    /// The size of the filter block in memory.
+    /// The length of the filter block in memory, in bytes.
     pub(in crate::table) fn contents_len(&self) -> usize {
         self.reader.as_ref().map_or(0, |reader| reader.contents().len())
     }
@@ -48,7 +49,7 @@ impl Filters {
         Self { error: Some(error), ..Self::default() }
     }
 
-    /// The first policy of `options` whose name is in the metaindex. Names are compared in full.
+    /// Finds the first policy of `options` that the metaindex names. Names are compared in full.
     pub(in crate::table) fn find(metaindex: &Block, options: &ReadOptions) -> Self {
         Self::try_find(metaindex, options).unwrap_or_else(Self::unreadable)
     }
@@ -85,14 +86,14 @@ impl Filters {
         let name = entry.key(metaindex.block).strip_prefix(FILTER_PREFIX).unwrap_or_default();
         let handle = entry.handle(metaindex.block)?;
         let error = Some(unknown(name, handle, policies.len()));
-        // A longer name is quoted in the error only: a copy takes memory that nobody checked.
+        // A longer name is only quoted in the error: a copy would take memory that is not checked.
         let found =
             (name.len() <= MAX_NAME).then(|| Found { name: escape(name).to_string(), handle, policy: None });
         Ok(Self { error, found, ..none })
     }
 
-    /// Loads the filter block through `read`. Returns only [`Error::NeedRange`]; any other error is kept
-    /// in `self.error`.
+    /// Loads the filter block through `read`. Returns only [`Error::NeedRange`]; any other error is
+    /// kept in `self.error`.
     pub(in crate::table) fn load(&mut self, read: impl FnOnce(BlockHandle) -> Result<Bytes>) -> Result<()> {
         let Some(Found { policy: Some(policy), handle, .. }) = &self.found else { return Ok(()) };
         match read(*handle) {
@@ -110,13 +111,13 @@ impl Found {
     }
 }
 
-/// Whose mark is in the metaindex.
+/// The origin that the metaindex bears a mark of.
 fn origin(metaindex: &Names<'_>) -> Result<Option<Origin>> {
     let marked = metaindex.find(|name| origin_of_name(name).is_some())?;
     Ok(marked.and_then(|entry| origin_of_name(entry.key(metaindex.block))))
 }
 
-/// The first of `policies` whose name is in the metaindex, and the handle there.
+/// The first of `policies` that the metaindex names, and the handle there.
 fn first<'p>(
     metaindex: &Names<'_>,
     policies: impl Iterator<Item = &'p SharedPolicy>,
@@ -130,7 +131,7 @@ fn first<'p>(
     Ok(None)
 }
 
-/// Why filters under LevelDB's name are not used in Basho's tables.
+/// The error for filters under LevelDB's name in Basho's tables.
 fn not_ours(handle: BlockHandle) -> Error {
     Error::Unsupported {
         what: Structure::FilterBlock,
@@ -140,7 +141,7 @@ fn not_ours(handle: BlockHandle) -> Error {
     }
 }
 
-/// Why filters of a policy that nobody asked for are not used.
+/// The error for filters of a policy that was not asked for.
 fn unknown(name: &[u8], handle: BlockHandle, policies: usize) -> Error {
     Error::Unsupported {
         what: Structure::FilterBlock,
@@ -153,7 +154,7 @@ fn unknown(name: &[u8], handle: BlockHandle, policies: usize) -> Error {
     }
 }
 
-/// Why a filter of RocksDB's for the whole table is not used.
+/// The error for a RocksDB filter of the whole table.
 fn whole_table(metaindex: &Block, entry: &Position) -> Error {
     Error::Unsupported {
         what: Structure::FilterBlock,
@@ -163,15 +164,15 @@ fn whole_table(metaindex: &Block, entry: &Position) -> Error {
     }
 }
 
-/// A metaindex in which names are sought.
+/// A metaindex to look names up in.
 struct Names<'b> {
     block: &'b Block,
-    /// Longer ones are an error where they have to be put together.
+    /// A longer name is an error if it has to be put together.
     max_name: usize,
 }
 
 impl Names<'_> {
-    /// The first entry whose key is the one sought. The order of the entries does not matter.
+    /// The first entry whose key `is_it` accepts. The entries may be in any order.
     fn find(&self, is_it: impl Fn(&[u8]) -> bool) -> Result<Option<Position>> {
         let mut at = Position::with_max_key(self.max_name);
         while at.next(self.block)? {

@@ -1,4 +1,4 @@
-//! What a table is made of, for whoever looks into it.
+//! Inspecting the parts of a table.
 
 use super::Table;
 use super::blocks::{BlockCursor, DataBlocks};
@@ -10,19 +10,21 @@ use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 
 impl<R> Table<R> {
-    /// The name under which the metaindex has filters, without `filter.`: that of the policy that reads them, or of
-    /// filters that are not used, for the reason in [`filter_error`](Self::filter_error). Bytes that are
-    /// no text are [escaped](crate::escape()); an unknown name of more than 4 KiB is in the error alone.
+    /// The name of the filters in the metaindex, without `filter.`: that of the policy that reads
+    /// them, or of filters that are not used, for the reason in
+    /// [`filter_error`](Self::filter_error). Bytes that are not text are
+    /// [escaped](crate::escape()). An unknown name of more than 4 KiB is only in the error.
     pub fn filter_name(&self) -> Option<&str> {
         Some(&self.filter.as_ref()?.filters.found.as_ref()?.name)
     }
 
-    /// Where the metaindex says the filter block is, also where it cannot be read.
+    /// The handle of the filter block, as the metaindex gives it, even if the block cannot be read.
     pub fn filter_handle(&self) -> Option<BlockHandle> {
         Some(self.filter.as_ref()?.filters.found.as_ref()?.handle)
     }
 
-    /// Whose mark the metaindex bears; `None` where there is none, as in LevelDB's own tables.
+    /// The origin of the table, by a mark in its metaindex. `None` if there is no mark, as in
+    /// LevelDB's own tables.
     pub fn origin(&self) -> Option<Origin> {
         self.index.origin
     }
@@ -32,37 +34,40 @@ impl<R> Table<R> {
         self.blocks.file_len
     }
 
-    /// Where the index is.
+    /// The handle of the index.
     pub fn index_handle(&self) -> BlockHandle {
         self.index.footer.index
     }
 
-    /// Where the metaindex is said to be.
+    /// The handle of the metaindex, as the footer gives it.
     pub fn metaindex_handle(&self) -> BlockHandle {
         self.index.footer.metaindex
     }
 
-    /// The entries of the index, one for each data block: a key at or after the block's last one, and the block's handle.
+    /// The entries of the index, one for each data block: a key at or after the block's last key,
+    /// and the block's handle.
     pub fn index(&self) -> BlockCursor<'_> {
         BlockCursor::new(self.index.block.clone(), self.path.as_deref())
     }
 
-    /// The handles of the data blocks, as the index gives them. A damaged index may name any, and the same many times.
+    /// The handles of the data blocks, as the index gives them. A damaged index may give any
+    /// handles, and the same one many times.
     pub fn data_blocks(&self) -> DataBlocks<'_> {
         DataBlocks::new(self.index())
     }
 
-    /// The entries of the metaindex: names, of which those of filters begin with `filter.`, and handles. `None` if
-    /// it cannot be read; [`filter_error`](Self::filter_error) says why.
+    /// The entries of the metaindex: names and handles. The names of filters begin with `filter.`.
+    /// `None` if the metaindex cannot be read; [`filter_error`](Self::filter_error) says why.
     ///
-    /// A name of more than 4 KiB that shares bytes with the one before is [`Error::Limit`](crate::Error::Limit).
+    /// A name of more than 4 KiB that shares bytes with the previous one is
+    /// [`Error::Limit`](crate::Error::Limit).
     pub fn metaindex(&self) -> Option<BlockCursor<'_>> {
         let metaindex = self.index.metaindex.clone()?;
         Some(BlockCursor::with_max_key(metaindex, self.path.as_deref(), MAX_NAME))
     }
 
-    /// Bytes of memory that the open table keeps: itself, index, metaindex and filter block, also where
-    /// they are views of the source's own memory.
+    /// The memory that the open table keeps, in bytes: itself, index, metaindex and filter block,
+    /// including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         let path = self.path.as_ref().map_or(0, |path| path.as_os_str().len());
         let filter = self.filter.as_ref().map_or(0, |filter| filter.memory_usage());
@@ -72,7 +77,8 @@ impl<R> Table<R> {
 }
 
 impl<R: ReadAt> Table<R> {
-    /// Reads the one block of `handle`, to go through its entries. [`BlockCursor::enter`] goes on to others.
+    /// Reads the block at `handle`, to go through its entries. [`BlockCursor::enter`] moves on to
+    /// other blocks.
     ///
     /// # Errors
     ///
@@ -81,8 +87,9 @@ impl<R: ReadAt> Table<R> {
         Ok(BlockCursor::new(self.block(handle, Block::default())?, self.path.as_deref()))
     }
 
-    /// The compression type stored behind the block of `handle`, which
-    /// [`Compression::from_id`](crate::table::Compression::from_id) interprets. Reads five bytes and verifies no checksum.
+    /// Reads the compression type stored behind the block at `handle`.
+    /// [`Compression::from_id`](crate::table::Compression::from_id) interprets it. Reads five bytes
+    /// and verifies no checksum.
     ///
     /// # Errors
     ///

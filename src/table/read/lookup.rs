@@ -1,4 +1,4 @@
-//! What a database's table holds of a user key (LevelDB's `db/version_set.cc`, `SaveValue`).
+//! Looking up a user key in a database's table (LevelDB's `db/version_set.cc`, `SaveValue`).
 
 use std::fmt;
 
@@ -11,30 +11,35 @@ use crate::key::parts::{DELETION, EXPIRING, MAX_SEQUENCE, TAG_LEN, TIMED, VALUE,
 use crate::table::source::ReadAt;
 use crate::{Error, KeyFormat, Result, Structure};
 
-/// What [`Table::get_at`] finds.
+/// The result of [`Table::get_at`].
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lookup {
-    /// The key had this value. It is a view of its data block, which stays in memory as long as the value does.
+    /// The key had this value. The value is a view of its data block, which stays in memory as long
+    /// as the value does.
     Value(Bytes),
-    /// The key had been deleted, so that older tables need not be asked.
+    /// The key had been deleted. Older tables need not be asked.
     Deleted,
-    /// This table holds nothing of the key that is old enough.
+    /// This table holds no entry of the key that is old enough.
     Absent,
 }
 
 impl<R: ReadAt> Table<R> {
-    /// What `user_key` was as of `sequence`: its newest entry whose sequence number is not greater. Beyond 2^56 - 1,
-    /// the greatest there is, `sequence` counts as that, so `u64::MAX` asks for the newest.
+    /// Looks up `user_key` as of `sequence`: its newest entry whose sequence number is not greater.
+    /// A `sequence` beyond 2^56 - 1, the greatest there is, counts as that, so `u64::MAX` asks for
+    /// the newest entry.
     ///
-    /// Needs a database's table, opened with [`ReadOptions::internal_keys`](crate::table::ReadOptions::internal_keys). Takes the way of
-    /// [`get`](Self::get), filter included, and allocates the key to seek besides the data block. In
-    /// [Basho's](Origin::Basho) tables a value may have expired: that is not judged here.
+    /// The table has to be a database's, opened with
+    /// [`ReadOptions::internal_keys`](crate::table::ReadOptions::internal_keys). The lookup takes
+    /// the way of [`get`](Self::get), filter included. Besides the data block it allocates the key
+    /// to seek. In [Basho's](Origin::Basho) tables a value may have expired, which is not checked
+    /// here.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if the table was opened without internal keys; else if the index or the data block is
-    /// damaged, [`Error::Unsupported`] if the entry is neither a value nor a deletion.
+    /// [`Error::InvalidOption`] if the table was opened without internal keys,
+    /// [`Error::Unsupported`] if the entry is neither a value nor a deletion, and an error if the
+    /// index or the data block is damaged.
     pub fn get_at(&self, user_key: &[u8], sequence: u64) -> Result<Lookup> {
         self.try_get_at(user_key, sequence).map_err(|error| self.in_file(error))
     }
@@ -50,7 +55,7 @@ impl<R: ReadAt> Table<R> {
         let is_bashos = self.origin() == Some(Origin::Basho);
         let mut key = Vec::with_capacity(user_key.len().saturating_add(2 * TAG_LEN));
         key.extend_from_slice(user_key);
-        // The greatest type comes first among the entries of one sequence number.
+        // Among the entries of one sequence number, the one of the greatest type comes first.
         if is_bashos {
             put_fixed64(&mut key, 0);
         }

@@ -1,11 +1,12 @@
-//! Counting what the reading of tables costs.
+//! Counting the cost of reading tables.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the work of reading tables: a guard against files that make much work of little, and a measure for tests.
+/// Counts the work of reading tables: a guard against small files that cause much work, and a
+/// measure for tests.
 ///
-/// Given to [`ReadOptions::meter`](crate::table::ReadOptions::meter), it counts for all tables opened with these options, in any
-/// number of threads. Work that fails counts as well.
+/// Given to [`ReadOptions::meter`](crate::table::ReadOptions::meter), it counts for all tables
+/// opened with these options, on any number of threads. Work that fails counts as well.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -26,23 +27,24 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// How often a source was asked for bytes.
+    /// The number of times that sources were asked for bytes.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// How many bytes sources were asked for. Checksums are computed of these and no others.
+    /// The number of bytes that sources were asked for. Checksums are computed over these and no
+    /// others.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// How many bytes the blocks held once decompressed; of those that could not be, about how many the codecs tried had
-    /// made until they failed.
+    /// The number of bytes that blocks held once decompressed. For a block that could not be
+    /// decompressed, it counts about as many as the codecs made before they failed.
     pub fn bytes_decoded(&self) -> u64 {
         self.bytes_decoded.load(Ordering::Relaxed)
     }
 
-    /// Adds what another one has counted.
+    /// Adds the counts of `other`.
     pub fn add(&self, other: &Self) {
         self.reads.fetch_add(other.reads(), Ordering::Relaxed);
         self.bytes_read.fetch_add(other.bytes_read(), Ordering::Relaxed);
@@ -85,7 +87,7 @@ mod tests {
         let block = table.block_cursor(first).unwrap();
         let after = (opened.0 + 1, opened.1 + first.size + 5, opened.2 + block.size() as u64);
         assert_eq!(counts(), after);
-        // A wrong checksum costs the reading of the block.
+        // A block with a wrong checksum is read, but not decoded.
         file[3] ^= 1;
         let table = Table::open(file, &options).unwrap();
         let opened = counts();

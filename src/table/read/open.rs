@@ -1,4 +1,4 @@
-//! Opening: footer, index, metaindex and filter block, in as few reads as can be.
+//! Opening a table: footer, index, metaindex and filter block, in as few reads as possible.
 
 use bytes::Bytes;
 
@@ -10,17 +10,17 @@ use crate::table::format::{FOOTER_LEN, Footer};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// Index and metaindex at most so far apart are read together.
+/// Index and metaindex are read together if no more than these bytes lie between them.
 const MAX_GAP: u64 = 4 << 10;
 
 /// Keys of the index up to this length can always be put together.
 pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
 
-/// What opening finds in a file.
+/// The parts of a table that opening reads.
 pub(in crate::table) struct Opened {
     pub(in crate::table) footer: Footer,
     pub(in crate::table) index: Block,
-    /// None where it cannot be read; the filters' error says why.
+    /// `None` if it cannot be read. The filters' error says why.
     pub(in crate::table) metaindex: Option<Block>,
     pub(in crate::table) filters: Filters,
 }
@@ -29,7 +29,7 @@ pub(in crate::table) struct Opened {
 struct ReadChunk {
     offset: u64,
     bytes: Bytes,
-    /// Whether nobody else holds these bytes, so that a small part would keep all of them in memory.
+    /// True if nobody else holds these bytes. A small slice would then keep all of them in memory.
     owned: bool,
 }
 
@@ -45,7 +45,8 @@ impl ReadChunk {
         (end <= self.bytes.len()).then(|| self.bytes.slice(start..end))
     }
 
-    /// The bytes of `span` if they are here, in memory of their own where this run would be kept only for them.
+    /// The bytes of `span`, if they are here. They are copied if a slice would keep this whole
+    /// chunk in memory.
     fn take(&self, span: Span) -> Option<Bytes> {
         let bytes = self.get(span)?;
         Some(if self.owned { Bytes::copy_from_slice(&bytes) } else { bytes })
@@ -61,7 +62,7 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     let footer = Span { offset: footer_at, len: FOOTER_LEN };
     let footer = tail.get(footer);
     debug_assert!(footer.is_some(), "the tail holds the footer");
-    // Without it, decoding is an error.
+    // Were it missing, decoding the empty slice would fail.
     let footer = Footer::decode(&footer.unwrap_or_default(), footer_at)?;
 
     let index_span = blocks.span(footer.index, footer_at)?;
@@ -69,7 +70,7 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     let (index, metaindex) = read_indexes(blocks, &tail, index_span, metaindex_span.as_ref().ok().copied())?;
 
     let index = blocks.entries(index, index_span.offset, blocks.memory_budget(1, 0), &mut Vec::new())?;
-    // No sound index has longer keys than the file has bytes, unless these are few.
+    // No key of a sound index is longer than the file, unless the file is small.
     let max_key = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
     let index = index.with_max_key(max_key);
     let metaindex = metaindex_span.and_then(|span| {
@@ -88,7 +89,8 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
             let resident = index.size().saturating_add(metaindex.size());
             filters.load(|handle| {
                 let filter = blocks.span(handle, span.offset)?;
-                // Sound files have no such thing, and it would let a small file hold the same bytes many times over.
+                // Sound files have no such overlap. It would let a small file occupy memory for the
+                // same bytes many times.
                 if filter.overlaps(index_span) || filter.overlaps(span) {
                     let expected = "a filter block apart from index and metaindex";
                     let found = format!("offset {} and size {}", handle.offset, handle.size);
@@ -120,9 +122,9 @@ fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usiz
     }
 }
 
-/// Index and metaindex as stored, together in one read where they lie together.
+/// Reads index and metaindex as stored, in one read if they lie together.
 ///
-/// For the metaindex: `None` if it has not been read, an error if that failed.
+/// The metaindex is `None` if it has not been read, and an error if reading it failed.
 fn read_indexes<R: ReadAt>(
     blocks: &BlockReader<R>,
     tail: &ReadChunk,
@@ -143,13 +145,16 @@ fn read_indexes<R: ReadAt>(
             match blocks.read(start, len) {
                 Ok(bytes) => {
                     let both = ReadChunk::new(start, bytes);
-                    // The index is nearly all of it; the metaindex would keep it in memory even where it is compressed.
+                    // The index is nearly all of these bytes, so it may be a slice. As a slice the
+                    // metaindex would keep all of them in memory, even after the index is
+                    // decompressed.
                     if let (Some(index), Some(metaindex)) = (both.get(index), both.take(metaindex)) {
                         return Ok((index, Some(Ok(metaindex))));
                     }
                 }
                 Err(error) if error.needs_range() => return Err(error),
-                // Whichever of the two it was: without the metaindex the table still opens.
+                // Either block may be to blame. The index is tried alone, since a table opens
+                // without its metaindex.
                 Err(_) => {}
             }
         }

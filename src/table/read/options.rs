@@ -1,4 +1,4 @@
-//! How a table is read.
+//! Options for reading a table.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use crate::key::internal_comparator::InternalKeyComparator;
 use crate::policy::default_read_policies;
 use crate::{BashoInternalFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};
 
-/// How to read a table (LevelDB's `Options` and `ReadOptions`, `include/leveldb/options.h`).
+/// Options for reading a table (LevelDB's `Options` and `ReadOptions`,
+/// `include/leveldb/options.h`).
 ///
 /// ```
 /// use filterblock::table::{ReadOptions, Table};
@@ -34,7 +35,8 @@ pub struct ReadOptions {
 }
 
 impl Default for ReadOptions {
-    /// Checksums verified, blocks of up to 8 MiB, whole keys in bytewise order, all [known](crate::policy::default_read_policies) filter policies.
+    /// Checksums verified, blocks of up to 8 MiB, whole keys in bytewise order, and all
+    /// [known](crate::policy::default_read_policies) filter policies.
     fn default() -> Self {
         Self {
             verify_checksums: true,
@@ -50,74 +52,85 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Whether the checksum of every block read is verified. Default: true, unlike LevelDB.
+    /// If true, the checksum of every block read is verified. Default: true, unlike LevelDB.
     ///
-    /// Without it damage can go unnoticed and give wrong answers, but never a panic.
+    /// Without it, damage can go unnoticed and give wrong answers, but never a panic.
     pub fn verify_checksums(self, verify: bool) -> Self {
         Self { verify_checksums: verify, ..self }
     }
 
-    /// The most bytes that a compressed block may hold once decompressed. Default: 8 MiB. Beyond it is
-    /// [`Error::Limit`](crate::Error::Limit): before anything is allocated where the length is declared, else as soon as it is reached.
+    /// The greatest size of a compressed block's contents once decompressed, in bytes. Default: 8
+    /// MiB. Larger contents are [`Error::Limit`](crate::Error::Limit): before anything is allocated
+    /// if their length is declared, else as soon as the limit is reached.
     ///
-    /// For Zstandard, whose decoder needs memory of its own, contents, window and decoder together keep to this and twice the file's size, or to
-    /// 5 MiB where this is less: contents of 2 MiB or more are refused in small files.
+    /// Zstandard's decoder needs memory of its own. Contents, window and decoder together keep to
+    /// twice the file's size and this limit, which counts as 5 MiB if it is lower. In small files,
+    /// contents of 2 MiB or more may thus be refused.
     ///
-    /// It is lower where a small file decompresses to so much that its index, metaindex, filter block and one data block together would
-    /// take more than this and twice the file's size. Uncompressed blocks are bounded by the file.
+    /// The limit is lower if a small file decompresses to so much that its index, metaindex, filter
+    /// block and one data block together would take more than this and twice the file's size.
+    /// Uncompressed blocks are bounded by the file.
     pub fn max_block_size(self, bytes: usize) -> Self {
         Self { max_block_size: bytes, ..self }
     }
 
-    /// The most bytes that one [`Cursor`](crate::table::Cursor) decodes, blocks it decodes again included, before it stops with
+    /// The greatest number of bytes that one [`Cursor`](crate::table::Cursor) decodes, including
+    /// blocks that it decodes again. Beyond it the cursor stops with
     /// [`Error::Limit`](crate::Error::Limit). Default: no limit.
     ///
-    /// A small file can name the same block any number of times, and its keys can share long prefixes. For files that are not
-    /// trusted, set this to what a walk may cost.
+    /// A small file can name the same block any number of times, and its keys can share long
+    /// prefixes. For untrusted files, set this to the cost that a walk may have.
     pub fn max_output(self, bytes: u64) -> Self {
         Self { max_output: bytes, ..self }
     }
 
-    /// How many bytes at the end of the file are read first. Default: 64 KiB, at least 48.
+    /// The number of bytes that are read first, at the end of the file. Default: 64 KiB, at least
+    /// 48.
     ///
-    /// Whatever of footer, index, metaindex and filter block lies in them takes no further read.
+    /// Footer, index, metaindex and filter block take no further read if they lie in these bytes.
     pub fn tail_size(self, bytes: usize) -> Self {
         Self { tail_size: bytes, ..self }
     }
 
-    /// The order of the keys, of the user keys in a database's tables. Default: [`BytewiseComparator`].
+    /// The order of the keys or, in a database's tables, of the user keys. Default:
+    /// [`BytewiseComparator`].
     pub fn comparator(self, comparator: impl Comparator + 'static) -> Self {
         Self { comparator: Arc::new(comparator), ..self }
     }
 
-    /// The only filter policy to look for. Default: all that are [known](crate::policy::default_read_policies).
+    /// The only filter policy to look for. Default: all that are
+    /// [known](crate::policy::default_read_policies).
     ///
-    /// Filters are read whatever their bits a key; the policy's own are for writing.
+    /// Filters are read whatever their number of bits per key. The policy's own number is for
+    /// writing.
     pub fn filter_policy(self, policy: impl FilterPolicy + 'static) -> Self {
         self.filter_policies(vec![Arc::new(policy)])
     }
 
-    /// The filter policies to look for: the first of them whose name is in the table's metaindex is
-    /// used, wherever it stands there. (goleveldb takes the first entry of the metaindex whose policy it has.) None at
-    /// all means to read without filters. Default: all that are [known](crate::policy::default_read_policies).
+    /// The filter policies to look for. The first of them whose name is in the table's metaindex is
+    /// used, wherever it stands there. (goleveldb takes the first entry of the metaindex whose
+    /// policy it has.) Without any policies, tables are read without filters. Default: all that are
+    /// [known](crate::policy::default_read_policies).
     ///
-    /// In a table with [Basho's mark](Origin::Basho), filters under `leveldb.BuiltinBloomFilter2` are used only by a policy that
-    /// [reads that dialect](FilterPolicy::reads_dialect), such as [`BashoBloom2Policy`](crate::BashoBloom2Policy). Given no such policy, every
-    /// key may match.
+    /// In a table with [Basho's mark](Origin::Basho), filters under `leveldb.BuiltinBloomFilter2`
+    /// are used only by a policy that [reads that dialect](FilterPolicy::reads_dialect), such as
+    /// [`BashoBloom2Policy`](crate::BashoBloom2Policy). Without such a policy, every key may match.
     pub fn filter_policies(self, policies: Vec<SharedPolicy>) -> Self {
         Self { filter_policies: policies, ..self }
     }
 
-    /// Whether keys are a database's internal keys: user key, then sequence number and type in eight bytes. Default: false.
+    /// If true, the keys are a database's internal keys: user key, then sequence number and type in
+    /// eight bytes. Default: false.
     ///
-    /// The comparator then orders the user keys ([`InternalKeyComparator`]), and filters are asked for the
-    /// user key ([`InternalFilterPolicy`]). All tables in a database's folder are of this kind. In tables with
-    /// [Basho's mark](Origin::Basho), keys that expire have 16 bytes behind the user key.
+    /// The comparator then orders the user keys ([`InternalKeyComparator`]), and filters are asked
+    /// for the user key ([`InternalFilterPolicy`]). All tables in a database's folder have such
+    /// keys. In tables with [Basho's mark](Origin::Basho), keys that expire have 16 bytes behind
+    /// the user key.
     pub fn internal_keys(self, internal: bool) -> Self {
         Self { internal_keys: internal, ..self }
     }
 
-    /// Counts what reading costs. Default: not counted, at no cost.
+    /// Counts the cost of reading. Default: not counted, at no cost.
     pub fn meter(self, meter: Arc<Meter>) -> Self {
         Self { meter: Some(meter), ..self }
     }
@@ -142,12 +155,13 @@ impl ReadOptions {
         self.filter_policies.iter().map(|policy| policy.name().len()).max().unwrap_or_default()
     }
 
-    /// What the options take besides themselves, policies and comparator left out, in bytes.
+    /// The memory of the options beside the struct itself, without policies and comparator, in
+    /// bytes.
     pub(in crate::table) fn heap_len(&self) -> usize {
         self.filter_policies.capacity().saturating_mul(size_of::<SharedPolicy>())
     }
 
-    /// The policies as they are asked for stored keys.
+    /// The policies, wrapped if need be, so that they take stored keys.
     pub(in crate::table) fn policies(&self, origin: Option<Origin>) -> impl Iterator<Item = SharedPolicy> {
         self.filter_policies.iter().map(move |policy| -> SharedPolicy {
             let policy = Arc::clone(policy);

@@ -10,15 +10,16 @@ use crate::table::block::Block;
 use crate::table::format::Footer;
 
 /// The index of an open table, with all that a table needs besides its source and its filters:
-/// metaindex, file size and the options it was opened with.
+/// metaindex, file size, and the options it was opened with.
 ///
-/// A cache may hold it longer than the table: [`Table::index_part`](super::Table::index_part), [`Table::from_parts`](super::Table::from_parts).
+/// A cache may hold it longer than the table:
+/// [`Table::index_part`](super::Table::index_part), [`Table::from_parts`](super::Table::from_parts).
 pub struct TableIndex {
     pub(super) file_len: u64,
     pub(super) options: ReadOptions,
     pub(super) footer: Footer,
     pub(super) block: Block,
-    /// `None` where it cannot be read; the filters' error says why.
+    /// `None` if it cannot be read. The filters' error says why.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
     /// Tells this opening of a table from all others.
@@ -26,7 +27,7 @@ pub struct TableIndex {
 }
 
 impl TableIndex {
-    /// The bytes of memory that it keeps, also where they are views of the source's own memory.
+    /// The memory that it keeps, in bytes, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>().saturating_add(self.options.heap_len()).saturating_add(self.blocks_len())
     }
@@ -53,15 +54,17 @@ impl fmt::Debug for TableIndex {
 
 /// The filters of an open table, or the reason why they are not used.
 ///
-/// A cache may hold it longer than the table: [`Table::filter_part`](super::Table::filter_part), [`Table::from_parts`](super::Table::from_parts).
+/// A cache may hold it longer than the table:
+/// [`Table::filter_part`](super::Table::filter_part), [`Table::from_parts`](super::Table::from_parts).
 pub struct TableFilter {
     pub(super) filters: Filters,
-    /// The same in the index that these filters belong to. With another they would deny keys that are there.
+    /// The same as that of the index these filters belong to. With the index of another table they
+    /// would deny keys that are there.
     pub(super) identity: Arc<()>,
 }
 
 impl TableFilter {
-    /// The bytes of memory that it keeps, also where they are views of the source's own memory.
+    /// The memory that it keeps, in bytes, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>().saturating_add(self.filters.contents_len())
     }

@@ -1,4 +1,4 @@
-//! A table and what can be asked of it.
+//! An open table, and lookups in it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -22,29 +22,37 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 
 /// An open table (LevelDB's `table/table.cc`).
 ///
-/// Opening reads footer, index, metaindex and filter block, which stay in memory; data blocks are read when they are needed and
-/// not kept. Reading takes `&self`, and may be done by many threads at once where the source allows it.
+/// Opening reads footer, index, metaindex and filter block, which stay in memory. Data blocks are
+/// read when they are needed, and not kept. Reading takes `&self`, and many threads may read at
+/// once if the source allows it.
 ///
 /// # Reads
 ///
-/// Opening asks the source for its length, then reads the last 64 KiB ([`ReadOptions::tail_size`]). For most
-/// tables that is all: **one read**. What lies before them takes one more for index and metaindex together, or two where
-/// they lie apart, and one for the filter block: **at most four**. (Where reading several of them together fails, each is tried
-/// for itself, so that damage to one does not take the others with it.) Afterwards, a lookup takes one read, or none if the filter denies
-/// the key; a walk takes one for each data block.
+/// Opening asks the source for its length, then reads the last 64 KiB ([`ReadOptions::tail_size`]).
+/// For most tables that is all: **one read**. Parts that lie before these bytes take one more read
+/// for index and metaindex together, or two if they lie apart, and one for the filter block: **at
+/// most four**. If a read of several parts together fails, each is tried by itself, so that damage
+/// to one does not take the others with it.
+///
+/// Afterwards, a lookup takes one read, or none if the filter denies the key. A walk takes one for
+/// each data block.
 ///
 /// # Memory
 ///
-/// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`] (5 MiB at least for Zstandard), and so does the open
-/// table with one data block. Every length in the file is checked against the file's before anything is allocated for it. What a source gives out
-/// as views of its own memory stays a view where it is not compressed.
+/// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`] (5 MiB
+/// at least for Zstandard), and so does the open table with one data block. Every length in the
+/// file is checked against the file's before anything is allocated for it. Views that a source
+/// returns of its own memory stay views, unless they are compressed.
 ///
 /// # Errors
 ///
-/// No bytes make a method panic or wait forever. Besides the errors named with each method, all that read
-/// return [`Error::Io`] where the source fails or gives other lengths than asked for, and
-/// [`Error::NeedRange`] where it says so; [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] where a block
-/// they need is damaged, of an unknown kind, or too large.
+/// No bytes make a method panic or wait forever. Besides the errors named with each method, all
+/// methods that read return
+///
+/// - [`Error::Io`] if the source fails or returns another length than asked for,
+/// - [`Error::NeedRange`] if the source says so,
+/// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block they need is
+///   damaged, of an unknown kind, or too large.
 ///
 /// ```
 /// use filterblock::table::{Lookup, ReadOptions, Table};
@@ -65,7 +73,7 @@ pub struct Table<R> {
     pub(in crate::table) blocks: BlockReader<R>,
     pub(in crate::table) path: Option<PathBuf>,
     pub(in crate::table) order: SharedComparator,
-    /// The order of the user keys, where the keys are a database's.
+    /// The order of the user keys, if the keys are a database's internal keys.
     pub(in crate::table) user_order: Option<SharedComparator>,
     pub(in crate::table) index: Arc<TableIndex>,
     pub(in crate::table) filter: Option<Arc<TableFilter>>,
@@ -74,14 +82,15 @@ pub struct Table<R> {
 impl<R: ReadAt> Table<R> {
     /// Opens the table that `source` holds.
     ///
-    /// Trouble with the metaindex or the filter block is no error: the table then works without filters, as in
-    /// LevelDB, and [`filter_error`](Self::filter_error) gives the reason. Only where bytes have to be fetched for them first is
-    /// that an error, so that they can be.
+    /// Trouble with the metaindex or the filter block is no error: the table then works without
+    /// filters, as in LevelDB, and [`filter_error`](Self::filter_error) gives the reason. The
+    /// exception is [`Error::NeedRange`], so that the caller can fetch their bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the source is under 48 bytes, does not end in LevelDB's magic, or its index cannot be
-    /// read; [`Error::Unsupported`] if it is a table of RocksDB's or Pebble's own kind.
+    /// [`Error::Corrupt`] if the source is under 48 bytes, does not end in LevelDB's magic, or its
+    /// index cannot be read; [`Error::Unsupported`] if it is a table in RocksDB's or Pebble's own
+    /// format.
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
         let file_len = source.len().map_err(|error| Error::io(IoAction::Length, 0, error))?;
         let blocks = BlockReader {
@@ -105,7 +114,7 @@ impl<R: ReadAt> Table<R> {
         Self::from_parts(blocks.source, Arc::new(index), Some(Arc::new(TableFilter { filters, identity })))
     }
 
-    /// Names the file that the source stands for: all later errors of this table carry it.
+    /// Names the file that the source stands for. All later errors of this table carry that name.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -116,11 +125,13 @@ impl<R: ReadAt> Table<R> {
         self
     }
 
-    /// Looks `key` up as [`get`](Self::get) does, and returns the first entry at or after it in that one block: key and value.
+    /// Looks `key` up as [`get`](Self::get) does. Returns the first entry at or after it in that
+    /// one data block: key and value.
     ///
-    /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range: only the one data block that may hold
-    /// `key` is looked at, and none if its filter denies `key`. `None` therefore does not mean that no later keys
-    /// follow; [`Cursor::seek`](crate::table::Cursor::seek) finds those.
+    /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range. It searches
+    /// only the one data block that may hold `key`, and none if its filter denies `key`. `None`
+    /// therefore does not mean that no later keys follow;
+    /// [`Cursor::seek`](crate::table::Cursor::seek) finds those.
     ///
     /// # Errors
     ///
@@ -130,12 +141,15 @@ impl<R: ReadAt> Table<R> {
         Ok(found.map(|(block, at)| (at.key_bytes(&block), at.value_bytes(&block))))
     }
 
-    /// The value of the entry whose stored key is equal to `key`, by the table's comparator.
+    /// Returns the value of the entry whose stored key is equal to `key`, by the table's
+    /// comparator.
     ///
-    /// In a database's tables stored keys are internal keys; [`get_at`](Self::get_at) takes a user key.
+    /// In a database's tables stored keys are internal keys; [`get_at`](Self::get_at) takes a user
+    /// key.
     ///
-    /// The value is a view of its data block, which stays in memory as long as the value does. Besides that block, all that is
-    /// allocated is a buffer for keys that share their beginning with others.
+    /// The value is a view of its data block, which stays in memory as long as the value does.
+    /// Besides that block, a lookup allocates only a buffer for keys that share their beginning
+    /// with others.
     ///
     /// # Errors
     ///
@@ -145,8 +159,8 @@ impl<R: ReadAt> Table<R> {
         Ok(found.map(|(block, at)| at.value_bytes(&block)))
     }
 
-    /// Whether `key` may be stored: false if it is after all keys of the index, or if the filter denies it.
-    /// Without a filter only the index decides.
+    /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
+    /// filter denies it. Without a filter only the index decides.
     ///
     /// Reads nothing and, with LevelDB's index, allocates nothing.
     ///
@@ -157,7 +171,8 @@ impl<R: ReadAt> Table<R> {
         Ok(self.locate(key)?.is_some())
     }
 
-    /// The handle of the data block to look into for `key`, unless the index or the filter says there is none.
+    /// The handle of the data block that may hold `key`, or `None` if the index or the filter
+    /// excludes it.
     fn locate(&self, key: &[u8]) -> Result<Option<BlockHandle>> {
         let handle = || {
             let mut at = Position::default();
@@ -182,10 +197,12 @@ impl<R: ReadAt> Table<R> {
         Ok(found.then_some((block, at)))
     }
 
-    /// Reads and decodes a block of entries, if it can in the memory of the block `before`, which goes in any case.
+    /// Reads and decodes a block of entries, in the memory of `before` if possible. `before` is
+    /// dropped in any case.
     pub(in crate::table) fn block(&self, handle: BlockHandle, before: Block) -> Result<Block> {
         let span = self.blocks.span(handle, handle.offset);
-        // A cursor holds a key of the index besides. A short one has the room that opening took for the file's tail.
+        // A cursor also holds a key of the index. A short one fits in the memory that opening took
+        // for the file's tail.
         let resident =
             self.resident_len().saturating_add(self.index.block.max_key.saturating_sub(MIN_MAX_KEY));
         let block = span.and_then(|span| self.blocks.block(span, resident, before));
@@ -194,25 +211,29 @@ impl<R: ReadAt> Table<R> {
 }
 
 impl<R> Table<R> {
-    /// The filters, if the table has some that can be read and whose policy was asked for.
+    /// The filters, if the table has any that can be read and whose policy was asked for.
     ///
-    /// They may be malformed ([`FilterBlockReader::check`]); such filters let keys match, as in LevelDB.
+    /// They may be malformed ([`FilterBlockReader::check`]). Malformed filters let keys match, as
+    /// in LevelDB.
     pub fn filter(&self) -> Option<&FilterBlockReader<SharedPolicy>> {
         self.filter.as_ref()?.filters.reader.as_ref()
     }
 
-    /// Why filters are not used though there might be some: the metaindex or the filter block could not be read, or is not what its
-    /// name says. `None` if all is well, also where a table was written without filters.
+    /// The reason why filters are not used though there might be some: the metaindex or the filter
+    /// block could not be read, or is not what its name says. `None` if all is well, also if the
+    /// table was written without filters.
     ///
-    /// [`Error::Unsupported`] if the filters may be sound, but not in an encoding that was asked for. With
-    /// [Basho's mark](Origin::Basho) in the metaindex, filters under the name `leveldb.BuiltinBloomFilter2` would deny keys that are
-    /// there if they were read as LevelDB's: [`filter`](Self::filter) then gives access to the structure of the filter block, with an
-    /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. A filter of RocksDB's for the whole table is no filter block.
+    /// [`Error::Unsupported`] means that the filters may be sound, but not in an encoding that was
+    /// asked for. In a table with [Basho's mark](Origin::Basho), filters under the name
+    /// `leveldb.BuiltinBloomFilter2` would deny keys that are there if they were read as LevelDB's.
+    /// [`filter`](Self::filter) then gives access to the structure of the filter block, with an
+    /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. A RocksDB filter of
+    /// the whole table is no filter block.
     pub fn filter_error(&self) -> Option<&Error> {
         self.filter.as_ref()?.filters.error.as_ref()
     }
 
-    /// The size of the blocks that the table keeps.
+    /// The size of the blocks that the table keeps, in bytes.
     pub(in crate::table) fn resident_len(&self) -> usize {
         let filter = self.filter.as_ref().map_or(0, |filter| filter.filters.contents_len());
         self.index.blocks_len().saturating_add(filter)
@@ -223,12 +244,12 @@ impl<R> Table<R> {
         &self.blocks.source
     }
 
-    /// The source, to be added to. It has to stand for the same file as before.
+    /// The source, to add to. It has to stand for the same file as before.
     pub fn source_mut(&mut self) -> &mut R {
         &mut self.blocks.source
     }
 
-    /// Gives back the source.
+    /// Returns the source.
     pub fn into_source(self) -> R {
         self.blocks.source
     }
@@ -242,21 +263,22 @@ impl<R> Table<R> {
 }
 
 impl<R> Table<R> {
-    /// The index, to be held by a cache.
+    /// The index, for a cache to hold.
     pub fn index_part(&self) -> Arc<TableIndex> {
         Arc::clone(&self.index)
     }
 
-    /// The filters, or the reason why there are none, to be held by a cache. `None` if the table was
+    /// The filters, or the reason why there are none, for a cache to hold. `None` if the table was
     /// [opened from parts](Self::from_parts) without them.
     pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
         self.filter.clone()
     }
 
-    /// Opens a table again from its parts. Reads nothing, and does not ask the source for its length.
+    /// Opens a table again from its parts. Reads nothing, and does not ask the source for its
+    /// length.
     ///
-    /// `source` has to stand for the same file as before. The options are those of the first opening. Without its
-    /// filters the table works as one that has none: every key may match.
+    /// `source` has to stand for the same file as before. The options are those of the first
+    /// opening. Without its filters the table works as one that has none: every key may match.
     ///
     /// ```
     /// use filterblock::table::{ReadOptions, Table};
@@ -304,12 +326,13 @@ impl<R> Table<R> {
 
 #[cfg(any(unix, windows))]
 impl Table<std::fs::File> {
-    /// Opens the table in the file at `path`, for reading only and without a lock. All errors of this table name the file.
+    /// Opens the table in the file at `path`, for reading only and without a lock. All errors of
+    /// this table name the file.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), and [`Error::Io`] if there is no regular file, which also means that a pipe is not waited for,
-    /// or it may not be read.
+    /// Those of [`open`](Self::open), and [`Error::Io`] if there is no regular file, or it may not
+    /// be read. A pipe is no regular file and is not waited for.
     pub fn open_path(path: impl Into<PathBuf>, options: &ReadOptions) -> Result<Self> {
         let path = path.into();
         match crate::table::source::open_file(&path).and_then(|file| Self::open(file, options)) {

@@ -9,11 +9,12 @@ use bytes::Bytes;
 use super::{ReadAt, beyond_end};
 use crate::Error;
 
-/// Parts of a file that have been fetched: its end, and whatever else.
+/// Parts of a file that have been fetched: its end, and any others.
 ///
-/// Reading never blocks: what is there is given out without a copy, and what is not is
-/// [`Error::NeedRange`]. An asynchronous caller fetches that range, [inserts](FetchedRanges::insert) it and tries
-/// again, with the same table or [`Cursor`](crate::table::Cursor); only the bytes really missing are asked for.
+/// Reading never blocks. A range within one part is returned without a copy; a range that is not
+/// there is [`Error::NeedRange`]. An asynchronous caller fetches that range,
+/// [inserts](FetchedRanges::insert) it and tries again, with the same table or
+/// [`Cursor`](crate::table::Cursor). Only bytes that are really missing are asked for.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -38,18 +39,19 @@ pub struct FetchedRanges {
 struct Parts(BTreeMap<u64, Bytes>);
 
 impl FetchedRanges {
-    /// `bytes`, which start at `offset` of a file of `file_len` bytes.
+    /// Holds `bytes`, which start at `offset` of a file of `file_len` bytes.
     ///
-    /// Empty bytes are fine: whatever is read first then says what to fetch. [`Table::open`](crate::table::Table::open) asks
-    /// for the last 64 KiB, which are all it needs of most tables.
+    /// `bytes` may be empty: the first read then says what to fetch.
+    /// [`Table::open`](crate::table::Table::open) asks for the last 64 KiB, all it needs of most
+    /// tables.
     pub fn new(file_len: u64, offset: u64, bytes: Bytes) -> Self {
         let fetched = Self { file_len, parts: RwLock::default() };
         fetched.insert(offset, bytes);
         fetched
     }
 
-    /// Adds `bytes`, which start at `offset` of the file. Where they overlap what is
-    /// already there, that stays. Bytes at and beyond the end of the file are ignored.
+    /// Adds `bytes`, which start at `offset` of the file. Bytes that are there already stay. Bytes
+    /// at and beyond the end of the file are ignored.
     ///
     /// Tables and cursors that read from here may be alive meanwhile.
     pub fn insert(&self, offset: u64, mut bytes: Bytes) {
@@ -57,7 +59,7 @@ impl FetchedRanges {
         self.parts.write().unwrap_or_else(PoisonError::into_inner).insert(offset, bytes);
     }
 
-    /// Forgets all that was fetched. An open table holds its index and its filters itself.
+    /// Forgets all parts. An open table keeps its index and its filters itself.
     pub fn clear(&self) {
         self.parts.write().unwrap_or_else(PoisonError::into_inner).0.clear();
     }
@@ -79,20 +81,20 @@ impl Parts {
         }
     }
 
-    /// What is known from `offset` to the end of the part that holds it.
+    /// The known bytes from `offset` to the end of the part that holds it.
     fn at(&self, offset: u64) -> Option<Bytes> {
         let (&start, part) = self.0.range(..=offset).next_back()?;
         let skip = usize::try_from(offset.checked_sub(start)?).ok()?;
         (skip < part.len()).then(|| part.slice(skip..))
     }
 
-    /// Where the next part after `offset` starts, but at most `end`.
+    /// The start of the next part at or after `offset`, but at most `end`.
     fn gap_end(&self, offset: u64, end: u64) -> u64 {
         self.0.range(offset..).next().map_or(end, |(&start, _)| start.min(end))
     }
 }
 
-/// As a length of bytes in memory, which are never more than that.
+/// Converts a length, which may saturate: bytes in memory are never longer.
 fn to_usize(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
@@ -113,7 +115,8 @@ impl ReadAt for FetchedRanges {
             return Ok(first.slice(..len));
         }
 
-        // First see whether all is there, so that nothing is allocated for ranges that are not.
+        // Checks first that all of it is there, so that nothing is allocated for a range that is
+        // not.
         let (mut parts, mut at) = (Vec::new(), offset);
         while at < end {
             let Some(part) = known.at(at) else {
@@ -164,7 +167,7 @@ mod tests {
         Bytes::from_static(&FILE[range])
     }
 
-    /// What `read_at` asks to be fetched.
+    /// The range that `read_at` asks to be fetched.
     fn missing(fetched: &FetchedRanges, offset: u64, len: usize) -> (u64, usize) {
         match fetched.read_at(offset, len).unwrap_err().downcast::<Error>() {
             Ok(Error::NeedRange { offset, len }) => (offset, len),

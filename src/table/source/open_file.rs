@@ -16,7 +16,8 @@ pub(crate) fn open_file(path: &Path) -> Result<File> {
     let regular = |metadata: Metadata| {
         if metadata.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }
     };
-    // Opening a pipe would wait for its other end, so this is asked before; and after, since the file may be another by then.
+    // Opening a pipe would wait for its other end, so this is checked before opening. It is checked
+    // again afterwards, since the file may have been replaced in between.
     let open = || {
         regular(fs::metadata(path)?)?;
         let file = File::open(path)?;

@@ -1,4 +1,4 @@
-//! Where a table's bytes come from.
+//! The source of a table's bytes.
 
 use std::io;
 use std::rc::Rc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-/// A source of bytes that can be read at any offset, without a position of its own (LevelDB's
+/// A source of bytes that can be read at any offset and has no position of its own (LevelDB's
 /// `RandomAccessFile`, `include/leveldb/env.h`).
 ///
-/// The contents must not change while a table is open on them. Where they do, [`Table`](crate::table::Table)
-/// gives errors; with checksums on, never a wrong answer.
+/// The contents must not change while a table is open on them. If they do,
+/// [`Table`](crate::table::Table) returns errors; with checksums verified, never a wrong answer.
 ///
-/// It is implemented for files, for bytes in memory, for [`FetchedRanges`](crate::table::FetchedRanges), and for
-/// references and smart pointers to any source, also `dyn`. A memory map becomes a source without
-/// copies by way of [`Bytes::from_owner`].
+/// Files, bytes in memory and [`FetchedRanges`](crate::table::FetchedRanges) are sources, as are
+/// references and smart pointers to any source, also `dyn`. [`Bytes::from_owner`] makes a source of
+/// a memory map without copies.
 ///
 /// ```
 /// use filterblock::table::ReadAt;
@@ -29,23 +29,24 @@ use bytes::Bytes;
     reason = "an empty source is an error to whoever reads it, not a question to ask"
 )]
 pub trait ReadAt {
-    /// How many bytes there are.
+    /// The length of the source, in bytes.
     ///
     /// # Errors
     ///
-    /// Whatever the system below says.
+    /// Any error of the underlying system.
     fn len(&self) -> io::Result<u64>;
 
-    /// Exactly the `len` bytes that start at `offset`.
+    /// Returns exactly the `len` bytes that start at `offset`.
     ///
-    /// Returning [`Bytes`] lets a source that already holds them give them out without a copy.
+    /// A source that already holds them can return [`Bytes`] without a copy.
     ///
-    /// A source that cannot say yet answers with [`Error::NeedRange`](crate::Error::NeedRange) inside [`io::Error::other`]; it comes
-    /// out of the table's methods as it went in.
+    /// A source that cannot answer yet returns [`Error::NeedRange`](crate::Error::NeedRange) inside
+    /// [`io::Error::other`]. The table's methods pass it on unchanged.
     ///
     /// # Errors
     ///
-    /// If there are not so many bytes ([`io::ErrorKind::UnexpectedEof`]), or whatever the system below says.
+    /// [`io::ErrorKind::UnexpectedEof`] if the source ends before these bytes do, or any error of
+    /// the underlying system.
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes>;
 }
 
@@ -55,7 +56,7 @@ pub(in crate::table) fn beyond_end(offset: u64, len: usize, source_len: u64) -> 
     io::Error::new(io::ErrorKind::UnexpectedEof, message)
 }
 
-/// The range `offset..offset + len` of something that is `source_len` bytes long and in memory.
+/// The range `offset..offset + len`, as indices into `source_len` bytes in memory.
 fn range_in(offset: u64, len: usize, source_len: usize) -> io::Result<std::ops::Range<usize>> {
     usize::try_from(offset)
         .ok()
@@ -77,7 +78,7 @@ impl ReadAt for [u8] {
     }
 }
 
-/// Each read copies; turn the vector into [`Bytes`] to avoid that.
+/// Each read copies. Turn the vector into [`Bytes`] to avoid that.
 impl ReadAt for Vec<u8> {
     fn len(&self) -> io::Result<u64> {
         ReadAt::len(self.as_slice())
@@ -88,7 +89,7 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// Reads are views; nothing is copied.
+/// Each read is a view: nothing is copied.
 impl ReadAt for Bytes {
     fn len(&self) -> io::Result<u64> {
         Ok(Bytes::len(self) as u64)
@@ -99,7 +100,7 @@ impl ReadAt for Bytes {
     }
 }
 
-/// Reads go to the file itself, one call of the system each, and may run on many threads at once.
+/// Each read is one system call, and reads may run on many threads at once.
 ///
 /// On Windows they move the file's position.
 #[cfg(any(unix, windows))]
@@ -113,7 +114,7 @@ impl ReadAt for std::fs::File {
     }
 }
 
-/// Calls `read` until it has read all that is asked for. It may read less each time, be interrupted, and
+/// Calls `read` until it has read all `len` bytes. A call may read less or be interrupted, and
 /// reads nothing only at the end.
 #[cfg(any(unix, windows))]
 fn read_all(
@@ -177,7 +178,8 @@ mod tests {
 
     use super::*;
 
-    /// Every source must answer alike, at every range in and around it.
+    /// Checks that a source answers every range in and around its contents as every other source
+    /// does.
     fn check(source: &dyn ReadAt, contents: &[u8]) {
         let n = contents.len();
         assert_eq!(source.len().unwrap(), n as u64);
@@ -190,7 +192,7 @@ mod tests {
                         let error = answer.expect_err("beyond the end");
                         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{start} + {len}");
                     }
-                    // An empty range beyond the end may be either.
+                    // An empty range beyond the end may be an answer or an error.
                     None => assert!(answer.is_ok_and(|bytes| bytes.is_empty()) || start > n),
                 }
             }

@@ -1,5 +1,5 @@
-//! Blocks and their trailers, written one behind the other (`WriteBlock` and `WriteRawBlock` of LevelDB's
-//! `table/table_builder.cc`).
+//! Writing blocks and their trailers, one behind the other (`WriteBlock` and `WriteRawBlock` of
+//! LevelDB's `table/table_builder.cc`).
 
 use std::io::{self, Write};
 
@@ -10,7 +10,8 @@ use crate::table::codec::{Compression, Compressor};
 use crate::table::format::{BlockHandle, Footer};
 use crate::{Error, Result};
 
-/// Writes to `writer` and counts. After an error the file is lost: part of a block may be in it.
+/// Writes to `writer` and counts the bytes. After an error the file is lost, since part of a block
+/// may be in it.
 pub(in crate::table) struct BlockWriter<W> {
     writer: W,
     offset: u64,
@@ -23,12 +24,12 @@ impl<W: Write> BlockWriter<W> {
         Self { writer, offset: 0, compression, compressor: Compressor::new() }
     }
 
-    /// How many bytes are written, which is where the next block will lie.
+    /// The number of bytes written, which is the offset of the next block.
     pub(in crate::table) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Writes a block of entries, compressed where that pays, and begins the next in `block`.
+    /// Writes a block of entries, compressed if that pays, and resets `block` for the next one.
     pub(in crate::table) fn write_block(&mut self, block: &mut BlockBuilder) -> Result<BlockHandle> {
         let contents = block.finish();
         let handle = match self.compressor.compress(self.compression, contents) {
@@ -41,7 +42,7 @@ impl<W: Write> BlockWriter<W> {
         Ok(handle)
     }
 
-    /// Writes a block that holds no entries, uncompressed. The trailer is left behind it in `contents`.
+    /// Writes a block without entries, uncompressed. Leaves its trailer appended to `contents`.
     pub(in crate::table) fn write_raw(&mut self, contents: &mut Vec<u8>) -> Result<BlockHandle> {
         write_stored(&mut self.writer, &mut self.offset, contents, Compression::None)
     }
@@ -59,7 +60,8 @@ impl<W: Write> BlockWriter<W> {
     }
 }
 
-/// Writes contents and trailer at once: a block is one call of `write` where the writer takes it whole.
+/// Writes contents and trailer together, so that a block is one call of `write` if the writer takes
+/// it whole.
 fn write_stored(
     writer: &mut impl Write,
     offset: &mut u64,
@@ -73,8 +75,8 @@ fn write_stored(
     Ok(handle)
 }
 
-/// As [`Write::write_all`], but counts what is written, and a writer that claims to have written
-/// more than it was given is an error, not a panic.
+/// Writes all of `bytes` as [`Write::write_all`] does, and counts them. If a writer claims to have
+/// written more than it was given, that is an error, not a panic.
 fn write_all(writer: &mut impl Write, offset: &mut u64, mut bytes: &[u8]) -> Result<()> {
     while !bytes.is_empty() {
         let error = match writer.write(bytes) {
@@ -102,7 +104,7 @@ fn write_all(writer: &mut impl Write, offset: &mut u64, mut bytes: &[u8]) -> Res
 mod tests {
     use super::*;
 
-    /// Where 32 bits end, signed and not.
+    /// Offsets around the ends of 32 bits, signed and unsigned.
     #[test]
     fn blocks_beyond_4_gib_are_written_where_they_are() {
         for offset in [(1 << 31) - 5, (1 << 32) - 20, (1 << 32) - 5, 1 << 32, 1 << 40] {

@@ -1,11 +1,11 @@
-//! A table that could not be finished.
+//! The error of a table that could not be finished.
 
 use std::fmt;
 
 use crate::Error;
 
-/// Why [`TableBuilder::finish`](crate::table::TableBuilder::finish) failed, with the writer: a file can be truncated or
-/// removed, a buffer looked at.
+/// The error of [`TableBuilder::finish`](crate::table::TableBuilder::finish), with the writer: a
+/// file can then be truncated or removed, a buffer inspected.
 ///
 /// `?` turns it into the [`Error`] alone.
 #[must_use]
@@ -25,12 +25,12 @@ impl<W> FinishError<W> {
         self.error
     }
 
-    /// The writer. What it holds is no table.
+    /// The writer. Its contents are no table.
     pub fn into_writer(self) -> W {
         self.writer
     }
 
-    /// Both.
+    /// The error and the writer.
     pub fn into_parts(self) -> (Error, W) {
         (self.error, self.writer)
     }

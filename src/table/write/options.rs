@@ -1,4 +1,4 @@
-//! How a table is written.
+//! Options for writing a table.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use crate::key::internal_comparator::InternalKeyComparator;
 use crate::table::codec::Compression;
 use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy};
 
-/// How a [`TableBuilder`](crate::table::TableBuilder) writes: LevelDB's `Options`, as far as they concern tables.
+/// Options of a [`TableBuilder`](crate::table::TableBuilder): LevelDB's `Options`, as far as they
+/// concern tables.
 ///
 /// The defaults are LevelDB's: blocks of 4 KiB, a restart every 16 entries, Snappy, no filters.
 ///
@@ -52,26 +53,31 @@ impl Default for WriteOptions {
 }
 
 impl WriteOptions {
-    /// A data block ends with the entry that brings it to this many bytes before compression. Default 4096.
+    /// The size of a data block, in bytes before compression. A block ends with the entry that
+    /// brings it to this size. Default 4096.
     ///
-    /// Larger blocks compress better and make the index smaller; each lookup reads a whole one.
+    /// Larger blocks compress better and make the index smaller, but each lookup reads a whole
+    /// block.
     pub fn block_size(mut self, bytes: usize) -> Self {
         self.block_size = bytes;
         self
     }
 
-    /// Every so many entries of a block the key is stored whole. At least 1, default 16. The index always has 1.
+    /// The number of entries from one restart of a block to the next. At a restart the key is
+    /// stored whole. At least 1, default 16; in the index it is always 1.
     ///
-    /// A seek reads up to that many entries one by one.
+    /// A seek reads up to this many entries one by one.
     pub fn restart_interval(mut self, entries: u32) -> Self {
         self.restart_interval = entries;
         self
     }
 
-    /// How data blocks, index and metaindex are compressed where it saves more than an eighth. Default Snappy.
+    /// The compression of data blocks, index and metaindex, each compressed only if that saves more
+    /// than an eighth. Default Snappy.
     ///
-    /// Readers limit what a compressed block may hold ([`ReadOptions::max_block_size`](crate::table::ReadOptions::max_block_size), 8 MiB unless set): with
-    /// larger blocks or values, raise that or do not compress.
+    /// Readers limit the decompressed size of a block
+    /// ([`ReadOptions::max_block_size`](crate::table::ReadOptions::max_block_size), 8 MiB by
+    /// default). With larger blocks or values, raise that limit or do not compress.
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;
         self
@@ -82,48 +88,51 @@ impl WriteOptions {
         self.filter_policies(vec![Arc::new(policy)])
     }
 
-    /// Several policies, each of which makes a filter block of its own, such as one under an old name and one under the new; or none.
-    /// Their names have to differ.
+    /// Several policies, each of which makes a filter block of its own: for example one under an
+    /// old name and one under the new. Without any, there are no filters. The names have to differ.
     pub fn filter_policies(mut self, policies: Vec<SharedPolicy>) -> Self {
         self.filter_policies = policies;
         self
     }
 
-    /// Each filter is for `1 << base_lg` bytes of data blocks: 0 to 63, default 11, that is 2 KiB.
+    /// The range of a filter: there is one for every `1 << base_lg` bytes of data blocks. 0 to 63,
+    /// default 11, which is 2 KiB.
     ///
-    /// The keys of that many bytes are kept until their filter is made. LevelDB reads any of them.
+    /// The keys of a range are kept until its filter is made. LevelDB reads filters of any range.
     pub fn base_lg(mut self, base_lg: u8) -> Self {
         self.base_lg = base_lg;
         self
     }
 
-    /// The most bytes a filter block may have, default 1 GiB. 4 GiB is the most that its format allows.
+    /// The greatest size of a filter block, in bytes. Default 1 GiB; the format allows no more than
+    /// 4 GiB.
     pub fn max_filter_block_size(mut self, bytes: u64) -> Self {
         self.max_filter_block_size = Some(bytes);
         self
     }
 
-    /// The order of the keys, or with [`internal_keys`](Self::internal_keys) of the user keys. Default
-    /// [`BytewiseComparator`].
+    /// The order of the keys or, with [`internal_keys`](Self::internal_keys), of the user keys.
+    /// Default [`BytewiseComparator`].
     pub fn comparator(mut self, comparator: impl Comparator + 'static) -> Self {
         self.comparator = Arc::new(comparator);
         self
     }
 
-    /// Whether keys are a database's internal keys: user key, then sequence number and type. Default no.
+    /// If true, the keys are a database's internal keys: user key, then sequence number and type.
+    /// Default false.
     ///
-    /// They are then ordered by [`InternalKeyComparator`] and filtered by [`InternalFilterPolicy`], as
-    /// LevelDB's databases do, and a key of under eight bytes is an error.
+    /// They are then ordered by [`InternalKeyComparator`] and filtered by [`InternalFilterPolicy`],
+    /// as in LevelDB's databases. A key of under eight bytes is an error.
     pub fn internal_keys(mut self, internal_keys: bool) -> Self {
         self.internal_keys = internal_keys;
         self
     }
 
-    /// Checks all options together, as a table does when it is begun.
+    /// Checks all options together, as starting a table does.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] for the first option that is not what it may be.
+    /// [`Error::InvalidOption`] for the first option that is invalid.
     pub fn check(&self) -> Result<()> {
         self.filter_builders().map(drop)
     }
@@ -137,8 +146,8 @@ impl WriteOptions {
         }
     }
 
-    /// Checks all options, and makes a builder for each policy, with the policy's name, in the order of the
-    /// names, which is that of the metaindex.
+    /// Checks all options and makes a builder for each policy. Returns the builders with their
+    /// policies' names, in the order of the names, which is that of the metaindex.
     pub(in crate::table) fn filter_builders(
         &self,
     ) -> Result<Vec<(String, FilterBlockBuilder<SharedPolicy>)>> {
@@ -150,7 +159,8 @@ impl WriteOptions {
             });
         }
         check_base_lg(self.base_lg)?;
-        // Asked once: a name that changes between two comparisons would make the sort panic.
+        // Each name is read once: one that changed between two comparisons would make the sort
+        // panic.
         let named = |policy: &SharedPolicy| (policy.name().to_owned(), Arc::clone(policy));
         let mut policies: Vec<(String, SharedPolicy)> = self.filter_policies.iter().map(named).collect();
         policies.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -1,26 +1,27 @@
-//! What a [`TableBuilder`](crate::table::TableBuilder) has written.
+//! A summary of the table that a [`TableBuilder`](crate::table::TableBuilder) has written.
 
 use bytes::Bytes;
 
 use crate::{FilterBlockReader, SharedPolicy};
 
-/// What [`TableBuilder::finish`](crate::table::TableBuilder::finish) has written.
+/// A summary of the written table, returned by
+/// [`TableBuilder::finish`](crate::table::TableBuilder::finish).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableSummary {
     /// The table's size in bytes.
     pub file_size: u64,
-    /// How many entries it has.
+    /// The number of entries.
     pub num_entries: u64,
-    /// How many data blocks they are in.
+    /// The number of data blocks.
     pub data_blocks: u64,
-    /// The size of all data blocks as stored, their trailers of five bytes included.
+    /// The size of all data blocks as stored, in bytes, including their five-byte trailers.
     pub data_size: u64,
-    /// The size of the index as stored, without trailer.
+    /// The size of the index as stored, in bytes, without its trailer.
     pub index_size: u64,
-    /// The first and the last key; `None` in a table without entries.
+    /// The first and the last key, or `None` in a table without entries.
     pub key_range: Option<(Bytes, Bytes)>,
-    /// Each policy's filters, by the policies' names in ascending order.
+    /// The filters of each policy, in ascending order of the policies' names.
     pub filters: Vec<FilterSummary>,
 }
 
@@ -30,11 +31,11 @@ pub struct TableSummary {
 pub struct FilterSummary {
     /// The policy's name, without `filter.`.
     pub policy: String,
-    /// How many filters there are, empty ones included.
+    /// The number of filters, including the empty ones.
     pub filters: u64,
-    /// How many of them are empty: no data block starts in their range.
+    /// The number of empty filters. A filter is empty if no data block starts in its range.
     pub empty_filters: u64,
-    /// The size of the filter block in bytes, without trailer.
+    /// The size of the filter block in bytes, without its trailer.
     pub size: u64,
 }
 

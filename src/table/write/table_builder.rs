@@ -14,10 +14,10 @@ use crate::table::block::BlockBuilder;
 use crate::table::format::{BlockHandle, FILTER_PREFIX, Footer};
 use crate::{Error, FilterBlockBuilder, Result, SharedPolicy, escape};
 
-/// Writes a table, key by key in ascending order, to anything that can be written to.
+/// Writes a table, key by key in ascending order, to any writer.
 ///
-/// Uncompressed, the bytes are those that LevelDB's `TableBuilder` writes. With Snappy, LevelDB reads them; how a block is
-/// compressed is up to the encoder.
+/// Uncompressed, the bytes are those that LevelDB's `TableBuilder` writes. With Snappy, LevelDB
+/// reads them, but the compressed bytes are up to the encoder.
 ///
 /// ```
 /// use filterblock::BloomFilterPolicy;
@@ -34,23 +34,29 @@ use crate::{Error, FilterBlockBuilder, Result, SharedPolicy, escape};
 ///
 /// # The writer
 ///
-/// Each block is handed over in one call of `write`, so that a `File` needs no buffer around it unless
-/// blocks are very small. Interrupted calls are repeated, partial ones continued. [`finish`](Self::finish) flushes the writer and
-/// returns it; making a file durable (`File::sync_all`, and its folder) is left to the caller.
+/// Each block is handed over in one call of `write`, so a `File` needs no buffer around it unless
+/// blocks are very small. Interrupted calls are repeated and partial ones continued.
+/// [`finish`](Self::finish) flushes the writer and returns it. Making a file durable
+/// (`File::sync_all`, and its folder) is left to the caller.
 ///
 /// # Memory
 ///
-/// That of one data block, the index and the filters, not that of the table:
+/// A builder holds one data block, the index and the filters, never the whole table:
 ///
-/// - the current data block, and a second buffer for it compressed: `block_size` and the largest entry each;
-/// - the index: for each data block a key, shortened where its neighbour allows, and up to 27 bytes;
-/// - for each filter policy its filters (at 10 bits a key, 1.25 bytes for each key) and 16 bytes a filter. While
-///   [`finish`](Self::finish) writes them there is a second copy, with 4 bytes for every range of `1 << base_lg` bytes;
-/// - for each filter policy the keys of the current range, and 8 bytes for each. With the default range of 2 KiB
-///   these are the keys of a data block or a few; larger ranges add theirs, and with `base_lg` 63 they are all keys of the table.
+/// - the current data block, and a second buffer to compress it: `block_size` and the largest entry
+///   each;
+/// - the index: for each data block a key, shortened if its neighbour allows that, and up to 27
+///   bytes;
+/// - for each filter policy its filters (at 10 bits a key, 1.25 bytes for each key) and 16 bytes a
+///   filter. While [`finish`](Self::finish) writes them there is a second copy, with 4 bytes for
+///   every range of `1 << base_lg` bytes;
+/// - for each filter policy the keys of the current range, and 8 bytes for each key. With the
+///   default range of 2 KiB these are the keys of one data block or a few. Larger ranges have more,
+///   and `base_lg` 63 means all keys of the table.
 ///
-/// A buffer that grows can have twice the size it needs. Measured for 1 GB of data (16-byte keys, 100-byte values,
-/// 10 bits a key): 36 MB with `base_lg` 11, of which the filters take two thirds, 31 MB with 20, and 243 MB with 63.
+/// A growing buffer can have twice the size it needs. Measured for 1 GB of data (16-byte keys,
+/// 100-byte values, 10 bits a key): 36 MB with `base_lg` 11, of which the filters take two thirds,
+/// 31 MB with 20, and 243 MB with 63.
 #[must_use = "a table is complete only once it is finished"]
 pub struct TableBuilder<W: Write> {
     state: State,
@@ -59,37 +65,38 @@ pub struct TableBuilder<W: Write> {
     internal_keys: bool,
     block_size: usize,
     restart_interval: u32,
-    /// With each policy's name, in ascending order.
+    /// With each policy's name, in ascending order of the names.
     filters: Vec<(String, FilterBlockBuilder<SharedPolicy>)>,
     data: BlockBuilder,
     index: BlockBuilder,
-    /// The data block just written. Its index entry waits for the next key, for the shortest key between the two.
+    /// The data block just written. Its index entry waits for the next key, to use the shortest key
+    /// between the two.
     pending: Option<BlockHandle>,
-    /// For keys and handles of index entries.
+    /// Buffers for the keys and handles of index and metaindex entries.
     scratch: (Vec<u8>, Vec<u8>),
     num_entries: u64,
     data_blocks: u64,
     smallest_key: Bytes,
 }
 
-/// Whether a table can be written.
+/// The state of the table.
 enum State {
     Ready,
     /// The options are invalid, which is still to be reported.
     Refused(Error),
-    /// An error, shown here, left the file incomplete.
+    /// An error, of this message, left the file incomplete.
     Abandoned(String),
 }
 
 impl<W: Write> TableBuilder<W> {
-    /// Begins a table at the start of `writer`. Writes nothing yet and never fails: invalid options are
-    /// reported by the first [`add`](Self::add) or [`finish`](Self::finish).
+    /// Starts a table at the beginning of `writer`. Writes nothing yet and never fails: invalid
+    /// options are reported by the first [`add`](Self::add) or [`finish`](Self::finish).
     pub fn new(writer: W, options: WriteOptions) -> Self {
         let (state, filters) = match options.filter_builders() {
             Ok(filters) => (State::Ready, filters),
             Err(error) => (State::Refused(error), Vec::new()),
         };
-        // What is refused writes nothing, so any interval does.
+        // A table of invalid options writes nothing, so any interval will do.
         let restart_interval = options.restart_interval.max(1);
         Self {
             state,
@@ -109,21 +116,23 @@ impl<W: Write> TableBuilder<W> {
         }
     }
 
-    /// Adds an entry. Its key comes after all keys added before, by the table's comparator.
+    /// Adds an entry. Its key has to come after all keys added before, in the comparator's order.
     ///
     /// # Errors
     ///
-    /// The entry is not added, and the table can go on without it, after
+    /// After these errors the entry is not added, and the table can go on without it:
     ///
-    /// - [`Error::KeyOrder`] if the key does not come after the one before it,
-    /// - [`Error::ShortInternalKey`] if it is to be an internal key and has fewer than eight bytes,
+    /// - [`Error::KeyOrder`] if the key does not come after the previous one,
+    /// - [`Error::ShortInternalKey`] if it should be an internal key and has fewer than eight
+    ///   bytes,
     /// - [`Error::Limit`] if key and value do not fit into a block of 4 GiB.
     ///
-    /// The table is lost, and every further call is [`Error::TableAbandoned`], after
+    /// After these the table is lost, and every further call returns [`Error::TableAbandoned`]:
     ///
     /// - [`Error::InvalidOption`] if the options were invalid,
     /// - [`Error::Io`] if the writer fails, or takes no bytes,
-    /// - any error of a filter policy, or [`Error::Limit`] if a filter block or the index outgrows its limit.
+    /// - any error of a filter policy,
+    /// - [`Error::Limit`] if a filter block or the index outgrows its limit.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.check_usable()?;
         self.check_entry(key, value)?;
@@ -131,22 +140,23 @@ impl<W: Write> TableBuilder<W> {
         result.inspect_err(|error| self.state = State::Abandoned(error.to_string()))
     }
 
-    /// How many bytes are written so far. The current data block is not among them.
+    /// The number of bytes written so far. The current data block is not among them.
     pub fn file_size(&self) -> u64 {
         self.out.offset()
     }
 
-    /// How many entries are added so far.
+    /// The number of entries added so far.
     pub fn num_entries(&self) -> u64 {
         self.num_entries
     }
 
-    /// Writes what is left of the table (the last data block, filter blocks, metaindex, index and footer), flushes
-    /// the writer and returns it, with what was written. The caller syncs.
+    /// Writes the rest of the table: the last data block, filter blocks, metaindex, index and
+    /// footer. Then flushes the writer and returns it with a summary. The caller syncs.
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add) where the table is lost. The error gives the writer back; `?` keeps the [`Error`] alone.
+    /// Those of [`add`](Self::add) after which the table is lost. They give the writer back; `?`
+    /// keeps the [`Error`] alone.
     pub fn finish(mut self) -> std::result::Result<(W, TableSummary), FinishError<W>> {
         match self.finish_file() {
             Ok(summary) => Ok((self.out.into_writer(), summary)),
@@ -194,7 +204,7 @@ impl<W: Write> TableBuilder<W> {
         })
     }
 
-    /// All that can be wrong with an entry, found before anything is changed.
+    /// Checks an entry for all that can be wrong with it, before anything is changed.
     fn check_entry(&self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.internal_keys && key.len() < TAG_LEN {
             return Err(Error::ShortInternalKey {
@@ -242,7 +252,8 @@ impl<W: Write> TableBuilder<W> {
         self.filters.iter_mut().try_for_each(|(_, filter)| filter.start_block(offset))
     }
 
-    /// Names the data block at `handle`, whose last key is the last one added, by a short key that comes before `next`.
+    /// Adds the index entry of the data block at `handle`, which ends with the last key added. The
+    /// entry's key is a short one at or after that key, and before `next`.
     fn add_index_entry(&mut self, handle: BlockHandle, next: Option<&[u8]>) -> Result<()> {
         let (name, value) = &mut self.scratch;
         let last_key = self.data.last_key();
@@ -252,7 +263,8 @@ impl<W: Write> TableBuilder<W> {
             Some(next) => self.comparator.find_shortest_separator(name, next),
             None => self.comparator.find_short_successor(name),
         }
-        // A comparator that shortens wrongly costs space here, where it would otherwise cost keys.
+        // A key that the comparator has shortened wrongly is replaced by the full key: that costs
+        // space, where the wrong one would cost keys.
         let order = &self.comparator;
         if order.compare(name, last_key).is_lt() || next.is_some_and(|next| order.compare(name, next).is_ge())
         {

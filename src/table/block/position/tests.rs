@@ -33,7 +33,7 @@ fn walk_error(block: &Block) -> String {
             Err(error) => break error,
         }
     };
-    // It stands nowhere and stays there.
+    // There is no current entry, and no further call makes one.
     for _ in 0..2 {
         assert!(!at.valid() && at.key(block).is_empty() && at.value(block).is_empty());
         assert!(matches!(at.next(block), Ok(false)));
@@ -102,7 +102,7 @@ fn long_keys_are_not_put_together_but_read_where_they_lie() {
         for _ in 0..2 {
             assert!(at.next(&block).unwrap());
             assert_eq!(at.key(&block), b"abcdefgh");
-            // "abx" and "abxyz" share bytes.
+            // "abx" and "abxyz" share bytes with their predecessors.
             let mut found = Ok(true);
             for expected in [&b"abx"[..], b"abxyz", b"a"] {
                 found = at.next(&block);

@@ -34,7 +34,7 @@ fn types_that_nobody_reads_are_named() {
     assert_eq!(Codec::foreign_name(4), Some("LZ4 in RocksDB"));
 }
 
-/// Where only one codec can be meant, what that one finds wrong is said.
+/// If the data can only be one codec's, its error is the one reported.
 #[cfg(all(feature = "zstd", feature = "zlib", feature = "lz4"))]
 #[test]
 fn damage_is_told_by_the_codec_meant() {
@@ -43,9 +43,10 @@ fn damage_is_told_by_the_codec_meant() {
         (2, b"\x28\xb5\x2f\xfdjunk", "expected a Zstandard frame, found"),
         (2, b"\x78\x9cjunk", "expected zlib data, found"),
         (2, b"\x78\x9c\x01\x00\x00\xff\xff\x00\x00\x00\x02", "expected zlib data, found a wrong checksum"),
-        // No block type is 3.
+        // There is no block of type 3.
         (4, &[0xff; 40], "expected deflate data, found invalid data"),
-        // An empty block that is stored, cut before its length, and whole but not the last.
+        // An empty stored block: cut before its length; whole, but not the last; and followed by
+        // more.
         (4, b"\x01", "expected deflate data, found an end within them"),
         (4, b"\x00\x00\x00\xff\xff", "expected deflate data, found an end within them"),
         (4, b"\x01\x00\x00\xff\xffmore", "expected deflate data, found 4 bytes behind their end"),
@@ -58,7 +59,7 @@ fn damage_is_told_by_the_codec_meant() {
 #[cfg(feature = "zstd")]
 #[test]
 fn a_declared_length_is_held_to_the_limit_before_the_data() {
-    // One segment with its length in a byte, and one stored block of five bytes, the last.
+    // A single segment with a length of one byte, and one raw block of five bytes, the last.
     let frame =
         |declared: u8| Bytes::from([b"\x28\xb5\x2f\xfd\x20", &[declared][..], b"\x29\0\0hello"].concat());
     assert_eq!(decompress(3, frame(5), 0, 5, MEMORY).unwrap().0, "hello");
@@ -72,7 +73,7 @@ fn a_declared_length_is_held_to_the_limit_before_the_data() {
     }
 }
 
-/// A frame of `len` zeros in blocks of 128 KiB, with these bytes behind the magic.
+/// A frame of `len` zeros in blocks of 128 KiB, with `header` behind the magic.
 #[cfg(feature = "zstd")]
 fn zeros(header: &[u8], len: u32) -> Bytes {
     let mut frame = [b"\x28\xb5\x2f\xfd", header].concat();
@@ -85,7 +86,7 @@ fn zeros(header: &[u8], len: u32) -> Bytes {
     frame.into()
 }
 
-/// What codecs make counts, whether or not it is any good.
+/// Bytes that a codec makes are counted, sound or not.
 #[cfg(all(feature = "zstd", feature = "zlib", feature = "lz4"))]
 #[test]
 fn what_is_made_is_counted_also_where_it_is_damaged() {
@@ -98,7 +99,7 @@ fn what_is_made_is_counted_also_where_it_is_damaged() {
     };
     assert_eq!(made(0, b"hello"), (true, 5));
     assert_eq!(made(1, b"\x05\x10hello"), (true, 5));
-    // Of a declared length all is counted: it is filled with zeros first.
+    // A declared length counts in full, since so many zeros are written first.
     assert_eq!(made(1, b"\x06\x10hello"), (false, 6));
     assert_eq!(made(1, b"\xff\xff\xff\xff\x0f"), (false, 0));
     let zlib = miniz_oxide::deflate::compress_to_vec_zlib(&[7; 100_000], 6);
@@ -112,7 +113,8 @@ fn what_is_made_is_counted_also_where_it_is_damaged() {
     let cut = &zlib[2..last - 4];
     let (is_sound, found) = made(4, cut);
     assert!(!is_sound && found > 50_000, "{found}");
-    // Two blocks of 128 KiB, with a checksum that is wrong, and the second block of a type that there is not.
+    // Two blocks of 128 KiB with a wrong checksum. Below, the second is of a type that does not
+    // exist.
     let mut frame = zeros(&[0x04, 7 << 3], 2 << 17).to_vec();
     frame.extend([0; 4]);
     let (is_sound, found) = made(3, &frame);
@@ -125,7 +127,7 @@ fn what_is_made_is_counted_also_where_it_is_damaged() {
     assert_eq!(made(2, b"\x05\0\0\0\x50hello"), (true, 5));
 }
 
-/// Contents and window are counted, and some of the decoder.
+/// Contents, window and a part of the decoder are counted.
 #[cfg(feature = "zstd")]
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
@@ -133,14 +135,14 @@ fn zstandard_keeps_to_its_memory() {
     for (len, memory) in
         [(1_u32 << 17, 3_014_658), (2 << 20, 7_077_889), (17 << 17, 7_208_961), (4 << 20, 11_272_193)]
     {
-        // One segment, its length in four bytes: the window is as long.
+        // A single segment with a length of four bytes: the window is as long.
         let frame = zeros(&[&[0xa0][..], &len.to_le_bytes()].concat(), len);
         let found = |memory| decompress(3, frame.clone(), 0, 8 << 20, memory);
         assert!(found(memory).is_ok_and(|(contents, _)| contents.len() == len as usize), "{len}");
         let error = found(memory - 1).unwrap_err();
         assert!(matches!(error, Error::Limit { found, .. } if found == u64::from(len)), "{error}");
     }
-    // Windows of 128 KiB, without and with five eighths more, and of 1 MiB; no declared length.
+    // Windows of 128 KiB, 208 KiB and 1 MiB, without a declared length.
     for (window, memory) in [(7 << 3, 3_145_730), (7 << 3 | 5, 3_276_801), (10 << 3, 4_194_305)] {
         let found = |memory| decompress(3, zeros(&[0, window], 2 << 17), 0, 8 << 20, memory);
         assert!(found(memory).is_ok_and(|(contents, _)| contents.len() == 2 << 17), "{window}");
@@ -148,15 +150,16 @@ fn zstandard_keeps_to_its_memory() {
     }
 }
 
-/// Bytes that are both: zlib's header and one stored block of deflate, longer than there are bytes; and a length and LZ4.
+/// Bytes with two readings: zlib's header and a stored block cut short, or a length and LZ4 data.
 #[cfg(all(feature = "zlib", feature = "lz4"))]
 #[test]
 fn data_with_a_mark_that_go_over_the_limit_are_not_taken_for_others() {
-    // To deflate, 0x78 and 0x9c are the header, then come an empty byte and the block's length 0xf000, twice. To LZ4, the first four
-    // bytes are the length 0x9c78, then comes a token, with its length of 15 + 255 + 15 literals.
+    // To zlib, 0x78 and 0x9c are the header, the next byte begins a stored block, and the four
+    // after it are the block's length 0xf000, plain and inverted. To LZ4, the first four bytes are
+    // the length 0x9c78. Then comes a token with its length of 15 + 255 + 15 literals.
     let mut stored = b"\x78\x9c\0\0\xf0\xff\x0f".to_vec();
     stored.extend([7; 285]);
-    // Four bytes from the one before, then literals to the end.
+    // A match of four bytes, one byte back, then literals to the end.
     stored.extend(b"\x01\0\xf0");
     let rest = 0x9c78 - 285 - 4;
     stored.extend(vec![0xff; (rest - 15) / 255]);
@@ -168,7 +171,7 @@ fn data_with_a_mark_that_go_over_the_limit_are_not_taken_for_others() {
     assert!(matches!(error, Error::Limit { limit: 0x9c78, .. }), "{error}");
 }
 
-/// A byte may stand for 255: as many are declared as may be, and more.
+/// One byte may stand for 255. The greatest length that ten bytes can hold is tried, and one more.
 #[cfg(feature = "lz4")]
 #[test]
 fn lz4_can_hold_so_much() {
