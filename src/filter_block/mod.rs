@@ -1,4 +1,5 @@
-//! The filter block: the filters of a table's data blocks, and where each one starts (LevelDB's `table/filter_block.h`).
+//! The filter block: the filters of a table's data blocks, and where each one starts (LevelDB's
+//! `table/filter_block.h`).
 //!
 //! ```text
 //! [filter 0] … [filter N-1]
@@ -7,12 +8,12 @@
 //! [base_lg: 1 byte]
 //! ```
 //!
-//! Filter i is for every data block whose offset in the file lies in
-//! `i << base_lg .. (i + 1) << base_lg`. A range in which no data block starts has an empty
-//! filter: no bytes, and the offset of the next one.
+//! Filter i covers every data block whose offset in the file lies in
+//! `i << base_lg .. (i + 1) << base_lg`. A range in which no data block starts has an empty filter:
+//! no bytes, and the same offset as the next filter. All integers are little-endian.
 //!
-//! For example, two filters `aa` and `bb bb` with nothing between, for blocks in the
-//! first and the third 2 KiB of a file:
+//! The block below has two filters, `aa` and `bb bb`, for data blocks in the first and in the third
+//! 2 KiB of a file. None starts in the second 2 KiB. Offsets in the left column are hexadecimal:
 //!
 //! ```text
 //! 0  aa            filter 0
