@@ -45,7 +45,7 @@ pub enum Error {
         len: usize,
     },
 
-    /// An allocation failed.
+    /// The memory asked for is not available.
     #[error("{what}: expected {bytes} bytes of memory, found less")]
     #[non_exhaustive]
     OutOfMemory {
@@ -85,7 +85,7 @@ pub enum Error {
     },
 
     // --- A limit ---
-    /// A limit allows less memory or work than is asked for. Nothing was allocated for it.
+    /// More memory or work is needed than a limit allows. Nothing was allocated for it.
     #[error("{what} at offset {offset}: expected at most {limit} bytes, found {found}")]
     #[non_exhaustive]
     Limit {

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-/// The number of bytes of a name or key that a message quotes at most.
+/// The most bytes of a name or key that a message quotes.
 const MAX_QUOTED: usize = 48;
 
 /// Shows `bytes` as text that no terminal acts on, fit to stand between double quotes.
