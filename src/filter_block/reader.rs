@@ -15,7 +15,7 @@ use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 /// Looks keys up in the filters of a table (LevelDB's `table/filter_block.cc`).
 ///
 /// Any bytes are accepted. If they are malformed, every key "may match", and [`check`](Self::check)
-/// reports the damage. An empty filter matches nothing.
+/// reports the damage. An empty filter matches nothing, unless the policy answers otherwise.
 ///
 /// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. A lookup
 /// allocates nothing.

@@ -25,8 +25,8 @@ pub enum KeyFormat {
     /// are cut the same way.
     #[default]
     LevelDb,
-    /// The format of Basho's LevelDB (Riak). Keys of types 2 and 3 have a time of eight bytes
-    /// besides.
+    /// The format of Basho's LevelDB (Riak), whose keys of types 2 and 3 also have a time of eight
+    /// bytes.
     Basho,
 }
 

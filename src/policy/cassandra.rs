@@ -86,7 +86,7 @@ impl CassandraBloomPolicy {
     /// Returns a policy for filters of `buckets_per_element` bits a key, at least 1 and at most 15,
     /// with the best K for them.
     ///
-    /// From 143 million keys on, fewer than 15 bits a key fit. A filter then has as many as do.
+    /// From 143 million keys on, 15 bits a key no longer fit. A filter then has the most that do.
     pub const fn new(buckets_per_element: u32) -> Self {
         Self { sizing: Sizing::Buckets(buckets_per_element) }
     }
