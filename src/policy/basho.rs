@@ -32,9 +32,9 @@ const PRIMES: usize = 12_498;
 /// A filter takes `bits_per_key` bits for each key, at least 61, a few more for the prime, and one
 /// byte.
 ///
-/// # Layout
+/// # Encoding
 ///
-/// The filter has the [common layout](crate::policy#layout). Positions are taken modulo the largest
+/// The filter has the [common layout](crate::policy#encoding). Positions are taken modulo the largest
 /// prime below the number of bits, or from 99,984 bits on modulo the number of bits itself. With
 /// `h` LevelDB's hash with a signed tail and `h2` the low half of MurmurHash64A, a key sets k bits.
 /// Bit number j, from 0, is `(h + (j + 1) * h2) % modulus` in 64-bit arithmetic. After each one

@@ -50,9 +50,9 @@ const FINEST: f64 = 0.000744;
 /// bytes, and one byte. Making it takes two passes over each key and K bits to set. A lookup takes
 /// two passes and up to K bits to read.
 ///
-/// # Layout
+/// # Encoding
 ///
-/// The filter has the [common layout](crate::policy#layout). For n keys the array has n * buckets +
+/// The filter has the [common layout](crate::policy#encoding). For n keys the array has n * buckets +
 /// 20 bits, rounded up to whole words of 8 bytes, at most 2^31 - 64. With `h1 = hash(key, 0)` and
 /// `h2 = hash(key, h1)`, by MurmurHash2 with Cassandra's tail, the K bits of a key are
 /// `|(h1 + i * h2) % bits|` for i from 0, in signed 32-bit arithmetic.

@@ -36,7 +36,7 @@
 //! name has to change. A policy that hashes keys gives the same filters and answers by hash as by
 //! key.
 //!
-//! # Layout
+//! # Encoding
 //!
 //! All Bloom filters here have one layout, LevelDB's:
 //!

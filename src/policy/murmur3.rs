@@ -28,9 +28,9 @@ const MAX_PROBES: u8 = 64;
 ///
 /// [`AtomicBloomFilter`](crate::policy::AtomicBloomFilter) is the same filter in memory.
 ///
-/// # Layout
+/// # Encoding
 ///
-/// The filter has the [common layout](crate::policy#layout), with an array of m bits, a power of
+/// The filter has the [common layout](crate::policy#encoding), with an array of m bits, a power of
 /// two of at least 64. `h[0], h[1]` is the MurmurHash3 x64 128 (seed 0) of the key, and
 /// `h[2], h[3]` that of the key followed by a byte 0x01. Bit i of a key's k bits, from 0, is
 /// `h[i % 2] + i * h[2 + (i + 1) / 2 % 2]` modulo m, in 64-bit arithmetic.

@@ -16,9 +16,9 @@ const MAX_BITS: u64 = 1 << 32;
 /// key, about one absent key in a hundred passes. Making a filter takes a hash and k bits to set
 /// for each key. A lookup takes a hash and up to k bits to read.
 ///
-/// # Layout
+/// # Encoding
 ///
-/// The filter has the [common layout](crate::policy#layout). `h` is LevelDB's
+/// The filter has the [common layout](crate::policy#encoding). `h` is LevelDB's
 /// [hash](crate::hash::leveldb) of the key with [its seed](crate::hash::BLOOM_SEED), and `delta` is
 /// `h` rotated right by 17. k times, bit `h % bits` is set and `h += delta`, in 32-bit arithmetic.
 /// k above 30 is reserved for other encodings: such a filter matches every key. A filter of less
