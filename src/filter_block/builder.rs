@@ -109,7 +109,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Self { max_size: bytes.min(u64::from(u32::MAX)), ..self }
     }
 
-    /// The policy that makes the filters.
+    /// Returns the policy that makes the filters.
     pub const fn policy(&self) -> &P {
         &self.policy
     }

@@ -32,14 +32,6 @@ const PRIMES: usize = 12_498;
 /// A filter takes `bits_per_key` bits for each key, at least 61, a few more for the prime, and one
 /// byte.
 ///
-/// # Encoding
-///
-/// The filter has the [common layout](crate::policy#encoding). Positions are taken modulo the largest
-/// prime below the number of bits, or from 99,984 bits on modulo the number of bits itself. With
-/// `h` LevelDB's hash with a signed tail and `h2` the low half of MurmurHash64A, a key sets k bits.
-/// Bit number j, from 0, is `(h + (j + 1) * h2) % modulus` in 64-bit arithmetic. After each one
-/// `h += delta` in 32-bit arithmetic, where `delta` is the first `h` rotated right by 17.
-///
 /// ```
 /// use filterblock::{BashoBloom2Policy, FilterPolicy, KeyBuf};
 /// let policy = BashoBloom2Policy::default();
@@ -50,6 +42,14 @@ const PRIMES: usize = 12_498;
 /// assert!(!policy.key_may_match(b"x", &filter));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
+///
+/// # Encoding
+///
+/// The filter has the [common layout](crate::policy#encoding). Positions are taken modulo the
+/// largest prime below the number of bits, or from 99,984 bits on modulo the number of bits itself.
+/// `h` is LevelDB's hash with a signed tail, `h2` the low half of MurmurHash64A, and `delta` the
+/// first `h` rotated right by 17. k times, counting j from 0, bit `(h + (j + 1) * h2) % modulus` is
+/// set, in 64-bit arithmetic, and `h += delta`, in 32-bit arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BashoBloom2Policy {
     bits_per_key: u32,

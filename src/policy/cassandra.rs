@@ -50,17 +50,6 @@ const FINEST: f64 = 0.000744;
 /// bytes, and one byte. Making it takes two passes over each key and K bits to set. A lookup takes
 /// two passes and up to K bits to read.
 ///
-/// # Encoding
-///
-/// The filter has the [common layout](crate::policy#encoding). For n keys the array has n * buckets +
-/// 20 bits, rounded up to whole words of 8 bytes, at most 2^31 - 64. With `h1 = hash(key, 0)` and
-/// `h2 = hash(key, h1)`, by MurmurHash2 with Cassandra's tail, the K bits of a key are
-/// `|(h1 + i * h2) % bits|` for i from 0, in signed 32-bit arithmetic.
-///
-/// A reader takes K from the filter, so any policy reads filters of any sizing. A key "may match"
-/// unless the array is one or more whole words, within the limit, and K is 1 to 15. The filter of
-/// no bytes matches nothing.
-///
 /// ```
 /// use filterblock::{CassandraBloomPolicy, FilterPolicy, KeyBuf};
 /// let policy = CassandraBloomPolicy::with_false_positive_rate(0.01)?;
@@ -71,6 +60,17 @@ const FINEST: f64 = 0.000744;
 /// assert!(!policy.key_may_match(b"x", &filter));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
+///
+/// # Encoding
+///
+/// The filter has the [common layout](crate::policy#encoding). For n keys the array has
+/// `n * buckets + 20` bits, rounded up to whole words of 8 bytes, at most 2^31 - 64. With
+/// `h1 = hash(key, 0)` and `h2 = hash(key, h1)`, by MurmurHash2 with Cassandra's tail, the K bits
+/// of a key are `|(h1 + i * h2) % bits|` for i from 0, in signed 32-bit arithmetic.
+///
+/// A reader takes K from the filter, so any policy reads filters of any sizing. A key "may match"
+/// unless the array is one or more whole words, within the limit, and K is 1 to 15. The filter of
+/// no bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CassandraBloomPolicy {
     sizing: Sizing,

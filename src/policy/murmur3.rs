@@ -28,17 +28,6 @@ const MAX_PROBES: u8 = 64;
 ///
 /// [`AtomicBloomFilter`](crate::policy::AtomicBloomFilter) is the same filter in memory.
 ///
-/// # Encoding
-///
-/// The filter has the [common layout](crate::policy#encoding), with an array of m bits, a power of
-/// two of at least 64. `h[0], h[1]` is the MurmurHash3 x64 128 (seed 0) of the key, and
-/// `h[2], h[3]` that of the key followed by a byte 0x01. Bit i of a key's k bits, from 0, is
-/// `h[i % 2] + i * h[2 + (i + 1) / 2 % 2]` modulo m, in 64-bit arithmetic.
-///
-/// A reader takes k from the filter, so any policy reads filters of any sizing. A key "may match"
-/// unless the array has a power of two of bytes, at least 8 and at most 2^31, and k is 1 to 64. The
-/// filter of no bytes matches nothing.
-///
 /// ```
 /// use filterblock::{FilterPolicy, KeyBuf, Murmur3BloomPolicy};
 /// let policy = Murmur3BloomPolicy::new(10);
@@ -49,6 +38,17 @@ const MAX_PROBES: u8 = 64;
 /// assert!(!policy.key_may_match(b"x", &filter));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
+///
+/// # Encoding
+///
+/// The filter has the [common layout](crate::policy#encoding), with an array of m bits, a power of
+/// two of at least 64. `h[0], h[1]` is the MurmurHash3 x64 128 (seed 0) of the key, and
+/// `h[2], h[3]` that of the key followed by a byte 0x01. Bit i of a key's k bits, from 0, is
+/// `h[i % 2] + i * h[2 + (i + 1) / 2 % 2]` modulo m, in 64-bit arithmetic.
+///
+/// A reader takes k from the filter, so any policy reads filters of any sizing. A key "may match"
+/// unless the array has a power of two of bytes, at least 8 and at most 2^31, and k is 1 to 64. The
+/// filter of no bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Murmur3BloomPolicy {
     bits_per_key: u32,

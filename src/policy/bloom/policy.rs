@@ -16,14 +16,6 @@ const MAX_BITS: u64 = 1 << 32;
 /// key, about one absent key in a hundred passes. Making a filter takes a hash and k bits to set
 /// for each key. A lookup takes a hash and up to k bits to read.
 ///
-/// # Encoding
-///
-/// The filter has the [common layout](crate::policy#encoding). `h` is LevelDB's
-/// [hash](crate::hash::leveldb) of the key with [its seed](crate::hash::BLOOM_SEED), and `delta` is
-/// `h` rotated right by 17. k times, bit `h % bits` is set and `h += delta`, in 32-bit arithmetic.
-/// k above 30 is reserved for other encodings: such a filter matches every key. A filter of less
-/// than two bytes matches nothing.
-///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
 /// let policy = BloomFilterPolicy::new(10);
@@ -34,6 +26,14 @@ const MAX_BITS: u64 = 1 << 32;
 /// assert!(!policy.key_may_match(b"x", &filter));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
+///
+/// # Encoding
+///
+/// The filter has the [common layout](crate::policy#encoding). `h` is LevelDB's
+/// [hash](crate::hash::leveldb) of the key with [its seed](crate::hash::BLOOM_SEED), and `delta` is
+/// `h` rotated right by 17. k times, bit `h % bits` is set and `h += delta`, in 32-bit arithmetic.
+/// k above 30 is reserved for other encodings: such a filter matches every key. A filter of less
+/// than two bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BloomFilterPolicy {
     bits_per_key: u32,
