@@ -1,5 +1,5 @@
-//! One error type, grouped by who is at fault: the system below us, the file,
-//! a limit the caller set, the caller, or the caller's filter policy.
+//! The library's one error type, grouped by who is at fault: the system below, the file, a limit
+//! that the caller set, the caller, or the caller's filter policy.
 
 use std::borrow::Cow;
 use std::io;
@@ -10,12 +10,12 @@ use bytes::Bytes;
 use crate::bytes::escape::quote;
 use crate::escape_path;
 
-/// The result of everything here that can fail.
+/// The result of the library's fallible functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Everything that can go wrong, with the numbers that say where and why.
+/// An error, with the numbers that locate and explain it.
 ///
-/// `Display` is complete and takes one line; bytes that come from a file are
+/// `Display` is complete and takes one line. Bytes that come from a file are
 /// [escaped](crate::escape()), and names and keys of more than 48 bytes are cut.
 /// [`with_path`](Error::with_path) adds the file.
 #[derive(Debug, thiserror::Error)]
@@ -26,75 +26,76 @@ pub enum Error {
     #[error("{action} at offset {offset}: {source}")]
     #[non_exhaustive]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         action: IoAction,
-        /// Where in the file.
+        /// Its offset in the file.
         offset: u64,
-        /// What the system, or the source the caller supplied, said.
+        /// The error of the system, or of the source that the caller supplied.
         source: io::Error,
     },
-    /// Not a fault: the bytes asked for have not been fetched yet. Fetch them and try again.
+    /// The bytes asked for have not been fetched yet. This is no fault: fetch them and try again.
     ///
-    /// A source of one's own makes it too, inside an [`io::Error`]. So this variant, unlike the others, can be made
-    /// outside the library, and gets no further fields.
+    /// A caller's own source returns it too, inside an [`io::Error`]. So this variant, unlike the
+    /// others, can be constructed outside the library, and gets no further fields.
     #[error("{len} bytes at offset {offset} are needed and have not been fetched")]
     NeedRange {
-        /// Where in the file the missing range starts.
+        /// The start of the missing range in the file.
         offset: u64,
-        /// How long it is, in bytes.
+        /// The length of the range, in bytes.
         len: usize,
     },
 
-    /// Memory could not be had.
+    /// The memory asked for is not available.
     #[error("{what}: expected {bytes} bytes of memory, found less")]
     #[non_exhaustive]
     OutOfMemory {
-        /// What it was for.
+        /// The purpose of the memory.
         what: &'static str,
-        /// How much of it.
+        /// The size of the allocation, in bytes.
         bytes: u64,
     },
 
     // --- The file ---
-    /// A file or block holds what its format does not allow.
+    /// A file or block violates its format.
     #[error("{what} at offset {offset}: expected {expected}, found {found}")]
     #[non_exhaustive]
     Corrupt {
-        /// Which structure is malformed.
+        /// The malformed structure.
         what: Structure,
-        /// Where it is: from the start of the file, or of the filter block if that is all there is.
+        /// Its offset from the start of the file, or of the filter block if there is no file around
+        /// it.
         offset: u64,
-        /// What the format asks for.
+        /// The format's requirement.
         expected: Cow<'static, str>,
-        /// What is there.
+        /// The actual contents.
         found: Cow<'static, str>,
     },
-    /// The file may be sound, but it uses what this build cannot read.
+    /// The file may be sound, but it uses a feature that this build cannot read.
     #[error("{what} at offset {offset}: expected {expected}, found {found}, which is not supported")]
     #[non_exhaustive]
     Unsupported {
-        /// Which structure asks for it.
+        /// The structure that uses the feature.
         what: Structure,
-        /// Where it is in the file.
+        /// Its offset in the file.
         offset: u64,
-        /// What can be read.
+        /// The variants that can be read.
         expected: Cow<'static, str>,
-        /// What is there, and what would read it, if anything.
+        /// The variant found, and what would read it, if anything does.
         found: Cow<'static, str>,
     },
 
     // --- A limit ---
-    /// More memory or work is asked for than a limit allows. Nothing was allocated for it.
+    /// More memory or work is needed than a limit allows. Nothing was allocated for it.
     #[error("{what} at offset {offset}: expected at most {limit} bytes, found {found}")]
     #[non_exhaustive]
     Limit {
-        /// What is too large.
+        /// The object that is too large.
         what: &'static str,
-        /// Where in the file or block.
+        /// Its offset in the file or block.
         offset: u64,
-        /// The most that is allowed, in bytes.
+        /// The limit, in bytes.
         limit: u64,
-        /// What would be needed, in bytes.
+        /// The size that would be needed, in bytes.
         found: u64,
     },
 
@@ -110,71 +111,72 @@ pub enum Error {
         block_offset: u64,
         /// The offset given before it.
         previous: u64,
-        /// The lowest offset still allowed.
+        /// The lowest offset that is still allowed.
         lowest: u64,
     },
     /// Keys were added to a table out of order.
     #[error("key {index}: expected a key after {}, found {}", quote(previous), quote(key))]
     #[non_exhaustive]
     KeyOrder {
-        /// How many keys were added before.
+        /// The number of keys added before.
         index: u64,
         /// The key added before.
         previous: Bytes,
         /// The key that does not come after it.
         key: Bytes,
     },
-    /// A table cannot be written further: an earlier error left it incomplete.
+    /// An earlier error left the table incomplete, so it cannot be written further.
     #[error("table given up after an earlier error: {error}")]
     #[non_exhaustive]
     TableAbandoned {
-        /// The error that ended the table, as it was shown.
+        /// The text of the error that ended the table.
         error: String,
     },
-    /// The start offsets given to [`Keys::new`](crate::Keys::new) do not describe keys lying end to end.
+    /// The start offsets given to [`Keys::new`](crate::Keys::new) do not describe keys that lie end
+    /// to end.
     #[error("start {index} of the keys: expected {lowest} to {highest}, found {found}")]
     #[non_exhaustive]
     KeyStarts {
-        /// Which start offset.
+        /// The number of the start offset, from 0.
         index: usize,
-        /// The least it may be: the start before it.
+        /// The lowest value allowed: the start before it.
         lowest: usize,
-        /// The most it may be: the number of bytes.
+        /// The highest value allowed: the number of bytes.
         highest: usize,
-        /// What it is.
+        /// The value given.
         found: usize,
     },
     /// A key is too short to carry the suffix of an internal key.
     #[error("internal key {index}: expected at least {expected} bytes, found {found}")]
     #[non_exhaustive]
     ShortInternalKey {
-        /// Which key, counted within the filter or the table being written.
+        /// The number of the key, from 0, within the filter or the table being written.
         index: u64,
-        /// How many bytes the suffix takes.
+        /// The length of the suffix, in bytes.
         expected: usize,
-        /// How many bytes the key has.
+        /// The length of the key, in bytes.
         found: usize,
     },
-    /// An option or argument is outside what it may be.
+    /// An option or argument is outside its range.
     #[error("{option}: expected {expected}, found {found}")]
     #[non_exhaustive]
     InvalidOption {
         /// The option's name.
         option: &'static str,
-        /// What it may be.
+        /// The values allowed.
         expected: Cow<'static, str>,
-        /// What was given.
+        /// The value given.
         found: Cow<'static, str>,
     },
-    /// A filter cannot be made as asked: too many keys or too many bits a key.
+    /// A filter cannot be made as asked, because of too many keys or too many bits a key.
     #[error("filter of {keys} keys: expected at most {limit} bits, found {bits}")]
     #[non_exhaustive]
     FilterSize {
-        /// How many keys it is for.
+        /// The number of keys.
         keys: u64,
-        /// The most bits it may have.
+        /// The highest number of bits allowed.
         limit: u64,
-        /// How many it would need.
+        /// The number of bits needed.
         bits: u128,
     },
 
@@ -182,39 +184,39 @@ pub enum Error {
     /// A policy reported an error of its own.
     #[error("filter policy: {0}")]
     Policy(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A policy does not look at keys by a hash, so it takes none.
+    /// A policy does not look at keys by a hash, so it takes no hashes.
     #[error("filter policy {}: expected one that takes hashes, found one that needs the keys", quote(policy.as_bytes()))]
     #[non_exhaustive]
     HashUnsupported {
         /// The policy's name.
         policy: String,
     },
-    /// A policy did not keep to what [`FilterPolicy`](crate::FilterPolicy) asks of it.
+    /// A policy violated the contract of [`FilterPolicy`](crate::FilterPolicy).
     #[error("filter policy {}: expected {expected}, found {found}", quote(policy.as_bytes()))]
     #[non_exhaustive]
     PolicyContract {
         /// The policy's name.
         policy: String,
-        /// What it should have done.
+        /// The contract's requirement.
         expected: &'static str,
-        /// What it did.
+        /// The policy's actual result.
         found: Cow<'static, str>,
     },
 
     // --- Any of these, with the file ---
-    /// One of the errors above, and the file it is about.
+    /// One of the errors above, with the file that it is about.
     #[error("{}: {error}", escape_path(path))]
     #[non_exhaustive]
     InFile {
         /// The file.
         path: PathBuf,
-        /// What went wrong there.
+        /// The error in that file.
         #[source]
         error: Box<Error>,
     },
 }
 
-/// What was being done when the system below failed: [`Error::Io`].
+/// The operation that the system below failed to complete: [`Error::Io`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum IoAction {
@@ -237,14 +239,14 @@ pub enum IoAction {
     #[error("reading {len} bytes")]
     #[non_exhaustive]
     Read {
-        /// How many bytes.
+        /// The number of bytes.
         len: u64,
     },
     /// Writing.
     #[error("writing {len} bytes")]
     #[non_exhaustive]
     Write {
-        /// How many bytes.
+        /// The number of bytes.
         len: u64,
     },
     /// Flushing a writer.
@@ -252,7 +254,7 @@ pub enum IoAction {
     Flush,
 }
 
-/// The structures that [`Error::Corrupt`] and [`Error::Unsupported`] speak of.
+/// A structure that [`Error::Corrupt`] or [`Error::Unsupported`] is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Structure {
@@ -268,7 +270,7 @@ pub enum Structure {
     /// A table as a whole.
     #[error("table")]
     Table,
-    /// The 48 bytes at a table's end.
+    /// The last 48 bytes of a table.
     #[error("footer")]
     Footer,
     /// A block's offset and size, as the footer, the index and the metaindex hold them.
@@ -301,7 +303,7 @@ pub enum Structure {
     /// One entry of a log or a MANIFEST: header and contents.
     #[error("log record")]
     LogRecord,
-    /// What one record of a MANIFEST says.
+    /// The contents of one record of a MANIFEST.
     #[error("version edit")]
     VersionEdit,
     /// The file that lists a database's live tables, as a whole.
@@ -318,7 +320,7 @@ impl Error {
         Self::Policy(error.into())
     }
 
-    /// Adds the file this is about. An error that names a file already keeps it.
+    /// Adds the file that the error is about. An error that already names a file keeps it.
     #[must_use]
     pub fn with_path(self, path: impl AsRef<Path>) -> Self {
         match self {
@@ -327,7 +329,7 @@ impl Error {
         }
     }
 
-    /// The file this is about, if it is known.
+    /// Returns the file that the error is about, if it is known.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::InFile { path, .. } => Some(path),
@@ -335,7 +337,7 @@ impl Error {
         }
     }
 
-    /// The error itself, without the file.
+    /// Returns the error itself, without the file.
     pub fn without_path(&self) -> &Error {
         match self {
             Self::InFile { error, .. } => error,
@@ -343,8 +345,8 @@ impl Error {
         }
     }
 
-    /// Returns true for [`NeedRange`](Self::NeedRange), with or without a file: the caller can fetch what is
-    /// missing, so that going on without it would be premature.
+    /// Returns `true` for [`NeedRange`](Self::NeedRange), with or without a file: the caller can
+    /// fetch the missing bytes and try again, so carrying on without them would be premature.
     pub fn needs_range(&self) -> bool {
         matches!(self.without_path(), Self::NeedRange { .. })
     }
@@ -362,8 +364,8 @@ impl Error {
         Self::Corrupt { what, offset, expected: expected.into(), found: found.into() }
     }
 
-    /// An `Error` that travelled inside an [`io::Error`], such as
-    /// [`NeedRange`](Error::NeedRange), comes out again as itself.
+    /// Wraps an [`io::Error`]. An `Error` inside it, such as [`NeedRange`](Error::NeedRange), is
+    /// taken out again as it is.
     #[cfg(feature = "table")]
     pub(crate) fn io(action: IoAction, offset: u64, source: io::Error) -> Self {
         match source.downcast::<Error>() {

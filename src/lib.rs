@@ -1,10 +1,10 @@
-//! LevelDB's filter blocks, the Bloom filters inside a table (`.ldb`, `.sst`) that let a reader skip
-//! the data blocks which cannot hold a key: written byte for byte as LevelDB writes them, and read with
-//! every answer LevelDB's answer.
+//! Writes and reads LevelDB's filter blocks, the Bloom filters inside a table (`.ldb`, `.sst`) that
+//! let a reader skip data blocks which cannot hold a key. Blocks equal LevelDB's byte for byte, and
+//! every answer equals LevelDB's.
 //!
 //! # Writing and reading filters
 //!
-//! [`FilterBlockBuilder`] goes into the writer of a table, [`FilterBlockReader`] into the reader:
+//! [`FilterBlockBuilder`] belongs in the writer of a table, [`FilterBlockReader`] in the reader:
 //!
 //! ```
 //! use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -52,28 +52,35 @@
 //! # Ok::<(), filterblock::Error>(())
 //! ```
 //!
-//! The tables of a database hold *internal keys*: the user key, then sequence number and type. Open and write them with the
-//! option `internal_keys`; [`InternalFilterPolicy`] makes filters over the user key, as LevelDB does.
+//! The tables of a database hold *internal keys*: the user key, then sequence number and type. Read
+//! and write such tables with the option `internal_keys`. Filters are then made over the user key,
+//! as LevelDB makes them, by [`InternalFilterPolicy`].
 //!
-//! # What else is here
+//! # More
 //!
-//! - [`FilterPolicy`] for filters of one's own, with two worked examples, and the [policies](policy) that come with the library.
-//! - [`KeyHash`]: a key hashed once and asked for in many tables.
-#![cfg_attr(feature = "table", doc = "- [`database`]: which tables of a folder are alive, by its MANIFEST.")]
+//! - [`filter_block`] shows the layout of a filter block, with an example byte by byte.
+#![cfg_attr(feature = "table", doc = "- [`table`] shows the layout of the table around it.")]
+//! - [`policy`] lists the filter policies that come with the library, and shows the layout of their
+//!   filters.
+//! - [`FilterPolicy`] is for filters of your own. Its page has a worked example, and so has
+//!   [`PrefixPolicy`].
+//! - [`KeyHash`] is a key hashed once, to be looked up in many tables.
+#![cfg_attr(feature = "table", doc = "- [`database`] finds the live tables of a folder by its MANIFEST.")]
 //!
 //! # Promises
 //!
-//! 1. **Compatible.** Filter blocks and tables equal LevelDB's byte for byte, and every answer equals LevelDB's, on damaged blocks too.
-//!    With Snappy, LevelDB reads what is written here and the other way round.
-//! 2. **Never a false negative.** In doubt (malformed, unknown, unreadable) the answer is "may match". Only where
-//!    LevelDB says no, as for an empty filter, is it no.
-//! 3. **No panic** on any bytes, nor on misuse that a `Result` can report. No memory and no work out of
-//!    proportion to what is really there: lengths are checked against the file, and against limits the caller can set, before
-//!    anything is allocated.
+//! 1. **Compatible.** Filter blocks and tables equal LevelDB's byte for byte, and every answer
+//!    equals LevelDB's, on damaged blocks too. With Snappy, LevelDB reads the tables written here,
+//!    and the other way round.
+//! 2. **Never a false negative.** In doubt (malformed, unknown, unreadable) the answer is "may
+//!    match". It is "no" only if LevelDB says so, as for an empty filter.
+//! 3. **No panic** on any bytes, nor on misuse that a `Result` can report. No memory and no work
+//!    out of proportion to the data: lengths are checked against the file, and against limits the
+//!    caller can set, before anything is allocated.
 //! 4. **Errors speak:** [`Error`] says where, what was expected and what was found.
 #![cfg_attr(not(feature = "simd"), forbid(unsafe_code))]
 #![deny(unsafe_code)]
-// What a file holds must not end in a panic. Exceptions stand beside the code, with their reasons.
+// No contents of a file may cause a panic. Exceptions stand beside the code, with their reasons.
 #![cfg_attr(
     not(test),
     deny(
@@ -113,7 +120,7 @@ pub use policy::{BloomFilterPolicy, FilterPolicy, FilterShape, InternalFilterPol
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
 pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPolicy};
 
-/// The examples of README.md.
+/// Compiles the examples of README.md as doctests.
 #[cfg(all(doctest, feature = "table"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

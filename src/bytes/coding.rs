@@ -2,7 +2,7 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-/// The 32-bit little-endian integer at `offset`, if all four bytes are there.
+/// Reads the 32-bit little-endian integer at `offset`, if all four bytes are there.
 pub(crate) fn fixed32_at(bytes: &[u8], offset: usize) -> Option<u32> {
     let end = offset.checked_add(4)?;
     bytes.get(offset..end).map(LittleEndian::read_u32)
@@ -11,19 +11,19 @@ pub(crate) fn fixed32_at(bytes: &[u8], offset: usize) -> Option<u32> {
 #[cfg(feature = "table")]
 pub(crate) use table::*;
 
-/// What only tables need.
+/// The part that only tables need.
 #[cfg(feature = "table")]
 mod table {
     use std::fmt;
 
     use byteorder::{ByteOrder, LittleEndian};
 
-    /// The most bytes a varint of 32 bits takes.
+    /// The length of the longest 32-bit varint.
     pub(crate) const MAX_VARINT32_LEN: usize = 5;
-    /// The most bytes a varint of 64 bits takes.
+    /// The length of the longest 64-bit varint.
     pub(crate) const MAX_VARINT64_LEN: usize = 10;
 
-    /// The 64-bit little-endian integer at `offset`, if all eight bytes are there.
+    /// Reads the 64-bit little-endian integer at `offset`, if all eight bytes are there.
     #[inline]
     pub(crate) fn fixed64_at(bytes: &[u8], offset: usize) -> Option<u64> {
         let end = offset.checked_add(8)?;
@@ -54,14 +54,14 @@ mod table {
         dst.push(value as u8);
     }
 
-    /// Why bytes are no varint.
+    /// The reason why bytes are no varint.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum VarintError {
         /// The bytes end before the varint does.
         Truncated,
-        /// It goes on after the last byte that a varint of this width may have.
+        /// It continues behind the last byte that a varint of this width may have.
         TooLong,
-        /// The value has more bits than fit. The original drops them and goes on with another number.
+        /// The value has more bits than fit. LevelDB drops them and continues with another number.
         Overflow,
     }
 
@@ -75,8 +75,8 @@ mod table {
         }
     }
 
-    /// The varint of 32 bits at the start of `bytes`, and how many bytes it takes: 1 to 5.
-    /// More bytes than needed are fine.
+    /// Reads the 32-bit varint at the start of `bytes`. Returns its value and its length, 1 to 5
+    /// bytes. An encoding longer than necessary is accepted.
     #[inline]
     pub(crate) fn get_varint32(bytes: &[u8]) -> Result<(u32, usize), VarintError> {
         match *bytes {
@@ -88,8 +88,8 @@ mod table {
         }
     }
 
-    /// The varint of 64 bits at the start of `bytes`, and how many bytes it takes: 1 to 10.
-    /// More bytes than needed are fine.
+    /// Reads the 64-bit varint at the start of `bytes`. Returns its value and its length, 1 to 10
+    /// bytes. An encoding longer than necessary is accepted.
     #[inline]
     pub(crate) fn get_varint64(bytes: &[u8]) -> Result<(u64, usize), VarintError> {
         match *bytes {

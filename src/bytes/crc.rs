@@ -2,7 +2,7 @@
 
 const MASK_DELTA: u32 = 0xa282_ead8;
 
-/// Returns the form of `crc` that is stored: a CRC over bytes that hold their own CRC is weak.
+/// Masks `crc` for storage. Unmasked, a CRC over bytes that contain their own CRC would be weak.
 pub(crate) fn mask(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(MASK_DELTA)
 }

@@ -1,16 +1,16 @@
-//! Bytes from a file, made fit for a terminal or a log.
+//! Escaping of bytes from a file for a terminal or a log.
 
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-/// Messages quote so many bytes of a name or key at most.
+/// The most bytes of a name or key that a message quotes.
 const MAX_QUOTED: usize = 48;
 
 /// Shows `bytes` as text that no terminal acts on, fit to stand between double quotes.
 ///
-/// Text in UTF-8 stays as it is. A quote and a backslash get a backslash before them. Control characters, line and paragraph
-/// separators, marks that change the direction of text, and bytes that are not UTF-8 are shown as `\xNN`, byte by byte.
-/// Reversible.
+/// Text in UTF-8 stays as it is. A quote or a backslash gets a backslash before it. Control
+/// characters, line and paragraph separators, marks that change the direction of text, and bytes
+/// that are not UTF-8 are shown as `\xNN`, byte by byte. The escaping is reversible.
 ///
 /// ```
 /// assert_eq!(filterblock::escape("schlüssel 世界".as_bytes()).to_string(), "schlüssel 世界");
@@ -20,7 +20,8 @@ pub fn escape(bytes: &[u8]) -> Escaped<'_> {
     Escaped { bytes, quoted: true }
 }
 
-/// Shows a path as text that no terminal acts on: as [`escape`] does, but quotes and backslashes stay as they are.
+/// Shows a path as text that no terminal acts on, like [`escape`], but leaves quotes and
+/// backslashes as they are.
 ///
 /// ```
 /// assert_eq!(filterblock::escape_path(r"C:\jürgen\世界.ldb").to_string(), r"C:\jürgen\世界.ldb");
@@ -30,21 +31,22 @@ pub fn escape_path<P: AsRef<Path> + ?Sized>(path: &P) -> Escaped<'_> {
     Escaped { bytes: path.as_ref().as_os_str().as_encoded_bytes(), quoted: false }
 }
 
-/// Bytes to show: what [`escape`] and [`escape_path`] return.
+/// Displays bytes escaped, as [`escape`] and [`escape_path`] describe.
 #[derive(Clone, Copy)]
 pub struct Escaped<'a> {
     bytes: &'a [u8],
-    /// Whether quotes and backslashes are escaped too.
+    /// True if quotes and backslashes are escaped too.
     quoted: bool,
 }
 
-/// Whether a terminal or an editor would act on `c` instead of showing it.
+/// Returns `true` if a terminal or an editor would act on `c` instead of showing it.
 fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            // Separators of lines and paragraphs.
+            // The separators of lines and paragraphs.
             '\u{2028}' | '\u{2029}'
-            // Marks, embeddings, overrides and isolates of the Unicode Bidirectional Algorithm, and their deprecated relatives.
+            // The marks, embeddings, overrides and isolates of the Unicode Bidirectional Algorithm,
+            // and their deprecated relatives.
             | '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
 }
 
@@ -67,8 +69,9 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Shows `bytes` in quotes, [escaped](escape). Of more than 48 bytes, shows the start and how many there are: names and keys
-/// in a file can be as long as they like, a message cannot.
+/// Shows `bytes` in quotes, [escaped](escape). If there are more than 48, shows the first ones and
+/// the number of all: names and keys in a file can have any length, but a message has to stay
+/// short.
 ///
 /// ```
 /// assert_eq!(filterblock::quote(b"key\n").to_string(), r#""key\x0a""#);
@@ -78,13 +81,13 @@ pub fn quote(bytes: &[u8]) -> Quoted<'_> {
     Quoted(bytes)
 }
 
-/// What [`quote`] returns.
+/// Displays bytes in quotes, as [`quote`] describes.
 #[derive(Clone, Copy)]
 pub struct Quoted<'a>(&'a [u8]);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not within a character.
+        // Cuts at the end of a character, not inside it.
         let is_inside = |at: &usize| self.0.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
         let end = (MAX_QUOTED.saturating_sub(3)..=MAX_QUOTED).rev().find(|at| !is_inside(at));
         match self.0.split_at_checked(end.unwrap_or(MAX_QUOTED)) {
@@ -110,7 +113,7 @@ impl fmt::Debug for Escaped<'_> {
 mod tests {
     use super::*;
 
-    /// Reads an escaped text back.
+    /// Turns an escaped text back into bytes.
     fn unescape(text: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut rest = text.as_bytes();

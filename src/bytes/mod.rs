@@ -1,4 +1,4 @@
-//! Integers in bytes, and bytes in text.
+//! Integers and checksums in bytes, and bytes shown as text.
 
 pub(crate) mod coding;
 #[cfg(feature = "table")]

@@ -1,4 +1,4 @@
-//! What errors say: complete, on one line, fit for a terminal.
+//! The messages of errors are complete, on one line, and fit for a terminal.
 
 use std::error::Error as _;
 use std::io;
@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{Error, IoAction, Structure};
 
-/// One of every variant, with what it says.
+/// One error of every variant, with its message.
 fn all() -> Vec<(Error, &'static str)> {
     vec![
         (

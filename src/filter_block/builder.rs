@@ -1,4 +1,4 @@
-//! Writing a filter block.
+//! The writer of filter blocks.
 
 use std::fmt;
 
@@ -7,22 +7,24 @@ use bytes::Bytes;
 use super::format::{DEFAULT_BASE_LG, TAIL_LEN, check_base_lg};
 use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Result};
 
-/// What a policy finds in `dst` and must leave as it is: a policy that shortens `dst`
-/// or writes at its start is caught, and the filters already made are out of its reach.
+/// The bytes that a policy finds in `dst` and must leave as they are. They reveal a policy that
+/// shortens `dst` or writes at its start, and keep the filters already made out of its reach.
 const GUARD: &[u8] = &[0xa5, 0x5a, 0xc3, 0x3c];
 
-/// The largest filter block unless the caller sets another limit.
+/// The size limit of a filter block unless the caller sets another.
 const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 
 /// Writes the filter block of a table (LevelDB's `table/filter_block.cc`).
 ///
-/// The calls come in the order `(start_block add_key*)* finish`: `start_block` with the offset at which the next data
-/// block will lie, whenever one ends, then `add_key` with each of its keys. A key added before any `start_block` belongs to
-/// offset 0. After [`finish`](Self::finish) the builder starts anew.
+/// The calls come in the order `(start_block add_key*)* finish`. Whenever a data block ends, call
+/// `start_block` with the offset at which the next one will lie, then `add_key` with each of its
+/// keys. A key added before any `start_block` belongs to offset 0. After [`finish`](Self::finish)
+/// the builder starts anew.
 ///
-/// Memory: the filters made so far and the keys of the current range; a range without keys costs nothing until `finish`, and four
-/// bytes then. Keys lie end to end. Once their lengths differ, only their [hashes](FilterPolicy::hash_key) are kept, eight bytes each, where the policy
-/// goes by hashes.
+/// The builder keeps the filters made so far and the keys of the current range, which lie end to
+/// end. Once the lengths of the keys differ and the policy goes by hashes, it keeps only their
+/// [hashes](FilterPolicy::hash_key), eight bytes each. A range without keys takes no memory until
+/// `finish`, and four bytes of the block then.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -45,18 +47,18 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     max_size: u64,
     /// The filters already made, end to end.
     filters: Vec<u8>,
-    /// Which of them the policy made, and where each starts; all others are empty.
+    /// The filters that the policy made, by number and start. All others are empty.
     made: Vec<Made>,
-    /// How many filters there are, empty ones included.
+    /// The number of filters, empty ones included.
     count: u64,
     last_offset: u64,
-    /// The keys of the current range, and what was added to it by hash.
+    /// The keys of the current range. Those added or kept by hash are in `hashes`.
     keys: KeyBuf,
     hashes: Vec<KeyHash>,
-    /// How many of the hashes are of keys that were added as keys. Once it is above 0, only a key
-    /// without a hash is kept as a key.
+    /// The number of hashes whose keys were added as keys. Once it is above 0, only a key without a
+    /// hash is kept as a key.
     hashed: u64,
-    /// Whether the policy has been seen to take hashes.
+    /// True once the policy has accepted hashes.
     takes_hashes: bool,
     /// `GUARD`, then the filter being made.
     scratch: Vec<u8>,
@@ -69,7 +71,7 @@ struct Made {
 }
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
-    /// A builder that makes a filter for every 2 KiB of data blocks, as LevelDB does.
+    /// Returns a builder that makes one filter for every 2 KiB of data blocks, as LevelDB does.
     pub fn new(policy: P) -> Self {
         Self {
             policy,
@@ -87,10 +89,11 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// A builder that makes a filter for every `1 << base_lg` bytes of data blocks; 63 makes
-    /// one filter for the whole table.
+    /// Returns a builder that makes one filter for every `1 << base_lg` bytes of data blocks. With
+    /// 63 there is one filter for the whole table.
     ///
-    /// LevelDB reads any of them. Where data blocks are larger than the range, most filters are empty and only cost their offsets.
+    /// LevelDB reads all of these. If data blocks are larger than the range, most filters are empty
+    /// and only cost their offsets.
     ///
     /// # Errors
     ///
@@ -100,33 +103,35 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(Self { base_lg, ..Self::new(policy) })
     }
 
-    /// Limits the finished block to `bytes`, 1 GiB unless set; offsets of 32 bits allow no more than 4 GiB.
+    /// Limits the finished block to `bytes`. The default is 1 GiB, and the 32-bit offsets allow at
+    /// most 4 GiB.
     pub fn with_max_size(self, bytes: u64) -> Self {
         Self { max_size: bytes.min(u64::from(u32::MAX)), ..self }
     }
 
-    /// The policy that makes the filters.
+    /// Returns the policy that makes the filters.
     pub const fn policy(&self) -> &P {
         &self.policy
     }
 
-    /// Each filter is for `1 << base_lg` bytes of data blocks.
+    /// Returns base_lg: each filter covers `1 << base_lg` bytes of data blocks.
     pub const fn base_lg(&self) -> u8 {
         self.base_lg
     }
 
     /// Starts the data block at `block_offset` of the table. Keys added next belong to it.
     ///
-    /// Offsets ascend; going back is possible within the range whose filter is not made
-    /// yet. Makes the filter of the range that has ended, if any has.
+    /// Offsets ascend. Going back is possible within the current range, whose filter is not made
+    /// yet. If the previous range has ended, its filter is made.
     ///
     /// # Errors
     ///
-    /// The builder is then as before.
+    /// On an error the builder is as before.
     ///
     /// - [`Error::BlockOffsetOrder`] if the filter for this offset is already made.
-    /// - [`Error::Limit`] if the block would grow over its limit, if only by the offsets of empty filters.
-    /// - What the policy reports, or [`Error::PolicyContract`] if it misbehaves.
+    /// - [`Error::Limit`] if the block would exceed its limit, if only by the offsets of empty
+    ///   filters.
+    /// - Any error of the policy, or [`Error::PolicyContract`] if it misbehaves.
     pub fn start_block(&mut self, block_offset: u64) -> Result<()> {
         let index = block_offset >> self.base_lg;
         if index < self.count {
@@ -148,7 +153,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    /// Adds a key of the current data block. Repetitions are kept, as LevelDB keeps them: they enlarge the filter.
+    /// Adds a key of the current data block. Repeated keys are kept, as LevelDB keeps them, and
+    /// enlarge the filter.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         if !self.keys.push_same_len(key) {
@@ -156,8 +162,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Adds the first key of a range, or one where not all are of one length: these are hashed at once if they can be, since
-    /// wrong guesses about lengths would cost more in copying them and hashing them later than the hashes do.
+    /// Adds the first key of a range, or a key of a range whose keys are not all of one length. The
+    /// latter is hashed at once if possible. Branches on mixed lengths are mispredicted, so copying
+    /// such a key and hashing it later costs more than its hash.
     #[inline(never)]
     fn add_unlike(&mut self, key: &[u8]) {
         let hashing = (self.hashed > 0 && self.keys.is_empty()) || self.hash_pending();
@@ -170,7 +177,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         }
     }
 
-    /// Keeps hashes in place of the pending keys, all of one length so far; false if there are none or they cannot be.
+    /// Replaces the pending keys, all of one length so far, by their hashes. Returns `false` if
+    /// there are none or they cannot be hashed.
     fn hash_pending(&mut self) -> bool {
         let Self { policy, keys, hashes, .. } = self;
         let (pending, added) = (keys.as_keys(), hashes.len());
@@ -196,14 +204,16 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    /// Adds a key of the current data block by its [hash](FilterPolicy::hash_key), which takes eight bytes whatever the key's length.
+    /// Adds a key of the current data block by its [hash](FilterPolicy::hash_key), which takes
+    /// eight bytes for a key of any length.
     ///
-    /// The filter is the same as with [`add_key`](Self::add_key). Where a range gets both
-    /// hashes and keys, the policy sees hashes only, in any order.
+    /// The filter is the same as with [`add_key`](Self::add_key). If a range gets both hashes and
+    /// keys, the policy sees hashes only, in any order.
     ///
     /// # Errors
     ///
-    /// [`Error::HashUnsupported`] or what else the policy reports if it cannot make filters from hashes.
+    /// [`Error::HashUnsupported`], or another error of the policy, if it cannot make filters from
+    /// hashes.
     #[inline]
     pub fn add_hash(&mut self, hash: KeyHash) -> Result<()> {
         self.try_hashes()?;
@@ -226,10 +236,10 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// # Errors
     ///
-    /// Builder and `dst` are then as before.
+    /// On an error the builder and `dst` are as before.
     ///
     /// - [`Error::Limit`] if the block is larger than its limit.
-    /// - What the policy reports, or [`Error::PolicyContract`] if it misbehaves.
+    /// - Any error of the policy, or [`Error::PolicyContract`] if it misbehaves.
     pub fn finish_into(&mut self, dst: &mut Vec<u8>) -> Result<()> {
         let pending = self.has_pending();
         if pending {
@@ -246,7 +256,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         let mut index = 0;
         let last = Made { index: count, start: array_offset };
         for made in self.made.iter().chain([&last]) {
-            // An empty filter starts where the next one does; the last turn adds the array's own offset.
+            // An empty filter starts where the next filter does. The last turn adds the array's own
+            // offset.
             for _ in index..=made.index {
                 dst.extend_from_slice(&made.start.to_le_bytes());
             }
@@ -262,7 +273,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         !self.keys.is_empty() || !self.hashes.is_empty()
     }
 
-    /// Makes the filter of the pending keys, in `scratch` only: whatever fails, nothing is lost.
+    /// Makes the filter of the pending keys in `scratch` only, so that a failure loses nothing.
     fn make_filter(&mut self) -> Result<()> {
         let Self { policy, keys, hashes, hashed, scratch, .. } = self;
         scratch.clear();
@@ -274,7 +285,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             for key in keys.as_keys().iter() {
                 let Some(hash) = policy.hash_key(key) else {
                     hashes.truncate(added);
-                    // The policy may say more of such keys, of which it does not see those that are hashed.
+                    // The policy can explain more about such keys. It does not see the keys kept as
+                    // hashes, so their number is added to its index.
                     policy.create_filter(keys.as_keys(), scratch).map_err(|error| match error {
                         Error::ShortInternalKey { index, expected, found } => {
                             Error::ShortInternalKey { index: index.saturating_add(*hashed), expected, found }
@@ -292,7 +304,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         made_filter(policy, scratch).map(|_| ())
     }
 
-    /// The block's length with `count` filters, the one in `scratch` among them.
+    /// Returns the block's length with `count` filters, including the one in `scratch`.
     fn finished_len(&self, count: u64) -> Result<usize> {
         let new = if self.has_pending() { made_filter(&self.policy, &self.scratch)?.len() } else { 0 };
         let len = count
@@ -311,7 +323,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         usize::try_from(len).map_err(|_| Error::OutOfMemory { what: "filter block", bytes: len })
     }
 
-    /// Moves the filter in `scratch`, if keys are pending, behind the others.
+    /// Appends the filter in `scratch` to the others, if keys are pending.
     fn take_made_filter(&mut self) -> Result<()> {
         if !self.has_pending() {
             return Ok(());
@@ -321,7 +333,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.filters.try_reserve(filter.len()).map_err(|_| Error::out_of_memory("filter", filter.len()))?;
         self.filters.extend_from_slice(filter);
         self.made.push(Made { index: self.count, start });
-        // What is taken twice would be the filter of other keys.
+        // Taken a second time, the filter would be that of other keys.
         self.scratch.clear();
         self.keys.clear();
         self.hashes.clear();
@@ -329,7 +341,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    /// Where the next filter starts, and in the end the array. The limit keeps it within 32 bits.
+    /// Returns the start of the next filter, and in the end that of the offset array. The size
+    /// limit keeps it within 32 bits.
     fn filters_end(&self) -> Result<u32> {
         u32::try_from(self.filters.len()).map_err(|_| {
             debug_assert!(false, "{} bytes of filters", self.filters.len());
@@ -350,9 +363,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 }
 
-/// The filter that `policy` has made, behind the guard that it must have left alone.
+/// Returns the filter that `policy` has made, which lies behind the guard.
 ///
-/// Without the guard it is an error: an empty filter in its place would deny every key.
+/// A damaged guard is an error: an empty filter instead would deny every key.
 fn made_filter<'a>(policy: &impl FilterPolicy, scratch: &'a [u8]) -> Result<&'a [u8]> {
     scratch.strip_prefix(GUARD).ok_or_else(|| Error::PolicyContract {
         policy: policy.name().to_owned(),

@@ -1,14 +1,14 @@
-//! Constants of the format.
+//! Constants of the format, and the check of base_lg.
 
 use crate::{Error, Result};
 
-/// The base_lg that LevelDB writes: a filter for every 2 KiB of data blocks.
+/// The base_lg that LevelDB writes: one filter for every 2 KiB of data blocks.
 pub const DEFAULT_BASE_LG: u8 = 11;
 
-/// The largest base_lg that divides 64-bit offsets into ranges.
+/// The largest base_lg by which 64-bit offsets can be shifted.
 pub(super) const MAX_BASE_LG: u8 = 63;
 
-/// The array's offset and base_lg, behind the array.
+/// The length of the block's tail: the offset of the offset array, and base_lg.
 pub(super) const TAIL_LEN: usize = 5;
 
 /// Checks that offsets can be divided into ranges of `1 << base_lg` bytes.

@@ -1,4 +1,5 @@
-//! The filter block: the filters of a table's data blocks, and where each one starts (LevelDB's `table/filter_block.h`).
+//! The filter block: the filters of a table's data blocks, and where each one starts (LevelDB's
+//! `table/filter_block.h`).
 //!
 //! ```text
 //! [filter 0] … [filter N-1]
@@ -7,12 +8,12 @@
 //! [base_lg: 1 byte]
 //! ```
 //!
-//! Filter i is for every data block whose offset in the file lies in
-//! `i << base_lg .. (i + 1) << base_lg`. A range in which no data block starts has an empty
-//! filter: no bytes, and the offset of the next one.
+//! Filter i covers every data block whose offset in the file lies in
+//! `i << base_lg .. (i + 1) << base_lg`. A range in which no data block starts has an empty filter:
+//! no bytes, and the same offset as the next filter. All integers are little-endian.
 //!
-//! For example, two filters `aa` and `bb bb` with nothing between, for blocks in the
-//! first and the third 2 KiB of a file:
+//! The block below has two filters, `aa` and `bb bb`, for data blocks in the first and in the third
+//! 2 KiB of a file. None starts in the second 2 KiB. Offsets in the left column are hexadecimal:
 //!
 //! ```text
 //! 0  aa            filter 0
@@ -22,6 +23,44 @@
 //! b  01 00 00 00   filter 2 starts at 1
 //! f  03 00 00 00   the array starts at 3
 //! 13 0b            base_lg 11: 2 KiB
+//! ```
+//!
+//! A lookup shifts the offset of the data block right by base_lg, which gives the number of its
+//! filter. The filter's entry in the array is its start, and the next entry is its end. Behind the
+//! last entry, the offset of the array is the end of the last filter.
+//!
+//! ```
+//! # use filterblock::{FilterBlockBuilder, FilterPolicy, Keys, Result};
+//! use filterblock::{FilterBlockReader, OpaquePolicy};
+//!
+//! let block = b"\xaa\xbb\xbb\0\0\0\0\x01\0\0\0\x01\0\0\0\x03\0\0\0\x0b";
+//! let reader = FilterBlockReader::new(OpaquePolicy::new("example"), block);
+//! reader.check()?;
+//! assert_eq!(reader.filter(0), Some(&b"\xaa"[..]));
+//! assert_eq!(reader.filter(1), Some(&b""[..]));
+//! assert_eq!(reader.filter(2), Some(&b"\xbb\xbb"[..]));
+//! assert_eq!(reader.filter(5000 >> reader.base_lg()), Some(&b"\xbb\xbb"[..]));
+//! #
+//! # /// Its filters are its keys, end to end.
+//! # struct Concatenation;
+//! # impl FilterPolicy for Concatenation {
+//! #     fn name(&self) -> &str {
+//! #         "example"
+//! #     }
+//! #     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+//! #         keys.iter().for_each(|key| dst.extend_from_slice(key));
+//! #         Ok(())
+//! #     }
+//! #     fn key_may_match(&self, _: &[u8], _: &[u8]) -> bool {
+//! #         true
+//! #     }
+//! # }
+//! # let mut builder = FilterBlockBuilder::new(Concatenation);
+//! # builder.add_key(b"\xaa");
+//! # builder.start_block(5000)?;
+//! # builder.add_key(b"\xbb\xbb");
+//! # assert_eq!(&builder.finish()?[..], block);
+//! # Ok::<(), filterblock::Error>(())
 //! ```
 
 mod builder;

@@ -1,4 +1,4 @@
-//! Reading a filter block.
+//! The reader of filter blocks.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,12 +12,13 @@ use crate::kernel::prefetch;
 use crate::policy::PREFETCHED;
 use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 
-/// Asks the filters of a table (LevelDB's `table/filter_block.cc`).
+/// Looks keys up in the filters of a table (LevelDB's `table/filter_block.cc`).
 ///
-/// Any bytes can be given to it. Where they are malformed, every key "may match"; [`check`](Self::check) says what is
-/// wrong. An empty filter matches nothing.
+/// Any bytes are accepted. If they are malformed, every key "may match", and [`check`](Self::check)
+/// reports the damage. An empty filter matches nothing, unless the policy answers otherwise.
 ///
-/// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. Asking allocates nothing.
+/// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. A lookup
+/// allocates nothing.
 #[derive(Clone)]
 pub struct FilterBlockReader<P: FilterPolicy, B: AsRef<[u8]> = Bytes> {
     policy: P,
@@ -27,47 +28,51 @@ pub struct FilterBlockReader<P: FilterPolicy, B: AsRef<[u8]> = Bytes> {
     base_lg: u8,
 }
 
-/// So many offsets are taken to be in the cache: 128 KiB of them.
+/// The number of offsets that are assumed to be in the cache: 128 KiB of them.
 const CACHED_OFFSETS: usize = 32 << 10;
 
-/// Where the bytes of one filter are, as its entry in the offset array says.
+/// The place of one filter's bytes, by its entries in the offset array.
 enum Place<'a> {
     At(&'a [u8]),
-    /// Empty, but at an offset behind the filters.
+    /// Empty, at an offset behind the filters. LevelDB denies every key here too.
     EmptyBeyond,
     Malformed,
 }
 
 impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
-    /// Reads `contents`, the block without its trailer, by `policy`, which has to be the one that wrote it.
+    /// Reads `contents`, the block without its trailer. `policy` has to be the policy that wrote
+    /// it.
     ///
-    /// Never fails: what is malformed means "may match".
+    /// Never fails: malformed contents mean "may match".
     pub fn new(policy: P, contents: B) -> Self {
         let (array_offset, num_filters, base_lg) = decode(contents.as_ref());
         Self { policy, contents, array_offset, num_filters, base_lg }
     }
 
-    /// Whether `key` may be in the data block at `block_offset` of the table.
+    /// Returns `true` if `key` may be in the data block at `block_offset` of the table.
     ///
-    /// False only if the policy says so of this block's filter, or the filter is empty.
+    /// The answer is `false` only if the policy denies the key by this block's filter, or the
+    /// filter is empty.
     #[inline]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
         self.ask(block_offset, |filter| self.policy.key_may_match(key, filter))
     }
 
-    /// Whether the key with this [hash](FilterPolicy::hash_key) may be in the data block at `block_offset`.
+    /// Returns `true` if the key with this [hash](FilterPolicy::hash_key) may be in the data block
+    /// at `block_offset`.
     #[inline]
     pub fn hash_may_match(&self, block_offset: u64, hash: KeyHash) -> bool {
         self.ask(block_offset, |filter| self.policy.hash_may_match(hash, filter))
     }
 
-    /// Answers many (block offset, key) queries: `answers` is cleared, then gets one answer a query, in their order.
+    /// Answers many (block offset, key) queries. `answers` is cleared, then gets one answer for
+    /// each query, in the order of the queries.
     ///
-    /// Faster than to ask one by one, most of all where the block is too large for the cache: several queries wait for
-    /// memory at the same time.
+    /// This is faster than one call for each query, most of all if the block is too large for the
+    /// cache: the cache misses of several queries overlap.
     pub fn keys_may_match(&self, queries: &[(u64, &[u8])], answers: &mut Vec<bool>) {
         answers.clear();
-        // What a policy should leave unanswered may match.
+        // A query that a policy leaves unanswered may match.
         answers.resize(queries.len(), true);
         for (queries, answers) in queries.chunks(PREFETCHED).zip(answers.chunks_mut(PREFETCHED)) {
             self.fetch_offsets(queries);
@@ -75,7 +80,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Has the memory bring the offsets that `queries` need, all at once, unless they are few enough to be in the cache.
+    /// Prefetches the offsets that `queries` need, unless all are few enough to be in the cache.
     fn fetch_offsets(&self, queries: &[(u64, &[u8])]) {
         if self.num_filters <= CACHED_OFFSETS {
             return;
@@ -104,7 +109,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.policy.keys_may_match(&probes[..queries.len()], answers);
     }
 
-    /// Answers at most `PREFETCHED` queries of which not all need a filter.
+    /// Answers at most `PREFETCHED` queries, some of which need no filter.
     #[expect(
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
@@ -130,9 +135,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// What is malformed, if anything is: the first finding, from the block's end to its start.
+    /// Checks the block, and reports the first damage found from the block's end to its start.
     ///
-    /// LevelDB never says so; it lets keys match. Costs one pass over the offset array.
+    /// LevelDB never reports it and lets keys match. Costs one pass over the offset array.
     ///
     /// # Errors
     ///
@@ -169,18 +174,19 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         (0..self.num_filters).try_for_each(|index| self.checked_filter(index).map(|_| ()))
     }
 
-    /// base_lg as it stands in the block: each filter is for `1 << base_lg` bytes of data blocks. Above 63 it is malformed.
+    /// Returns base_lg as stored in the block: each filter covers `1 << base_lg` bytes of data
+    /// blocks. A value above 63 is malformed.
     pub const fn base_lg(&self) -> u8 {
         self.base_lg
     }
 
-    /// How many filters there are, empty ones included.
+    /// Returns the number of filters, empty ones included.
     pub const fn num_filters(&self) -> usize {
         self.num_filters
     }
 
-    /// The bytes of filter `index`. Empty if no data block starts in its range; `None` if
-    /// there are not so many filters or this one's offsets are malformed.
+    /// Returns the bytes of filter `index`. They are empty if no data block starts in its range.
+    /// `None` if there are not so many filters, or if the offsets of this one are malformed.
     pub fn filter(&self, index: usize) -> Option<&[u8]> {
         match self.place(index)? {
             Place::At(filter) => Some(filter),
@@ -188,30 +194,31 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// All filters in order, each with the range of data-block offsets it is for.
+    /// Iterates over all filters in order, each with the range of data-block offsets that it
+    /// covers.
     ///
-    /// The last range of 64-bit offsets ends at `u64::MAX`, which belongs to it. With a malformed base_lg, or beyond the last
-    /// offset, ranges are empty.
+    /// The last range of 64-bit offsets ends at `u64::MAX`, which belongs to it. Ranges beyond the
+    /// last offset are empty, and so are all if base_lg is malformed.
     pub fn iter(&self) -> Filters<'_, P, B> {
         Filters { reader: self, indices: 0..self.num_filters }
     }
 
-    /// The policy that is asked.
+    /// Returns the policy.
     pub const fn policy(&self) -> &P {
         &self.policy
     }
 
-    /// The block as it was given.
+    /// Returns the block as it was given.
     pub fn contents(&self) -> &[u8] {
         self.contents.as_ref()
     }
 
-    /// Gives back the block.
+    /// Returns the block and drops the reader.
     pub fn into_inner(self) -> B {
         self.contents
     }
 
-    /// Bytes of memory this keeps: the reader and its block.
+    /// Returns the memory that the reader and its block take, in bytes.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>().saturating_add(self.contents.as_ref().len())
     }
@@ -229,7 +236,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Start and end of filter `index` as they stand in the block.
+    /// Returns the start and the end of filter `index`, as stored in the block.
     #[inline]
     fn offsets(&self, index: usize) -> Option<(usize, usize)> {
         if index >= self.num_filters {
@@ -269,7 +276,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 }
 
-/// The array's offset, the number of its entries, and base_lg; no entries where the block is malformed.
+/// Returns the array's offset, the number of its entries, and base_lg. A malformed block has no
+/// entries.
 fn decode(contents: &[u8]) -> (usize, usize, u8) {
     let Some((array_end, array_offset, base_lg)) = tail(contents) else { return (0, 0, 0) };
     match array_end.checked_sub(array_offset) {
@@ -278,14 +286,14 @@ fn decode(contents: &[u8]) -> (usize, usize, u8) {
     }
 }
 
-/// The end of the array, its offset and base_lg, as the block's last bytes say. `None` if there are
-/// too few bytes.
+/// Returns the end of the array, its offset and base_lg, as the block's last bytes have them.
+/// `None` if there are too few bytes.
 fn tail(contents: &[u8]) -> Option<(usize, usize, u8)> {
     let array_end = contents.len().checked_sub(TAIL_LEN)?;
     Some((array_end, fixed32_at(contents, array_end)? as usize, *contents.last()?))
 }
 
-/// The filters of a block, in order: what [`FilterBlockReader::iter`] returns.
+/// An iterator over the filters of a block, in order: see [`FilterBlockReader::iter`].
 pub struct Filters<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     reader: &'a FilterBlockReader<P, B>,
     indices: Range<usize>,
@@ -315,7 +323,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> IntoIterator for &'a FilterBlockReader
     }
 }
 
-/// The data-block offsets that filter `index` is for.
+/// Returns the data-block offsets that filter `index` covers.
 fn range_of(index: u64, base_lg: u8) -> Range<u64> {
     let shift = |index: u64| {
         let widened = u128::from(index).checked_shl(u32::from(base_lg)).filter(|_| base_lg <= MAX_BASE_LG);

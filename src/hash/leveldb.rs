@@ -4,10 +4,10 @@ use byteorder::{ByteOrder, LittleEndian};
 
 const M: u32 = 0xc6a4_a793;
 
-/// LevelDB's 32-bit hash of `bytes`. Its Bloom filters use [`BLOOM_SEED`].
+/// Returns LevelDB's 32-bit hash of `bytes`. Its Bloom filters use [`BLOOM_SEED`].
 ///
-/// Costs about a nanosecond for every four bytes: each word waits for the one
-/// before it. Not for keys chosen by an adversary: collisions are easily made.
+/// Costs about a nanosecond for every four bytes, since each word waits for the one before it. The
+/// hash is not meant for keys chosen by an adversary: collisions are easily made.
 ///
 /// ```
 /// assert_eq!(filterblock::hash::leveldb(&[0xe2, 0x99, 0xa5], 0xbc9f1d34), 0x323c078f);
@@ -22,7 +22,7 @@ pub fn leveldb(bytes: &[u8], seed: u32) -> u32 {
     finish(h, bytes)
 }
 
-/// The length enters modulo 2^32, as in the original.
+/// Returns the hash of no word. The length is taken modulo 2^32, as in LevelDB.
 #[inline(always)]
 pub(crate) fn start(len: usize, seed: u32) -> u32 {
     seed ^ (len as u32).wrapping_mul(M)
@@ -34,7 +34,7 @@ pub(crate) fn step(h: u32, word: u32) -> u32 {
     h ^ (h >> 16)
 }
 
-/// Takes the one to three bytes behind the last whole word of `bytes`.
+/// Mixes in the one to three bytes behind the last whole word of `bytes`.
 #[inline(always)]
 pub(crate) fn finish(h: u32, bytes: &[u8]) -> u32 {
     let count = bytes.len() % 4;
@@ -42,7 +42,8 @@ pub(crate) fn finish(h: u32, bytes: &[u8]) -> u32 {
         return h;
     }
     let rest = match bytes.last_chunk::<4>() {
-        // The topmost bytes of the last four, whatever their number: cheaper than to branch on it.
+        // Cheaper than a branch on `count`: the `count` topmost bytes of the last four are the
+        // tail.
         Some(last) => LittleEndian::read_u32(last) >> (32 - 8 * count),
         None => bytes.iter().rev().fold(0, |rest, &byte| rest * 0x100 + u32::from(byte)),
     };
@@ -53,8 +54,9 @@ pub(crate) fn finish(h: u32, bytes: &[u8]) -> u32 {
 /// The seed of LevelDB's Bloom filters (`util/bloom.cc`).
 pub const BLOOM_SEED: u32 = 0xbc9f_1d34;
 
-/// The hash of LevelDB up to 1.17 on x86, where the one to three bytes behind the last whole word of four are
-/// signed. Equal to [`leveldb`] where these are below 0x80, and as cheap.
+/// Returns the hash of LevelDB up to 1.17 on x86, which reads the one to three bytes behind the
+/// last whole word of four as signed. It equals [`leveldb`] if these are below 0x80, and costs the
+/// same.
 ///
 /// ```
 /// use filterblock::hash::{BLOOM_SEED, hash_signed_tail, leveldb};
@@ -67,8 +69,8 @@ pub fn hash_signed_tail(bytes: &[u8], seed: u32) -> u32 {
 
 /// Turns the [`leveldb`] of `bytes` into their [`hash_signed_tail`], without hashing them again.
 ///
-/// A signed byte from 0x80 on counts 0x100 less. So the hash's last step is undone, the difference
-/// taken off, and the step done again.
+/// A signed byte from 0x80 on counts 0x100 less. So the last step of the hash is undone, the
+/// difference is subtracted, and the step is done again.
 #[inline]
 pub(crate) fn to_signed_tail(h: u32, bytes: &[u8]) -> u32 {
     const M_INVERSE: u32 = 0xd819_8e9b;
@@ -79,7 +81,7 @@ pub(crate) fn to_signed_tail(h: u32, bytes: &[u8]) -> u32 {
     if excess == 0 {
         return h;
     }
-    // `x ^ x >> 24` is its own inverse: the top byte of x stays as it is.
+    // `x ^ (x >> 24)` is its own inverse, since the top byte of x stays as it is.
     let sum = (h ^ (h >> 24)).wrapping_mul(M_INVERSE).wrapping_sub(excess).wrapping_mul(M);
     sum ^ (sum >> 24)
 }

@@ -2,9 +2,9 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-/// MurmurHash2 with Cassandra's tail: its bytes count from the end of the key, and are signed.
+/// MurmurHash2 with Cassandra's tail, whose bytes count from the end of the key and are signed.
 ///
-/// Equal to the original for keys of whole words.
+/// It equals the original for keys of whole words.
 pub(crate) fn murmur2_cassandra(key: &[u8], seed: u32) -> u32 {
     const M: u32 = 0x5bd1_e995;
     let mut h = seed ^ key.len() as u32;
@@ -23,7 +23,7 @@ pub(crate) fn murmur2_cassandra(key: &[u8], seed: u32) -> u32 {
     h ^ (h >> 15)
 }
 
-/// MurmurHash64A.
+/// Returns the MurmurHash64A of `key`.
 pub(crate) fn murmur64a(key: &[u8], seed: u64) -> u64 {
     const M: u64 = 0xc6a4_a793_5bd1_e995;
     let mut h = seed ^ (key.len() as u64).wrapping_mul(M);
@@ -39,9 +39,10 @@ pub(crate) fn murmur64a(key: &[u8], seed: u64) -> u64 {
     h ^ (h >> 47)
 }
 
-/// MurmurHash3 x64 128 with seed 0, two words each: of `key`, then of `key` and a byte 0x01 behind it.
+/// Returns the MurmurHash3 x64 128 with seed 0 twice, two words each: of `key`, and of `key`
+/// followed by a byte 0x01.
 ///
-/// What the two have in common, all whole blocks of the key, is hashed once.
+/// The whole blocks of the key, which both have in common, are hashed once.
 #[inline]
 pub(crate) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
     let (blocks, tail) = key.as_chunks::<16>();
@@ -52,7 +53,7 @@ pub(crate) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
     }
     let len = key.len() as u64;
 
-    // A tail with zeros behind it: they mix to zero, so they change nothing.
+    // Padding the tail with zeros is harmless: they mix to zero.
     let (low, high) = tail.split_at(tail.len().min(8));
     let mut rest = [up_to_8_bytes(low), up_to_8_bytes(high)];
     let [v1, v2] = state.finish(rest, len);
@@ -66,14 +67,16 @@ pub(crate) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
     [v1, v2, v3, v4]
 }
 
-/// The bytes as an integer, the first one lowest.
+/// Returns at most 8 bytes as an integer, the first one lowest.
 ///
-/// In as few loads as there can be, and without a buffer, whose bytes the processor would have to gather.
+/// Takes at most two loads from four bytes on. A buffer would cost more: the processor would have
+/// to wait for its bytes to be gathered into one load.
 #[inline]
 fn up_to_8_bytes(bytes: &[u8]) -> u64 {
     match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         (Some(first), Some(last)) => {
-            // They may overlap, with equal bytes.
+            // The two may overlap. In the overlap they hold the same bytes, so the OR changes
+            // nothing.
             let shift = (bytes.len() as u32).wrapping_sub(4).wrapping_mul(8);
             u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift
         }
@@ -91,7 +94,7 @@ impl Murmur3 {
     const C1: u64 = 0x87c3_7b91_1142_53d5;
     const C2: u64 = 0x4cf5_ad43_2745_937f;
 
-    /// What a block brings to each half of the state.
+    /// Returns what a block contributes to each half of the state.
     #[inline]
     fn halves([low, high]: [u64; 2]) -> (u64, u64) {
         let k1 = low.wrapping_mul(Self::C1).rotate_left(31);
@@ -133,7 +136,7 @@ fn avalanche(h: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Bytes 200, 33, 122, ...: high and low ones in every place.
+    /// Returns bytes 200, 33, 122, …: high and low ones in every place.
     fn bytes(len: u8) -> Vec<u8> {
         (0..len).map(|i| i.wrapping_mul(89).wrapping_add(200)).collect()
     }
@@ -201,7 +204,8 @@ mod tests {
         }
     }
 
-    /// By the Python package mmh3 5.3.1: `hash64(key, 0, True, False) + hash64(key + b"\1", 0, True, False)`.
+    /// By the Python package mmh3 5.3.1: `hash64(key, 0, True, False)`, then
+    /// `hash64(key + b"\1", 0, True, False)`.
     #[test]
     fn murmur3_of_every_tail() {
         let expected: [[u64; 4]; 34] = [

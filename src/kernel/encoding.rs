@@ -1,4 +1,4 @@
-//! The encoding of LevelDB's Bloom filters, as far as kernels have to know it.
+//! The part of the encoding of LevelDB's Bloom filters that the kernels need.
 
-/// k above this is reserved for other encodings: such a filter always "may match".
+/// The largest k. Larger values are reserved for other encodings: such a filter always "may match".
 pub(crate) const MAX_PROBES: u8 = 30;

@@ -1,7 +1,7 @@
 //! The hot loops: LevelDB's hash over several keys, and the bits of its Bloom filters.
 //!
-//! Each function here chooses, at run time, between the portable code and kernels for what the processor has.
-//! Either way the result is the same.
+//! Each function here chooses at run time between the portable code and the kernels for the CPU at
+//! hand. Both give the same result.
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod avx2;
@@ -18,8 +18,8 @@ use crate::key::{FixedLenKeys, SameLen};
 pub(crate) use encoding::MAX_PROBES;
 pub(crate) use prefetch::prefetch;
 
-/// Hashes eight keys of one length side by side by LevelDB's hash. Each step of a hash waits for the
-/// one before it, so eight at once take little longer than one.
+/// Hashes eight keys of one length side by side by LevelDB's hash. Each step of a hash waits for
+/// the one before it, so eight at once take little longer than one.
 #[inline]
 pub(crate) fn hash_eight(keys: SameLen<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -29,7 +29,8 @@ pub(crate) fn hash_eight(keys: SameLen<'_, 8>, seed: u32, hashes: &mut [u32; 8])
     portable::hash_eight(keys, seed, hashes);
 }
 
-/// Hashes keys of one length side by side, as [`hash_eight`]. `hashes` has room for whole eights.
+/// Hashes keys of one length side by side, as [`hash_eight`] does. `hashes` has room for whole
+/// eights.
 #[inline]
 pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -39,14 +40,14 @@ pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u
     portable::hash_fixed_len(keys, seed, hashes);
 }
 
-/// Sets the bits of keys with the first `count` of these hashes, at least one, in `area`, which has a
-/// byte for each bit: whole eights, 8 to 2^29 bytes. The other hashes may be written over.
+/// Sets the bits of the keys with the first `count` of these hashes, at least one. `area` has a
+/// byte for each bit, 8 to 2^29 bytes in whole eights. The other hashes may be overwritten.
 #[inline]
 pub(crate) fn set_spread<const N: usize>(area: &mut [u8], probes: u8, hashes: &mut [u32; N], count: usize) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if let Some(avx2) = Avx2::detect() {
         const { assert!(N.is_multiple_of(8)) };
-        // Whole eights: setting the bits of the last hash again changes nothing.
+        // Padded to whole eights with the last hash: setting its bits again changes nothing.
         let whole = count.next_multiple_of(8);
         let last = hashes[count - 1];
         hashes[count..whole].fill(last);
@@ -55,12 +56,12 @@ pub(crate) fn set_spread<const N: usize>(area: &mut [u8], probes: u8, hashes: &m
     portable::set_spread(area, probes, &hashes[..count]);
 }
 
-/// Sets the bits of keys with these hashes in an array of bits, 1 to 2^29 bytes.
+/// Sets the bits of the keys with these hashes in an array of bits, 1 to 2^29 bytes.
 pub(crate) fn set_packed(array: &mut [u8], probes: u8, hashes: &[u32]) {
     portable::set_packed(array, probes, hashes);
 }
 
-/// Packs the bytes of `area`, each 0 or 1 and whole eights of them, into bits at its start.
+/// Packs the bytes of `area`, which are 0 or 1 and come in whole eights, into bits at its start.
 pub(crate) fn pack(area: &mut [u8]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     let done = Avx2::detect().map_or(0, |avx2| avx2.pack(area));
@@ -69,7 +70,7 @@ pub(crate) fn pack(area: &mut [u8]) {
     portable::pack(area, done);
 }
 
-/// Whether `filter` has all bits of a key with the hash `h`.
+/// Returns `true` if `filter` has all bits of a key with the hash `h`.
 #[inline]
 pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -79,8 +80,8 @@ pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
     portable::matches(h, filter)
 }
 
-/// Answers probes of (key, filter), given the hash of each key. There are as many answers as probes,
-/// and no fewer hashes: whole eights.
+/// Answers probes of (key, filter), given the hash of each key. There are as many answers as
+/// probes, and at least as many hashes, in whole eights.
 #[inline]
 pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[[u32; 8]], answers: &mut [bool]) {
     let mut modulus = portable::LastModulus::default();
@@ -99,7 +100,7 @@ pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[[u32; 8]], answe
     }
 }
 
-/// Returns the filter of all `probes` if it is the same, as in a table with a single filter.
+/// Returns the filter of all `probes` if it is the same one, as in a table with a single filter.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[inline]
 fn same_filter<'a>(probes: &[(&[u8], &'a [u8])]) -> Option<&'a [u8]> {

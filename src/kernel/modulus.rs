@@ -1,15 +1,18 @@
-//! Remainders by one divisor without a division for each.
+//! Remainders by one divisor, without a division for each.
 
-/// `n % divisor` for any 32-bit `n`: the fractional part of `n / divisor`, times `divisor`.
+/// Computes `n % divisor` for any 32-bit `n`, as the fractional part of `n / divisor`, times
+/// `divisor`.
 ///
-/// Exact for divisors up to 2^32: the fraction has 64 bits, which tell apart what 32 of `n` and 32 of the divisor can make.
+/// The result is exact for divisors up to 2^32: the fraction has 64 bits, enough to tell apart all
+/// quotients of a 32-bit `n` and such a divisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Modulus {
     divisor: u64,
     reciprocal: u64,
 }
 
-/// Reciprocals of small divisors, as a division takes longer than all that is done with its quotient.
+/// The reciprocals of small divisors. A division would take longer than everything done with its
+/// quotient.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static RECIPROCALS: [u64; 512] = {
     let mut reciprocals = [0; 512];
@@ -28,20 +31,20 @@ const fn reciprocal(divisor: u64) -> u64 {
 }
 
 impl Modulus {
-    /// By `divisor`, 1 to 2^32. Costs a division.
+    /// Prepares the modulus for `divisor`, 1 to 2^32. Costs a division.
     #[inline(always)]
     pub(crate) const fn new(divisor: u64) -> Self {
         Self { divisor, reciprocal: reciprocal(divisor) }
     }
 
-    /// The same for a divisor that is used a few times only. Costs a division from 512 on.
+    /// Does the same for a divisor that is used only a few times. Costs a division from 512 on.
     #[inline(always)]
     pub(crate) fn of_small(divisor: u64) -> Self {
         let known = usize::try_from(divisor).ok().and_then(|divisor| RECIPROCALS.get(divisor));
         Self { divisor, reciprocal: known.copied().unwrap_or_else(|| reciprocal(divisor)) }
     }
 
-    /// Below the divisor.
+    /// Returns `n` modulo the divisor.
     #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 33 are at most 97")]
     #[inline(always)]
     pub(crate) const fn of(self, n: u32) -> usize {

@@ -1,4 +1,4 @@
-//! Bringing memory into the cache before it is needed.
+//! Prefetching of memory into the cache.
 
 /// Prefetches the cache lines of `bytes`, so that their misses overlap.
 #[inline]

@@ -6,23 +6,25 @@ use std::sync::Arc;
 /// A comparator that can be shared between tables and threads.
 pub type SharedComparator = Arc<dyn Comparator>;
 
-/// A total order of keys, and short keys between two others.
+/// A total order of keys, with ways to shorten keys for the index.
 ///
-/// A table can only be read with the order in which it was written.
+/// A table can only be read in the order in which it was written.
 pub trait Comparator: Send + Sync {
-    /// The name of the order. Databases store it, tables do not; once the order changes, the name has to change too.
+    /// The name of the order. Databases store it, tables do not. If the order changes, the name has
+    /// to change too.
     fn name(&self) -> &str;
 
-    /// How `a` compares to `b`. Any bytes have a place in the order, since damaged files hold any.
+    /// Compares `a` to `b`. Any bytes have a place in the order, since damaged files hold any.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 
-    /// May shorten `start` to any key from `start` on and before `limit`. Given only where `start` comes before `limit`.
+    /// May shorten `start` to any key that is not before `start` and is before `limit`. It is
+    /// called only if `start` comes before `limit`.
     ///
     /// The index names each data block by such a key. By default `start` stays as it is.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn find_shortest_separator(&self, start: &mut Vec<u8>, limit: &[u8]) {}
 
-    /// May shorten `key` to any key from `key` on.
+    /// May shorten `key` to any key that is not before `key`.
     ///
     /// The index names the last data block by such a key. By default `key` stays as it is.
     #[expect(unused_variables, reason = "named for the documentation")]
@@ -54,7 +56,8 @@ macro_rules! forward {
 
 forward!(&C, Box<C>, Arc<C>);
 
-/// Byte by byte, as unsigned numbers; a prefix comes first. LevelDB's default.
+/// Orders keys byte by byte, as unsigned numbers, and a prefix before its extensions. This is
+/// LevelDB's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BytewiseComparator;
 
@@ -68,10 +71,11 @@ impl Comparator for BytewiseComparator {
         a.cmp(b)
     }
 
-    /// Cuts `start` behind the first byte that differs and adds one to it, where that is before `limit`.
+    /// Adds one to the first byte that differs and cuts `start` behind it, if the result is before
+    /// `limit`.
     fn find_shortest_separator(&self, start: &mut Vec<u8>, limit: &[u8]) {
         let differs = start.iter().zip(limit).enumerate().find(|(_, (a, b))| a != b);
-        // Where one is a prefix of the other, nothing differs and nothing is cut.
+        // If one is a prefix of the other, no byte differs and nothing is cut.
         if let Some((index, (byte, limit))) = differs
             && let Some(next) = byte.checked_add(1).filter(|next| next < limit)
         {
@@ -80,7 +84,7 @@ impl Comparator for BytewiseComparator {
         }
     }
 
-    /// Cuts `key` behind the first byte that is not 0xff and adds one to it.
+    /// Adds one to the first byte that is not 0xff and cuts `key` behind it.
     fn find_short_successor(&self, key: &mut Vec<u8>) {
         let below_ff = key.iter().enumerate().find_map(|(index, byte)| Some((index, byte.checked_add(1)?)));
         if let Some((index, next)) = below_ff {

@@ -8,31 +8,32 @@ use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use super::parts::{MAX_SEQUENCE, VALUE};
 use crate::bytes::coding::put_fixed64;
 
-/// The greatest tag, which comes first among the entries of its user key.
+/// The greatest tag. It comes first among the entries of its user key.
 const SEEK_TAG: u64 = MAX_SEQUENCE << 8 | VALUE as u64;
 
-/// Internal keys: by user key, then the newest first, that is by sequence and type descending.
+/// Orders internal keys by user key, then by sequence and type descending, so that the newest comes
+/// first.
 ///
-/// Under eight bytes there is no internal key. Such keys, which no sound table holds, come before
-/// all others and byte by byte among themselves.
+/// A key of less than eight bytes is no internal key, and no sound table holds one. Such keys come
+/// before all others, and byte by byte among themselves.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct InternalKeyComparator<C = BytewiseComparator> {
     user: C,
 }
 
 impl<C: Comparator> InternalKeyComparator<C> {
-    /// Internal keys whose user keys are in the order of `user`.
+    /// Orders internal keys whose user keys are in the order of `user`.
     pub const fn new(user: C) -> Self {
         Self { user }
     }
 
-    /// The order of the user keys.
+    /// Returns the order of the user keys.
     pub const fn user_comparator(&self) -> &C {
         &self.user
     }
 
-    /// Replaces `key` by what `shorten` makes of its user key, if that is shorter and yet comes later. The
-    /// greatest tag puts it before all other entries of the new user key.
+    /// Replaces the user key of `key` by the result of `shorten`, if that is shorter and comes
+    /// later. The greatest tag puts the new key before all other entries of its user key.
     fn shorten(&self, key: &mut Vec<u8>, shorten: impl FnOnce(&mut Vec<u8>)) {
         let Some((user_key, _)) = KeyFormat::LevelDb.split(key) else { return };
         let mut shorter = user_key.to_vec();
@@ -71,7 +72,8 @@ impl<C: Comparator> fmt::Debug for InternalKeyComparator<C> {
     }
 }
 
-/// Basho's internal keys: by user key, then the newest first. What is no internal key comes before all others.
+/// Orders Basho's internal keys by user key, then the newest first. Anything that is no internal
+/// key comes before all others.
 pub(crate) struct BashoKeyComparator {
     user: SharedComparator,
 }
@@ -174,7 +176,7 @@ mod tests {
         ] {
             assert_eq!(separator(&start, &limit), start);
         }
-        // A user key of the same length that comes later is no gain.
+        // A user key of the same length would be no gain, though it comes later.
         assert_eq!(separator(&key(b"a", 100, 1), &key(b"c", 9, 1)), key(b"a", 100, 1));
         for user_key in [&b""[..], b"a", b"\xff\xff"] {
             let mut successor = key(user_key, 100, 1);

@@ -1,10 +1,11 @@
-//! A buffer of keys that lie end to end.
+//! The buffer of keys that lie end to end.
 
 use std::fmt;
 
 use super::keys::{Keys, KeysIter, Starts};
 
-/// Owns keys that lie end to end; [`as_keys`](KeyBuf::as_keys) is the view a policy takes.
+/// Owns keys that lie end to end. [`as_keys`](KeyBuf::as_keys) returns the view that a policy
+/// takes.
 ///
 /// ```
 /// use filterblock::KeyBuf;
@@ -15,30 +16,31 @@ use super::keys::{Keys, KeysIter, Starts};
 /// ```
 #[derive(Clone, Default)]
 pub struct KeyBuf {
-    /// The keys, and behind them zeros or older keys: room for the next ones.
+    /// The keys, then room for the next ones, filled with zeros or older keys.
     bytes: Vec<u8>,
     count: usize,
-    /// The length of every key while all are of one length, `MIXED` from then on.
+    /// The length of every key while all are of one length, and `MIXED` from then on.
     stride: usize,
-    /// While all are of one length, nothing is kept here.
+    /// Unused while all keys are of one length.
     mixed: Mixed,
 }
 
-/// Where keys of several lengths lie.
+/// The positions of keys of several lengths.
 #[derive(Clone, Default)]
 struct Mixed {
     starts: Vec<usize>,
     end: usize,
 }
 
-/// No key has this length.
+/// The stride for keys of several lengths. No key is this long.
 const MIXED: usize = usize::MAX;
 
-/// Keys up to this length are copied without a call. Copying some bytes twice is quicker than counting them.
+/// The length up to which a key is copied without a call. Copying some bytes twice beats a
+/// variable-length copy.
 const SHORT: usize = 32;
 
 impl KeyBuf {
-    /// No keys yet. Allocates nothing.
+    /// Returns a buffer without keys. Allocates nothing.
     pub fn new() -> Self {
         Self::default()
     }
@@ -51,7 +53,8 @@ impl KeyBuf {
         }
     }
 
-    /// Adds a copy of `key` if it is as long as all others; false if not, or if it may be the first.
+    /// Adds a copy of `key` if it is as long as all others. Returns `false` if it is not, or if it
+    /// may be the first.
     #[inline]
     pub(crate) fn push_same_len(&mut self, key: &[u8]) -> bool {
         // `count` is the only field written: the next call has to wait for this store.
@@ -63,7 +66,7 @@ impl KeyBuf {
         alike
     }
 
-    /// Adds the first key, or one where not all are of one length.
+    /// Adds the first key, or a key of a buffer whose keys are not all of one length.
     fn push_unlike(&mut self, key: &[u8]) {
         if self.count == 0 {
             self.stride = key.len();
@@ -89,7 +92,7 @@ impl KeyBuf {
         }
     }
 
-    /// Copies a key of any length, and makes room if there is too little.
+    /// Copies a key of any length, and makes room first if there is too little.
     fn copy_long(&mut self, key: &[u8], at: usize) {
         let needed = at + key.len().max(SHORT);
         if self.bytes.len() < needed {
@@ -98,30 +101,31 @@ impl KeyBuf {
         self.bytes[at..at + key.len()].copy_from_slice(key);
     }
 
-    /// Forgets all keys and keeps the memory for the next ones.
+    /// Removes all keys and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         self.count = 0;
         self.mixed.starts.clear();
         self.mixed.end = 0;
     }
 
-    /// Forgets all keys and of which length they were, so that none is taken for [alike](Self::push_same_len).
+    /// Removes all keys and forgets their common length, so that
+    /// [`push_same_len`](Self::push_same_len) accepts none of the next ones.
     pub(crate) fn clear_and_mix(&mut self) {
         self.clear();
         self.stride = MIXED;
     }
 
-    /// How many keys there are.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The keys as a view.
+    /// Returns a view of the keys.
     pub fn as_keys(&self) -> Keys<'_> {
         let (starts, end) = match self.stride {
             MIXED => (Starts::At(&self.mixed.starts), self.mixed.end),
@@ -131,7 +135,7 @@ impl KeyBuf {
     }
 }
 
-/// Copies `key` to the start of `room`, which is larger, as two pieces that may overlap.
+/// Copies `key`, which is at most as long as `room`, to its start, as two pieces that may overlap.
 #[inline(always)]
 fn copy_short(key: &[u8], room: &mut [u8; SHORT]) {
     let _ = copy_ends::<16>(key, room)
@@ -141,7 +145,8 @@ fn copy_short(key: &[u8], room: &mut [u8; SHORT]) {
         || copy_ends::<1>(key, room);
 }
 
-/// Copies a key of N to 2N bytes: its first N, then its last N. False if it is shorter than N.
+/// Copies a key of N to 2N bytes: its first N, then its last N. Returns `false` if it is shorter
+/// than N.
 #[inline(always)]
 fn copy_ends<const N: usize>(key: &[u8], room: &mut [u8; SHORT]) -> bool {
     let (Some(head), Some(tail)) = (key.first_chunk::<N>(), key.last_chunk::<N>()) else { return false };
@@ -186,7 +191,8 @@ impl fmt::Debug for KeyBuf {
 mod tests {
     use super::*;
 
-    /// Room for a key makes as much again, so that nearly all keys find theirs; none is made that is not needed.
+    /// Growing doubles the room, so nearly all keys find theirs. No room is made that is not
+    /// needed.
     #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn room_doubles_and_is_used_up() {

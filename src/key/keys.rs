@@ -1,8 +1,8 @@
-//! Many keys lying end to end in one run of bytes.
+//! Views of many keys that lie end to end in one run of bytes.
 //!
 //! [`FilterBlockBuilder`](crate::FilterBlockBuilder) keeps its keys this way, as LevelDB does
-//! (`table/filter_block.h`), and hands them to a policy as a view: no allocation for each key, and a policy can hash several of
-//! them at once.
+//! (`table/filter_block.h`), and hands them to a policy as a view. That needs no allocation for
+//! each key, and a policy can hash several keys at once.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,30 +12,31 @@ use crate::{Error, Result};
 
 /// A view of many keys that lie end to end. Copying it copies no keys.
 ///
-/// The order is that in which they were added, and repetitions are kept. A filter counts
-/// them ([`len`](Keys::len)) when it chooses its size.
+/// Keys have the order in which they were added, and repeated keys are kept. A filter counts them
+/// all ([`len`](Keys::len)) when it chooses its size.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) starts: Starts<'a>,
-    /// What is cut from the end of each key; every key is known to be at least as long.
+    /// The number of bytes cut from the end of each key. Every key is at least as long.
     pub(super) suffix: usize,
 }
 
-/// Where keys start.
+/// The starts of keys.
 #[derive(Clone, Copy)]
 pub(super) enum Starts<'a> {
-    /// Of equal length, the first at the first byte; `count * stride` bytes in all.
+    /// Keys of equal length, the first at the first byte. There are `count * stride` bytes.
     Fixed { count: usize, stride: usize },
-    /// Ascending, none beyond the bytes; a key ends where the next one starts, the last at the end of the bytes.
+    /// Ascending starts, none beyond the bytes. A key ends where the next one starts, and the last
+    /// one at the end of the bytes.
     At(&'a [usize]),
 }
 
 impl<'a> Keys<'a> {
-    /// Views `bytes` as keys of which each begins at its entry in `starts` and ends where
-    /// the next begins, the last one at the end of `bytes`.
+    /// Views `bytes` as keys. Each begins at its entry in `starts` and ends where the next begins,
+    /// the last one at the end of `bytes`.
     ///
-    /// This is the form in which the crates `sstable` and `rusty-leveldb` hand keys to their policies.
+    /// The crates `sstable` and `rusty-leveldb` hand keys to their policies in this form.
     ///
     /// Bytes before the first start belong to no key. Costs one pass over `starts`.
     ///
@@ -60,7 +61,7 @@ impl<'a> Keys<'a> {
         Ok(Self { bytes, starts: Starts::At(starts), suffix: 0 })
     }
 
-    /// How many keys there are.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         match self.starts {
             Starts::Fixed { count, .. } => count,
@@ -68,18 +69,18 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Key number `index`, or `None` if there are not so many.
+    /// Returns key number `index`, from 0, or `None` if there are not so many.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
         (index < self.len()).then(|| self.at(index))
     }
 
-    /// Key number `index`, which is below [`len`](Self::len).
+    /// Returns key number `index`, which has to be below [`len`](Self::len).
     #[inline]
     pub(crate) fn at(&self, index: usize) -> &'a [u8] {
         let (start, end) = match self.starts {
@@ -89,12 +90,12 @@ impl<'a> Keys<'a> {
         &self.bytes[start..end - self.suffix]
     }
 
-    /// The keys if they are known to be of equal length.
+    /// Returns the keys if they are known to be of equal length.
     #[inline]
     pub(crate) fn fixed_len(&self) -> Option<FixedLenKeys<'a>> {
         match self.starts {
             Starts::Fixed { count, stride } => {
-                // Only where there are no keys can the suffix be longer.
+                // The suffix can be longer than the stride only if there are no keys.
                 debug_assert!(count == 0 || self.suffix <= stride);
                 Some(FixedLenKeys::new(self.bytes, count, stride, stride.saturating_sub(self.suffix)))
             }
@@ -102,7 +103,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// N keys from number `index` on, if there are so many and they are of equal length.
+    /// Returns N keys from number `index` on, if there are so many and they are of equal length.
     #[inline]
     pub(crate) fn same_len<const N: usize>(&self, index: usize) -> Option<SameLen<'a, N>> {
         let mut keys = [&[][..]; N];
@@ -112,14 +113,15 @@ impl<'a> Keys<'a> {
         SameLen::new(keys)
     }
 
-    /// The keys in the order in which they were added.
+    /// Iterates over the keys in the order in which they were added.
     pub fn iter(&self) -> KeysIter<'a> {
         KeysIter { keys: *self, indices: 0..self.len() }
     }
 
-    /// The same keys without their last `len` bytes each: a view, not a copy.
+    /// Returns the same keys without their last `len` bytes each, as a view, not a copy.
     ///
-    /// [`InternalFilterPolicy`](crate::InternalFilterPolicy) cuts sequence number and type this way.
+    /// [`InternalFilterPolicy`](crate::InternalFilterPolicy) cuts sequence number and type this
+    /// way.
     ///
     /// # Errors
     ///
@@ -144,11 +146,11 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// The keys of a [`Keys`], in the order in which they were added.
+/// An iterator over the keys of a [`Keys`], in the order in which they were added.
 #[derive(Clone)]
 pub struct KeysIter<'a> {
     keys: Keys<'a>,
-    /// Within the keys.
+    /// The numbers of the keys left, all below the number of keys.
     indices: Range<usize>,
 }
 
@@ -231,7 +233,7 @@ mod tests {
         for index in [0, 2, 3, 4, 6, 7] {
             assert_eq!(alike(&keys, index), None, "{index}");
         }
-        // Lengths without a bit in common, and with all but one.
+        // Lengths that differ in every bit, and in a single one.
         assert_eq!(alike(&[b"a", b"bc", b"defg"], 0), None);
         assert_eq!(alike(&[b"abc", b"ab", b"abc"], 0), None);
         assert_eq!(alike(&[b"", b"", b"", b"x"], 0), Some([vec![], vec![], vec![]]));

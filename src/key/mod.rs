@@ -1,4 +1,5 @@
-//! Keys: many at once in one run of bytes, and the parts of those that databases store.
+//! Views of many keys in one run of bytes, the parts of the keys that databases store, and their
+//! order.
 
 #[cfg(feature = "table")]
 pub(crate) mod comparator;

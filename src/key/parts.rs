@@ -1,34 +1,38 @@
 //! The parts of the keys that databases store (`db/dbformat.h` of LevelDB and of Basho's LevelDB).
 //!
 //! ```text
-//! [user key][sequence << 8 | type: fixed64]                    type 0: deletion, 1: value
-//! [user key][time: fixed64][sequence << 8 | type: fixed64]     Basho's type 2: value and its time of writing; 3: value and its expiry
+//! [user key][sequence << 8 | type: fixed64]                    type 0: deletion; 1: value
+//! [user key][time: fixed64][sequence << 8 | type: fixed64]     Basho's types 2 and 3: value
 //! ```
+//!
+//! The time is that of writing in keys of type 2, and that of expiry in keys of type 3.
 
 use std::cmp::Ordering;
 
 use crate::{Error, KeyBuf, Keys, Result};
 
-/// The length of sequence number and type behind the user key, in bytes.
+/// The length of the sequence number and the type behind the user key, in bytes.
 pub(crate) const TAG_LEN: usize = 8;
 
-/// The length of the time before them, in Basho's keys of types 2 and 3.
+/// The length of the time before them, in bytes, in Basho's keys of types 2 and 3.
 const TIME_LEN: usize = 8;
 
-/// The internal keys of a database, by whose LevelDB writes it.
+/// The format of a database's internal keys, by the LevelDB that writes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyFormat {
-    /// LevelDB's: eight bytes behind the user key, whatever the type. RocksDB's are cut the same way.
+    /// LevelDB's format, with eight bytes behind the user key, whatever the type. RocksDB's keys
+    /// are cut the same way.
     #[default]
     LevelDb,
-    /// Those of Basho's LevelDB (Riak): keys of the types 2 and 3 have a time of eight bytes besides.
+    /// The format of Basho's LevelDB (Riak), whose keys of types 2 and 3 also have a time of eight
+    /// bytes.
     Basho,
 }
 
 impl KeyFormat {
-    /// Cuts an internal key into user key and tag, which is `sequence << 8 | type`. `None` if it is too
-    /// short for what its type asks for.
+    /// Splits an internal key into user key and tag, which is `sequence << 8 | type`. `None` if it
+    /// is too short for its type.
     #[inline]
     pub fn split(self, key: &[u8]) -> Option<(&[u8], u64)> {
         let (before, tag) = key.split_last_chunk::<TAG_LEN>()?;
@@ -40,14 +44,14 @@ impl KeyFormat {
         Some((user_key, tag))
     }
 
-    /// The user key of an internal key. `None` if it is too short for what its type asks for.
+    /// Returns the user key of an internal key. `None` if it is too short for its type.
     #[inline]
     pub fn user_key(self, key: &[u8]) -> Option<&[u8]> {
         self.split(key).map(|(user_key, _)| user_key)
     }
 
-    /// The number of bytes behind the user key of an internal key of the type at hand. A key too short
-    /// to have a type has to have eight.
+    /// Returns the number of bytes behind the user key of an internal key, by its type. For a key
+    /// too short to have a type it is eight.
     pub fn suffix_len(self, key: &[u8]) -> usize {
         let tag = key.last_chunk::<TAG_LEN>().map(|tag| u64::from_le_bytes(*tag));
         match self {
@@ -56,9 +60,9 @@ impl KeyFormat {
         }
     }
 
-    /// Orders internal keys: by user key as `user_order` says, then by sequence and type descending, so
-    /// that the newest entry of a user key comes first. A time is no part of the order. What is no internal key
-    /// comes before all that are, byte by byte.
+    /// Orders internal keys by user key according to `user_order`, then by sequence and type
+    /// descending, so that the newest entry of a user key comes first. A time is no part of the
+    /// order. Keys that are no internal keys come before all that are, byte by byte.
     #[inline]
     pub fn compare(self, a: &[u8], b: &[u8], user_order: impl FnOnce(&[u8], &[u8]) -> Ordering) -> Ordering {
         match (self.split(a), self.split(b)) {
@@ -70,7 +74,7 @@ impl KeyFormat {
         }
     }
 
-    /// Hands the user keys of `keys` to `make`, copying them only if some keys have a time.
+    /// Passes the user keys of `keys` to `make`. They are copied only if some keys have a time.
     ///
     /// # Errors
     ///
@@ -96,7 +100,7 @@ impl KeyFormat {
     }
 }
 
-/// An internal key in its parts.
+/// The parts of an internal key.
 ///
 /// ```
 /// use filterblock::{InternalKey, KeyFormat};
@@ -107,18 +111,19 @@ impl KeyFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct InternalKey<'a> {
-    /// The key as the database's user gave it.
+    /// The key that the database's user gave.
     pub user_key: &'a [u8],
-    /// When the value was written or expires, in microseconds since 1970, in Basho's keys of types 2 and 3.
+    /// The time at which the value was written or expires, in microseconds since 1970, in Basho's
+    /// keys of types 2 and 3.
     pub time: Option<u64>,
-    /// The number of the write, 56 bits.
+    /// The sequence number of the write, 56 bits.
     pub sequence: u64,
-    /// The type: 0 for a deletion, 1 for a value; others are a relative's.
+    /// The type: 0 for a deletion, 1 for a value. Other types belong to relatives of LevelDB.
     pub kind: u8,
 }
 
 impl<'a> InternalKey<'a> {
-    /// Cuts `key` into its parts. `None` if it is too short for what its type asks for.
+    /// Splits `key` into its parts. `None` if it is too short for its type.
     pub fn parse(key: &'a [u8], format: KeyFormat) -> Option<Self> {
         let (user_key, tag) = format.split(key)?;
         let time = key.get(user_key.len()..)?.first_chunk::<TIME_LEN>();
@@ -127,19 +132,19 @@ impl<'a> InternalKey<'a> {
     }
 }
 
-/// The type in a tag.
+/// Returns the type in a tag.
 #[inline]
 pub(crate) const fn kind(tag: u64) -> u8 {
     (tag & 0xff) as u8
 }
 
-/// Whether Basho's keys of this type have a time.
+/// Returns `true` if Basho's keys of this type have a time.
 #[inline]
 const fn has_time(tag: u64) -> bool {
     matches!(kind(tag), TIMED | EXPIRING)
 }
 
-/// The greatest sequence number: 56 bits.
+/// The greatest sequence number, which has 56 bits.
 #[cfg(feature = "table")]
 pub(crate) const MAX_SEQUENCE: u64 = (1 << 56) - 1;
 

@@ -1,9 +1,10 @@
-//! Keys of one length: what the kernels hash side by side.
+//! Keys of one length, for the kernels that hash several side by side.
 
-/// Keys of equal length that lie at equal distances.
+/// Keys of equal length at equal distances.
 #[derive(Clone, Copy)]
 pub(crate) struct FixedLenKeys<'a> {
-    /// `count * stride` bytes: code without bounds checks relies on it, and on `len` being at most `stride`.
+    /// `count * stride` bytes. Code without bounds checks relies on this length, and on `len` being
+    /// at most `stride`.
     bytes: &'a [u8],
     count: usize,
     stride: usize,
@@ -18,7 +19,7 @@ impl<'a> FixedLenKeys<'a> {
         Self { bytes, count, stride, len }
     }
 
-    /// `count` keys from number `from` on.
+    /// Returns `count` keys from number `from` on.
     #[inline]
     pub(crate) fn part(self, from: usize, count: usize) -> Self {
         let bytes = &self.bytes[from * self.stride..][..count * self.stride];
@@ -30,19 +31,19 @@ impl<'a> FixedLenKeys<'a> {
         self.count
     }
 
-    /// The distance from the start of each key to the start of the next.
+    /// Returns the distance from the start of each key to the start of the next.
     #[inline]
     pub(crate) fn stride(self) -> usize {
         self.stride
     }
 
-    /// The length of each key, at most the stride.
+    /// Returns the length of each key, at most the stride.
     #[inline]
     pub(crate) fn key_len(self) -> usize {
         self.len
     }
 
-    /// `count * stride` bytes from the start of the first key on.
+    /// Returns `count * stride` bytes from the start of the first key on.
     #[inline]
     pub(crate) fn bytes(self) -> &'a [u8] {
         self.bytes
@@ -52,12 +53,12 @@ impl<'a> FixedLenKeys<'a> {
 /// N keys of equal length, to be hashed side by side.
 #[derive(Clone, Copy)]
 pub(crate) struct SameLen<'a, const N: usize> {
-    /// Of equal length: code without bounds checks relies on it.
+    /// Keys of equal length. Code without bounds checks relies on it.
     keys: [&'a [u8]; N],
 }
 
 impl<'a, const N: usize> SameLen<'a, N> {
-    /// `None` if lengths differ.
+    /// Returns `None` if the lengths differ.
     #[inline]
     pub(crate) fn new(keys: [&'a [u8]; N]) -> Option<Self> {
         let unlike = keys.iter().fold(0, |unlike, key| unlike | (key.len() ^ keys[0].len()));
@@ -69,7 +70,7 @@ impl<'a, const N: usize> SameLen<'a, N> {
         self.keys
     }
 
-    /// The length of each.
+    /// Returns the length of each key.
     #[inline]
     pub(crate) fn len(self) -> usize {
         self.keys[0].len()

@@ -1,4 +1,4 @@
-//! A Bloom filter in memory that many threads fill at once.
+//! The Bloom filter in memory.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -9,21 +9,25 @@ use super::bit_array;
 use super::murmur3::{best_probes, bits_per_key_for_rate, check_probes, decode, positions, round_up};
 use crate::{Error, Result, Structure};
 
-/// A Bloom filter in memory, for a memtable say, that many threads fill and ask without a lock.
+/// A Bloom filter in memory, for instance for a memtable, that many threads fill and query without
+/// a lock.
 ///
-/// It is the filter of [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy), with the same bits for the same keys:
-/// [`write_filter`](Self::write_filter) turns it into one of a filter block.
+/// It has the same bits for the same keys as a filter of
+/// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy). [`write_filter`](Self::write_filter)
+/// turns it into one for a filter block.
 ///
-/// An integer is the key of its eight bytes as `u64`, lowest first, whatever its type: `7_u8` and `7_u64` are the same key. A
-/// string is the key of its bytes in UTF-8.
+/// An integer of any type is the key of its eight bytes as `u64`, lowest first, so `7_u8` and
+/// `7_u64` are the same key. A string is the key of its bytes in UTF-8.
 ///
 /// # Threads
 ///
-/// A thread finds every key of which it has learned, through any synchronisation such as a lock, a channel or a join, that it
-/// was added. While a key is being added, others may or may not find it.
+/// A thread finds every key whose addition happened before its lookup, by any synchronisation such
+/// as a lock, a channel or a join. While a key is being added, other threads may or may not find
+/// it.
 ///
-/// Relaxed atomic operations suffice for that. Bits are only ever set, by an OR that loses no other thread's bit; each stands for
-/// itself and gives no access to other memory; and whatever happened before a read, the read sees.
+/// Relaxed atomic operations suffice for that. Bits are only ever set, by an OR that loses no other
+/// thread's bit. Each bit stands for itself and gives no access to other memory. A read sees
+/// everything that happened before it.
 ///
 /// ```
 /// use filterblock::AtomicBloomFilter;
@@ -38,13 +42,15 @@ use crate::{Error, Result, Structure};
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct AtomicBloomFilter {
-    /// A power of two of words. Bit p is bit p % 64 of word p / 64, which in little-endian bytes is the encoding's place.
+    /// A power of two of words. Bit p is bit p % 64 of word p / 64. In little-endian bytes that is
+    /// its place in the encoding.
     words: Box<[AtomicU64]>,
     probes: u8,
 }
 
 impl AtomicBloomFilter {
-    /// A filter of `bits` bits, rounded up to a power of two of at least 64, of which each key sets `probes`.
+    /// Returns a filter of `bits` bits, rounded up to a power of two of at least 64. Each key sets
+    /// `probes` of them.
     ///
     /// # Errors
     ///
@@ -56,8 +62,9 @@ impl AtomicBloomFilter {
         Self::allocate(round_up(u128::from(bits), 0)?, probes)
     }
 
-    /// A filter with room for `keys` keys of `bits_per_key` bits each, rounded up as in [`new`](Self::new), and as many
-    /// probes as are best for that: ln 2 * `bits_per_key`. More keys can be added, and raise the rate of false positives.
+    /// Returns a filter with room for `keys` keys of `bits_per_key` bits each, rounded up as in
+    /// [`new`](Self::new). The number of probes is the best for that: ln 2 * `bits_per_key`. More
+    /// keys can be added, and raise the rate of false positives.
     ///
     /// # Errors
     ///
@@ -66,21 +73,23 @@ impl AtomicBloomFilter {
         Self::allocate(round_up(bit_array::wished_bits(keys, bits_per_key), keys)?, best_probes(bits_per_key))
     }
 
-    /// A filter that lets at most the share `p` of absent keys pass while it holds no more than `keys` keys.
+    /// Returns a filter that lets at most the share `p` of absent keys pass while it holds no more
+    /// than `keys` keys.
     ///
     /// # Errors
     ///
-    /// As [`with_capacity`](Self::with_capacity), and [`Error::InvalidOption`] if `p` is not a number, not above 0 or not
-    /// below 1, and if it is below 2^-64.
+    /// As [`with_capacity`](Self::with_capacity), and [`Error::InvalidOption`] if `p` is not a
+    /// number, not above 0, not below 1, or below 2^-64.
     pub fn with_false_positive_rate(keys: u64, p: f64) -> Result<Self> {
         Self::with_capacity(keys, bits_per_key_for_rate(p)?)
     }
 
-    /// Reads a filter of [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy), so that keys can be added to it.
+    /// Reads a filter of [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy), so that keys
+    /// can be added to it.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if `filter` is none, and [`Error::OutOfMemory`].
+    /// [`Error::Corrupt`] if `filter` is no such filter, and [`Error::OutOfMemory`].
     pub fn from_filter(filter: &[u8]) -> Result<Self> {
         let (probes, array) = decode(filter).ok_or_else(|| {
             let found = match filter.split_last() {
@@ -98,7 +107,7 @@ impl AtomicBloomFilter {
         Ok(this)
     }
 
-    /// `bits` is a power of two of at least 64.
+    /// Allocates a filter of `bits` bits, which has to be a power of two of at least 64.
     fn allocate(bits: u64, probes: u8) -> Result<Self> {
         let out_of_memory = || Error::OutOfMemory { what: "filter", bytes: bits / 8 };
         let len = usize::try_from(bits / 64).map_err(|_| out_of_memory())?;
@@ -108,12 +117,12 @@ impl AtomicBloomFilter {
         Ok(Self { words: words.into_boxed_slice(), probes })
     }
 
-    /// m: the number of bits, a power of two.
+    /// Returns m, the number of bits, which is a power of two.
     pub fn bits(&self) -> u64 {
         (self.words.len() as u64).saturating_mul(64)
     }
 
-    /// k: how many bits each key sets.
+    /// Returns k, the number of bits that each key sets.
     pub const fn probes(&self) -> u8 {
         self.probes
     }
@@ -122,33 +131,35 @@ impl AtomicBloomFilter {
     #[inline]
     pub fn add(&self, key: &[u8]) {
         for position in positions(key, self.bits(), self.probes) {
-            // To read first, and spare the OR where the bit is set, costs more than it saves: mispredicted branches, and with
-            // several threads a cache line that is fetched twice, to read and to write.
+            // Reading first, to skip the OR if the bit is set, costs more than it saves:
+            // mispredicted branches, and with several threads a cache line fetched twice, to read
+            // and to write.
             if let Some((word, bit)) = self.place(position) {
                 word.fetch_or(bit, Relaxed);
             }
         }
     }
 
-    /// Adds a string, as the key of its bytes.
+    /// Adds a string as the key of its bytes.
     pub fn add_str(&self, key: &str) {
         self.add(key.as_bytes());
     }
 
-    /// Adds an integer, as the key of its eight bytes, lowest first.
+    /// Adds an integer as the key of its eight bytes, lowest first.
     pub fn add_u64(&self, key: u64) {
         self.add(&key.to_le_bytes());
     }
 
     /// Adds many keys, byte strings or strings.
     ///
-    /// This is faster than to add each by itself if the iterator tells (by its `size_hint`) that there will be many for the size of
-    /// the filter, one for some 450 bits: their bits are gathered first, in as much memory again, and come into the filter
-    /// together, after the last key.
+    /// This is faster than single additions if the iterator announces (by its `size_hint`) many
+    /// keys for the size of the filter: about one for every 450 bits. Their bits are then gathered
+    /// in a second filter of the same size, and merged into this one after the last key.
     pub fn add_all<K: AsRef<[u8]>>(&self, keys: impl IntoIterator<Item = K>) {
         let keys = keys.into_iter();
         let bits = keys.size_hint().0.saturating_mul(usize::from(self.probes));
-        // An OR for each word costs less than one for each bit, and takes its cache line from other threads only once.
+        // An OR for each word costs less than one for each bit, and takes its cache line from other
+        // threads only once.
         if bits >= self.words.len()
             && let Ok(mut gathered) = Self::allocate(self.bits(), self.probes)
         {
@@ -159,7 +170,8 @@ impl AtomicBloomFilter {
         }
     }
 
-    /// Adds many integers, each as the key of its eight bytes as `u64`, lowest first. As fast as [`add_all`](Self::add_all).
+    /// Adds many integers, each as the key of its eight bytes as `u64`, lowest first. As fast as
+    /// [`add_all`](Self::add_all).
     pub fn add_all_integers<K: Into<u64>>(&self, keys: impl IntoIterator<Item = K>) {
         self.add_all(keys.into_iter().map(|key| key.into().to_le_bytes()));
     }
@@ -174,7 +186,7 @@ impl AtomicBloomFilter {
         }
     }
 
-    /// Adds all bits of `other`, which is as large.
+    /// Adds all bits of `other`, which has the same size.
     fn add_words(&self, other: &Self) {
         debug_assert_eq!(self.words.len(), other.words.len(), "what is beyond the shorter one would be lost");
         for (word, other) in self.words.iter().zip(&other.words) {
@@ -185,7 +197,7 @@ impl AtomicBloomFilter {
         }
     }
 
-    /// Whether `key` may have been added. False only if it has not.
+    /// Returns `true` if `key` may have been added, and `false` only if it has not.
     #[inline]
     #[must_use]
     pub fn may_contain(&self, key: &[u8]) -> bool {
@@ -193,19 +205,19 @@ impl AtomicBloomFilter {
             .all(|position| self.place(position).is_none_or(|(word, bit)| word.load(Relaxed) & bit != 0))
     }
 
-    /// Whether the string `key` may have been added.
+    /// Returns `true` if the string `key` may have been added.
     #[must_use]
     pub fn may_contain_str(&self, key: &str) -> bool {
         self.may_contain(key.as_bytes())
     }
 
-    /// Whether the integer `key` may have been added, whatever its type was.
+    /// Returns `true` if the integer `key` may have been added, as an integer of any type.
     #[must_use]
     pub fn may_contain_u64(&self, key: u64) -> bool {
         self.may_contain(&key.to_le_bytes())
     }
 
-    /// Adds all keys of `other`, which may go on being filled; it stays as it is.
+    /// Adds all keys of `other`, which stays as it is. Other threads may go on filling it.
     ///
     /// # Errors
     ///
@@ -223,32 +235,35 @@ impl AtomicBloomFilter {
         Ok(())
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     ///
-    /// This takes the filter for itself: beside an `add` it could leave a part of a key's bits, and deny what was added.
+    /// It needs exclusive access: beside an `add` it could leave a part of a key's bits, and deny
+    /// an added key.
     pub fn clear(&mut self) {
         for word in &mut self.words {
             *word.get_mut() = 0;
         }
     }
 
-    /// About how many different keys were added: -m/k * ln(1 - x/m) where x of m bits are set; infinite if all
-    /// are. Takes a pass over the filter.
+    /// Estimates the number of different keys added: -m/k * ln(1 - x/m), if x of the m bits are
+    /// set. It is infinite if all are set. Costs one pass over the filter.
     #[must_use]
     pub fn estimated_count(&self) -> f64 {
-        // From +0 on, so that an empty filter does not count -0 keys.
+        // Subtracted from +0, so that an empty filter does not count -0 keys.
         0.0 - (-self.fill()).ln_1p() * self.bits() as f64 / f64::from(self.probes)
     }
 
-    /// The share of absent keys that pass, from the share x/m of bits that are set: (x/m)^k. Takes a pass over the filter.
+    /// Estimates the share of absent keys that pass: (x/m)^k, if x of the m bits are set. Costs one
+    /// pass over the filter.
     #[must_use]
     pub fn estimated_false_positive_rate(&self) -> f64 {
         self.fill().powf(f64::from(self.probes))
     }
 
-    /// Appends this to `dst` as a filter that [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) reads: m / 8 + 1 bytes.
+    /// Appends this to `dst` as a filter that
+    /// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) reads, of m / 8 + 1 bytes.
     ///
-    /// Keys that another thread is adding meanwhile may or may not be in it.
+    /// Keys that another thread is adding at the same time may or may not be in it.
     ///
     /// # Errors
     ///
@@ -262,14 +277,14 @@ impl AtomicBloomFilter {
         })
     }
 
-    /// The word and the bit of a position, which is always within the filter.
+    /// Returns the word and the bit of a position, which is always within the filter.
     #[inline]
     fn place(&self, position: u64) -> Option<(&AtomicU64, u64)> {
         debug_assert!(position < self.bits(), "bit {position} of {}", self.bits());
         self.words.get((position / 64) as usize).map(|word| (word, 1 << (position % 64)))
     }
 
-    /// The share of the bits that are set.
+    /// Returns the share of the bits that are set.
     fn fill(&self) -> f64 {
         let set: u64 = self.words.iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum();
         set as f64 / self.bits() as f64

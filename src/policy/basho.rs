@@ -1,9 +1,4 @@
-//! Basho's "bloom2" (Riak's LevelDB, `util/bloom2.cc`), as it comes out on x86-64.
-//!
-//! The frame is that of LevelDB's filter, bit array and k, but positions are taken modulo a prime below the number of bits, and
-//! a second hash spreads them: with `h` LevelDB's hash with a signed tail and `h2` the low half of MurmurHash64A, k times, counting j
-//! from 0, bit `(h + (j + 1) * h2) % prime` is set, in 64-bit arithmetic, and `h += delta`, where `delta` is the first `h` rotated
-//! right by 17, in 32-bit arithmetic.
+//! Basho's "bloom2" (Riak's LevelDB, `util/bloom2.cc`), as compiled for x86-64.
 
 use std::sync::LazyLock;
 
@@ -13,7 +8,8 @@ use crate::hash::{BLOOM_SEED, hash_signed_tail};
 use crate::kernel::MAX_PROBES;
 use crate::{Error, Keys, Result};
 
-/// The original counts bits in 32 bits, and rounds them up to whole bytes there.
+/// The largest number of bits. The original counts bits in 32 bits, and rounds them up to whole
+/// bytes there.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
 /// The least number of bits, a prime.
@@ -22,17 +18,19 @@ const MIN_BITS: u64 = 61;
 /// The seed of the second hash.
 const MURMUR_SEED: u64 = 0x5bd1_e995;
 
-/// Arrays of this many bytes and more use all their bits.
+/// The length in bytes from which on an array uses all its bits.
 const PRIMES: usize = 12_498;
 
-/// Riak's second Bloom filter, which Basho named `leveldb.BuiltinBloomFilter2`: the name of another filter, [`BloomFilterPolicy`].
+/// Riak's second Bloom filter. Basho named it `leveldb.BuiltinBloomFilter2`, the name of another
+/// filter, [`BloomFilterPolicy`].
 ///
-/// To be used only where the caller knows that Basho's LevelDB wrote a table, and on x86-64: read by the wrong one of the
-/// two policies, a filter denies nearly all keys that are there. Keys of Riak's databases also
-/// need [`BashoInternalFilterPolicy`](crate::policy::BashoInternalFilterPolicy), which a [`Table`](crate::table::Table) with Basho's mark puts
-/// around it by itself.
+/// Use it only for tables that Basho's LevelDB wrote, on x86-64: read by the wrong one of the two
+/// policies, a filter denies nearly all its keys. Keys of Riak's databases also need
+/// [`BashoInternalFilterPolicy`](crate::policy::BashoInternalFilterPolicy). A
+/// [`Table`](crate::table::Table) with Basho's mark wraps the policy in it by itself.
 ///
-/// A filter takes `bits_per_key` bits for each key, at least 61, a few more for the prime, and one byte.
+/// A filter takes `bits_per_key` bits for each key, at least 61, a few more for the prime, and one
+/// byte.
 ///
 /// ```
 /// use filterblock::{BashoBloom2Policy, FilterPolicy, KeyBuf};
@@ -44,6 +42,14 @@ const PRIMES: usize = 12_498;
 /// assert!(!policy.key_may_match(b"x", &filter));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
+///
+/// # Encoding
+///
+/// The filter has the [common layout](crate::policy#encoding). Positions are taken modulo the
+/// largest prime below the number of bits, or from 99,984 bits on modulo the number of bits itself.
+/// `h` is LevelDB's hash with a signed tail, `h2` the low half of MurmurHash64A, and `delta` the
+/// first `h` rotated right by 17. k times, counting j from 0, bit `(h + (j + 1) * h2) % modulus` is
+/// set, in 64-bit arithmetic, and `h += delta`, in 32-bit arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BashoBloom2Policy {
     bits_per_key: u32,
@@ -51,25 +57,27 @@ pub struct BashoBloom2Policy {
 }
 
 impl BashoBloom2Policy {
-    /// Filters of `bits_per_key` bits a key, with k = 0.69 * `bits_per_key` probes, rounded
-    /// down, at least 1 and at most 30. Riak uses [16](Self::default).
+    /// Returns a policy for filters of `bits_per_key` bits a key. k is 0.69 * `bits_per_key`,
+    /// rounded down, at least 1 and at most 30. Riak uses [16](Self::default) bits.
     ///
-    /// Beyond `i32::MAX`, where the original's integer ends, making a filter is an error.
+    /// Beyond `i32::MAX` bits a key, where the original's integer ends, making a filter is an
+    /// error.
     pub fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key, probes: BloomFilterPolicy::new(bits_per_key).probes() }
     }
 
-    /// Bits for each key.
+    /// Returns the number of bits for each key.
     pub const fn bits_per_key(&self) -> u32 {
         self.bits_per_key
     }
 
-    /// k: how many bits each key sets.
+    /// Returns k, the number of bits that each key sets.
     pub const fn probes(&self) -> u8 {
         self.probes
     }
 
-    /// The size of the bit array for `keys` keys, in bytes: the least whose prime is not below the number of bits.
+    /// Returns the length of the bit array for `keys` keys, in bytes: the least whose modulus is
+    /// not below the number of bits.
     fn array_len(&self, keys: usize) -> Result<usize> {
         let bits = bit_array::wished_bits(keys as u64, self.bits_per_key);
         if bits > u128::from(MAX_BITS) || self.bits_per_key > i32::MAX as u32 {
@@ -95,22 +103,24 @@ impl BashoBloom2Policy {
 }
 
 impl Default for BashoBloom2Policy {
-    /// 16 bits a key, as Riak sets it.
+    /// Returns the policy with 16 bits a key, Riak's setting.
     fn default() -> Self {
         Self::new(16)
     }
 }
 
-/// How many bits of an array of `len` bytes are used: as many as the largest prime below says, or all in larger arrays.
+/// Returns the number of bits used in an array of `len` bytes: the largest prime below the number
+/// of its bits, or all bits of a larger array.
 fn modulus(len: usize) -> u64 {
-    /// `8 * len` minus the largest prime below it, which 8 bits hold: primes this small are never more than 72 apart.
+    /// The differences between `8 * len` and the largest prime below it. They fit into 8 bits:
+    /// primes this small are never more than 72 apart.
     static GAPS: LazyLock<Vec<u8>> = LazyLock::new(prime_gaps);
 
     let gap = GAPS.get(len).map_or(0, |&gap| u64::from(gap));
     (len as u64).saturating_mul(8).saturating_sub(gap)
 }
 
-/// Sieves the numbers below `8 * PRIMES`.
+/// Sieves the numbers below `8 * PRIMES`, and returns the gap below each multiple of 8.
 #[expect(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -140,7 +150,7 @@ fn hash_key(key: &[u8]) -> KeyHash {
     KeyHash::from_pair(hash_signed_tail(key, BLOOM_SEED), murmur64a(key, MURMUR_SEED) as u32)
 }
 
-/// `modulus` is not 0.
+/// Yields the positions of a key's bits. `modulus` is not 0.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "a divisor other than 0; k times 32 bits are far below 64"
@@ -181,7 +191,7 @@ impl FilterPolicy for BashoBloom2Policy {
         if array.is_empty() {
             return false;
         }
-        // In larger arrays the original's modulus overflows.
+        // The original's modulus overflows in larger arrays.
         if probes > MAX_PROBES || array.len() as u64 > MAX_BITS / 8 {
             return true;
         }

@@ -5,26 +5,27 @@ use std::fmt;
 use super::{FilterPolicy, FilterShape, KeyHash, Origin};
 use crate::{KeyFormat, Keys, Result};
 
-/// [`InternalFilterPolicy`](crate::policy::InternalFilterPolicy) for Riak's databases, whose keys of types 2 and 3 have 16
-/// bytes behind the user key, not eight.
+/// Makes another policy look at the user key only, in Riak's databases. Keys of types 2 and 3 have
+/// 16 bytes behind the user key there, not eight.
 ///
-/// The name stays the inner policy's. For keys of LevelDB's own types, 0 and 1, both wrappers do the same. If a filter
-/// has any expiring key, making it copies the user keys.
+/// The name stays the inner policy's. For keys of LevelDB's own types, 0 and 1,
+/// [`InternalFilterPolicy`](crate::policy::InternalFilterPolicy) does the same. If any key of a
+/// filter has a time, making the filter copies the user keys.
 ///
-/// A key that is too short for its suffix is no internal key. Asked for, it "may match"; in a filter
-/// to be made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// A key too short for its suffix is no internal key. Looked up, it "may match". In a filter to be
+/// made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct BashoInternalFilterPolicy<P> {
     policy: P,
 }
 
 impl<P: FilterPolicy> BashoInternalFilterPolicy<P> {
-    /// Filters the user key by `policy`.
+    /// Returns a policy that filters the user key by `policy`.
     pub const fn new(policy: P) -> Self {
         Self { policy }
     }
 
-    /// The policy that sees the user keys.
+    /// Returns the policy that sees the user keys.
     pub const fn policy(&self) -> &P {
         &self.policy
     }

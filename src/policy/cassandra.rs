@@ -1,31 +1,21 @@
 //! The Bloom filter of Cassandra's early versions, in an encoding of this library.
-//!
-//! ```text
-//! [bit array: words of 8 bytes][K: 1 byte]
-//! ```
-//!
-//! The array holds n * buckets + 20 bits for n keys, rounded up to whole words, at most 2^31 - 64; its length is the modulus. With
-//! `h1 = hash(key, 0)` and `h2 = hash(key, h1)`, a key's K bits are
-//! `|(h1 + i * h2) % bits|` for i from 0, in signed 32-bit arithmetic. Bit p is bit p % 8, from the lowest, of byte p / 8.
-//!
-//! A reader takes K from the filter, so filters of any sizing are read by any policy. Unless the array is one or more whole
-//! words, within the limit, and K is 1 to 15, a key "may match"; the filter of no bytes matches nothing.
 
 use super::rate::check_rate;
 use super::{FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::hash::murmur2_cassandra;
 use crate::{Error, Keys, Result};
 
-/// Bits beyond n * buckets.
+/// The number of bits beyond n * buckets.
 const EXCESS: u64 = 20;
 
-/// The largest whole number of words below the 2^31 that signed positions reach.
+/// The largest whole number of words below the 2^31 bits that signed positions reach.
 const MAX_BITS: u64 = (1 << 31) - 64;
 
-/// The last row of the table.
+/// The last row of Cassandra's table.
 const MAX_BUCKETS: u64 = 15;
 
-/// More than any row asks for; other values of the filter's last byte are free for other encodings.
+/// The largest K, more than any row asks for. Other values of the filter's last byte are free for
+/// other encodings.
 const MAX_PROBES: u8 = 15;
 
 /// The false-positive probability by buckets per element, then by K from 0.
@@ -53,10 +43,12 @@ const FINEST: f64 = 0.000744;
 
 /// The Bloom filter of early Cassandra, `filterblock.CassandraBloomFilter1`.
 ///
-/// LevelDB opens tables with such filters and reads them without; Cassandra's own files are something else.
+/// The encoding is this library's own: the filter files of Cassandra itself have another format.
+/// LevelDB opens tables with such filters and reads them without.
 ///
-/// A filter takes its buckets (bits) for each key, 20 more bits, rounded up to whole words of eight bytes, and one byte. Making it
-/// takes two passes over each key and K bits to set, asking it two passes and up to K bits to read.
+/// A filter takes its buckets (bits) for each key, 20 more bits, rounded up to whole words of eight
+/// bytes, and one byte. Making it takes two passes over each key and K bits to set. A lookup takes
+/// two passes and up to K bits to read.
 ///
 /// ```
 /// use filterblock::{CassandraBloomPolicy, FilterPolicy, KeyBuf};
@@ -68,6 +60,17 @@ const FINEST: f64 = 0.000744;
 /// assert!(!policy.key_may_match(b"x", &filter));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
+///
+/// # Encoding
+///
+/// The filter has the [common layout](crate::policy#encoding). For n keys the array has
+/// `n * buckets + 20` bits, rounded up to whole words of 8 bytes, at most 2^31 - 64. With
+/// `h1 = hash(key, 0)` and `h2 = hash(key, h1)`, by MurmurHash2 with Cassandra's tail, the K bits
+/// of a key are `|(h1 + i * h2) % bits|` for i from 0, in signed 32-bit arithmetic.
+///
+/// A reader takes K from the filter, so any policy reads filters of any sizing. A key "may match"
+/// unless the array is one or more whole words, within the limit, and K is 1 to 15. The filter of
+/// no bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CassandraBloomPolicy {
     sizing: Sizing,
@@ -80,31 +83,35 @@ enum Sizing {
 }
 
 impl CassandraBloomPolicy {
-    /// Filters of `buckets_per_element` bits a key, at least 1 and at most 15, with the K that is best for them.
+    /// Returns a policy for filters of `buckets_per_element` bits a key, at least 1 and at most 15,
+    /// with the best K for them.
     ///
-    /// From 143 million keys on, fewer than 15 fit; a filter then has as many as do.
+    /// From 143 million keys on, 15 bits a key no longer fit. A filter then has the most that do.
     pub const fn new(buckets_per_element: u32) -> Self {
         Self { sizing: Sizing::Buckets(buckets_per_element) }
     }
 
-    /// Filters of as few bits a key, and then as few probes, as Cassandra's table promises the false-positive rate `p` for.
+    /// Returns a policy for filters of as few bits a key, and then as few probes, as Cassandra's
+    /// table promises the false-positive rate `p` for.
     ///
     /// The table starts at two bits a key, with a rate of 0.393.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if `p` is not a number, not above 0 or not below 1, and if it
-    /// is below 0.000744, where the table ends.
+    /// [`Error::InvalidOption`] if `p` is not a number, not above 0, not below 1, or below
+    /// 0.000744, where the table ends.
     pub fn with_false_positive_rate(p: f64) -> Result<Self> {
         check_rate(p, FINEST, "at least 0.000744")?;
         Ok(Self { sizing: Sizing::Rate(p) })
     }
 
-    /// The bits of a filter for `keys` keys, a multiple of 64, and its K. The filter takes `bits / 8 + 1` bytes.
+    /// Returns the number of bits of a filter for `keys` keys, a multiple of 64, and its K. The
+    /// filter takes `bits / 8 + 1` bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::FilterSize`] if not even one bit a key fits into 2^31 - 64 bits, or too few for the rate wished.
+    /// [`Error::FilterSize`] if not even one bit a key fits into 2^31 - 64 bits, or too few bits
+    /// for the rate wished.
     pub fn bits_and_probes(&self, keys: u64) -> Result<(u64, u8)> {
         const MOST_BITS: u64 = i32::MAX as u64 - EXCESS;
         let most = MOST_BITS.checked_div(keys).unwrap_or(MAX_BUCKETS).min(MAX_BUCKETS);
@@ -114,7 +121,8 @@ impl CassandraBloomPolicy {
                 (buckets, best(buckets).0)
             }
             Sizing::Rate(p) => {
-                // Where two buckets and one probe do, Cassandra swaps the two numbers, by mistake: it takes one bucket and K = 2.
+                // If two buckets and one probe suffice, Cassandra swaps the two numbers, by
+                // mistake: it takes one bucket and K = 2.
                 let buckets = (2..MAX_BUCKETS).find(|&buckets| best(buckets).1 <= p).unwrap_or(MAX_BUCKETS);
                 let probes = row(buckets).iter().position(|&rate| rate <= p);
                 (buckets, probes.map_or(best(buckets).0, |k| k as u8))
@@ -124,7 +132,7 @@ impl CassandraBloomPolicy {
             let bits = u128::from(keys).saturating_mul(buckets.into()).saturating_add(EXCESS.into());
             return Err(Error::FilterSize { keys, limit: MAX_BITS, bits });
         }
-        // Rounding up may reach 2^31 itself, which is a word too many.
+        // Rounding up may reach 2^31 itself, which is one word too many.
         let bits = keys.saturating_mul(buckets).saturating_add(EXCESS);
         Ok((bits.next_multiple_of(64).min(MAX_BITS), probes))
     }
@@ -143,7 +151,7 @@ fn row(buckets: u64) -> &'static [f64] {
     PROBABILITIES.get(buckets as usize).copied().unwrap_or_default()
 }
 
-/// The K of the least probability in a row, at least 1, and that probability.
+/// Returns the K of the least probability in a row, at least 1, and that probability.
 fn best(buckets: u64) -> (u8, f64) {
     let mut best = (1, 1.0);
     for (k, &rate) in (0..).zip(row(buckets)).skip(1) {
@@ -173,7 +181,7 @@ fn positions(hash: KeyHash, bits: i32, probes: u8) -> impl Iterator<Item = u64> 
     })
 }
 
-/// Splits a filter into K and array, if both are such as this policy makes.
+/// Splits a filter into K and array, if both are within the limits of this policy.
 fn decode(filter: &[u8]) -> Option<(u8, &[u8])> {
     let (&probes, array) = filter.split_last()?;
     let bits = bit_array::bits(array);

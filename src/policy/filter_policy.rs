@@ -1,4 +1,4 @@
-//! What every policy does.
+//! The trait of all policies.
 
 use std::sync::Arc;
 
@@ -8,19 +8,20 @@ use crate::{Error, Keys, Result};
 /// A policy that can be shared between tables and threads.
 pub type SharedPolicy = Arc<dyn FilterPolicy>;
 
-/// Makes filters for sets of keys and asks them (LevelDB's `include/leveldb/filter_policy.h`).
+/// Makes filters for sets of keys and looks keys up in them (LevelDB's
+/// `include/leveldb/filter_policy.h`).
 ///
-/// A filter may say that a key is there though it is not, never the reverse: for every key
-/// given to [`create_filter`](Self::create_filter), [`key_may_match`](Self::key_may_match) is
-/// true on what it appended. Answers depend on nothing but the arguments.
+/// A filter may claim that an absent key is there, but never denies one that is. For every key
+/// given to [`create_filter`](Self::create_filter), [`key_may_match`](Self::key_may_match) returns
+/// `true` on the filter appended. Answers depend on nothing but the arguments.
 ///
-/// A filter is stored under the policy's name. Once the encoding changes in a way that old readers would misread,
-/// the name has to change too.
+/// A filter is stored under the policy's name. If the encoding changes so that old readers would
+/// misread it, the name has to change too.
 ///
 /// # Examples
 ///
-/// With a comparator that ignores trailing spaces, keys that compare equal must have equal
-/// answers, so the filter is made of what the comparator looks at:
+/// If the comparator ignores trailing spaces, keys that it takes for equal need equal answers. So
+/// the filter is made of the part of the key that the comparator looks at:
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, Keys, Result};
@@ -56,42 +57,46 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 ///
-/// A filter over a part of each key is what [`PrefixPolicy`](super::PrefixPolicy) makes.
+/// [`PrefixPolicy`](super::PrefixPolicy) makes filters over a part of each key.
 pub trait FilterPolicy: Send + Sync {
-    /// The name under which tables store this policy's filters, without `filter.` before it.
+    /// Returns the name under which tables store this policy's filters, without `filter.` before
+    /// it.
     fn name(&self) -> &str;
 
-    /// Appends a filter for `keys` to `dst` and leaves what is there untouched.
+    /// Appends a filter for `keys` to `dst` and leaves its previous contents untouched.
     ///
     /// # Errors
     ///
-    /// Where no filter can be made; `dst` is then as before. An error of the policy's own
-    /// goes into [`Error::policy`].
+    /// An error if no filter can be made; `dst` is then as before. [`Error::policy`] wraps a
+    /// policy's own error.
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()>;
 
-    /// Whether `key` may be among the keys that `filter` was made for.
+    /// Returns `true` if `key` may be among the keys that `filter` was made for.
     ///
-    /// `filter` can be any bytes when it comes from a damaged file. No answer may panic; in doubt it is `true`.
+    /// `filter` can be any bytes if it comes from a damaged file. The call must not panic, and in
+    /// doubt it returns `true`.
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
-    /// Answers many (key, filter) pairs: `answers[i]` for `probes[i]`, as
-    /// [`key_may_match`](Self::key_may_match) would. Where the lengths differ, the shorter one
-    /// counts, and answers beyond it stay as they are.
+    /// Answers many (key, filter) pairs: `answers[i]` is the answer to `probes[i]`, the same as
+    /// from [`key_may_match`](Self::key_may_match). If the lengths differ, the shorter one counts,
+    /// and answers beyond it stay as they are.
     ///
-    /// By default one by one. A policy that waits for memory can look up several at once here.
+    /// By default pairs are answered one by one. A policy that waits for memory can look up several
+    /// at once here.
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
         for (&(key, filter), answer) in probes.iter().zip(answers) {
             *answer = self.key_may_match(key, filter);
         }
     }
 
-    /// The hash through which alone this policy looks at `key`, or `None` if there is no
-    /// such hash, for this key or for any (the default).
+    /// Returns the hash, if this policy looks at `key` only through a hash. `None` (the default) if
+    /// there is none, for this key or for any.
     ///
-    /// A policy that returns one also has to implement
+    /// A policy that returns a hash also has to implement
     /// [`create_filter_from_hashes`](Self::create_filter_from_hashes) and
-    /// [`hash_may_match`](Self::hash_may_match), so that either way gives the same filters and answers. Then
-    /// [`FilterBlockBuilder`](crate::FilterBlockBuilder) keeps hashes in place of keys where it is faster.
+    /// [`hash_may_match`](Self::hash_may_match), with the same filters and answers as by key.
+    /// [`FilterBlockBuilder`](crate::FilterBlockBuilder) then keeps hashes instead of keys if that
+    /// is faster.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         None
@@ -107,28 +112,30 @@ pub trait FilterPolicy: Send + Sync {
         Err(Error::HashUnsupported { policy: self.name().to_owned() })
     }
 
-    /// Whether a key with this [hash](Self::hash_key) may be among those that `filter` was
-    /// made for. By default it may.
+    /// Returns `true` if a key with this [hash](Self::hash_key) may be among those that `filter`
+    /// was made for. The default is `true`.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         true
     }
 
-    /// Measures a filter: its bits, how many are set, the probes of a key, and the rate of false positives that
-    /// follows. One pass over the filter.
+    /// Measures a filter: the number of its bits, of those set, and of the probes of a key, and the
+    /// resulting rate of false positives. Costs one pass over the filter.
     ///
-    /// `filter` can be any bytes when it comes from a damaged file. `None` by default, and where
-    /// the bytes are no filter of this policy or say nothing of that kind.
+    /// `filter` can be any bytes if it comes from a damaged file. `None` (the default) if the bytes
+    /// are no filter of this policy, or have no such measures.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
         None
     }
 
-    /// Whether this policy reads the filters under its name in tables of `origin`, a relative of LevelDB.
+    /// Returns `true` if this policy reads the filters under its name in tables of `origin`, a
+    /// relative of LevelDB. The default is `false`.
     ///
-    /// This is asked where a relative gave a name of LevelDB's to another encoding: so far in tables with
-    /// [Basho's mark](Origin::Basho), for filters under `leveldb.BuiltinBloomFilter2`. They are left to
-    /// policies that say yes; without one, every key may match. By default a policy says no.
+    /// The question comes up if a relative gave one of LevelDB's names to another encoding: so far
+    /// in tables with [Basho's mark](Origin::Basho), for filters under
+    /// `leveldb.BuiltinBloomFilter2`. Such filters are left to policies that return `true`. Without
+    /// one, every key may match.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn reads_dialect(&self, origin: Origin) -> bool {
         false

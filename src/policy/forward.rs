@@ -1,4 +1,4 @@
-//! `FilterPolicy` for references and smart pointers: every method goes to what they point at.
+//! Implements `FilterPolicy` for references and smart pointers by forwarding every method.
 
 use std::sync::Arc;
 

@@ -1,21 +1,22 @@
-//! What is left of a key once it is hashed.
+//! The hash of a key.
 
 use std::fmt;
 
-/// What a policy keeps of a key: up to 64 bits that mean something to that policy alone.
+/// The hash of a key: up to 64 bits that mean something only to the policy that made them.
 ///
-/// An LSM tree asks many tables about one key. It can hash the key once, with
-/// [`hash_key`](super::FilterPolicy::hash_key), and ask each with [`hash_may_match`](super::FilterPolicy::hash_may_match).
+/// An LSM tree looks one key up in many tables. It can hash the key once, with
+/// [`hash_key`](super::FilterPolicy::hash_key), and pass the hash to
+/// [`hash_may_match`](super::FilterPolicy::hash_may_match) for each table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash(u64);
 
 impl KeyHash {
-    /// For policies: wraps what they need to know of a key.
+    /// Wraps the bits that a policy needs of a key. This is for policies.
     pub const fn new(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// For policies: what [`new`](Self::new) was given.
+    /// Returns the bits given to [`new`](Self::new). This is for policies.
     pub const fn get(self) -> u64 {
         self.0
     }

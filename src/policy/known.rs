@@ -1,4 +1,4 @@
-//! The policies whose names are found in tables, and the one for what cannot be read.
+//! The policies whose names are found in tables, and the policy for filters that cannot be read.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,20 +7,22 @@ use super::{BloomFilterPolicy, CassandraBloomPolicy, FilterPolicy, LegacyBloomPo
 use super::{KeyHash, SharedPolicy};
 use crate::{Error, Keys, Result};
 
-/// A policy for each name that tables are known to have filters under, for reading: what
-/// [`ReadOptions`](crate::table::ReadOptions) looks for unless told otherwise, in this order.
+/// Returns a policy for each name that tables are known to have filters under.
+/// [`ReadOptions`](crate::table::ReadOptions) looks for these names by default, in this order.
 ///
 /// | name | written by | read as |
 /// |---|---|---|
-/// | `leveldb.BuiltinBloomFilter2` | LevelDB since 1.18, Minecraft Bedrock | [`BloomFilterPolicy`] |
-/// | `leveldb.BuiltinBloomFilter` | LevelDB up to 1.17, goleveldb, Riak | [`LegacyBloomPolicy`], by either hash |
+/// | `leveldb.BuiltinBloomFilter2` | LevelDB 1.18+, Minecraft Bedrock | [`BloomFilterPolicy`] |
+/// | `leveldb.BuiltinBloomFilter` | LevelDB up to 1.17, goleveldb, Riak | [`LegacyBloomPolicy`] |
 /// | `filterblock.CassandraBloomFilter1` | this library | [`CassandraBloomPolicy`] |
 /// | `filterblock.Murmur3BloomFilter1` | this library | [`Murmur3BloomPolicy`] |
 /// | `rocksdb.BuiltinBloomFilter` | RocksDB, Pebble | [`OpaquePolicy`]: every key may match |
 ///
-/// [`BashoBloom2Policy`](crate::policy::BashoBloom2Policy) is not among them: it has to be asked for.
+/// [`LegacyBloomPolicy`] reads by either hash.
+/// [`BashoBloom2Policy`](crate::policy::BashoBloom2Policy) is not among the policies: the caller
+/// has to ask for it.
 pub fn default_read_policies() -> Vec<SharedPolicy> {
-    // How many bits a key takes matters only in writing.
+    // The number of bits for each key matters only in writing.
     vec![
         Arc::new(BloomFilterPolicy::new(10)),
         Arc::new(LegacyBloomPolicy::new(10)),
@@ -30,7 +32,7 @@ pub fn default_read_policies() -> Vec<SharedPolicy> {
     ]
 }
 
-/// Stands for filters in an encoding that is not known: every key may match. It makes no filters.
+/// Stands for filters in an unknown encoding: every key may match. It makes no filters.
 ///
 /// Used as a table's policy, it gives access to the filter block's structure and denies no key.
 ///
@@ -45,7 +47,7 @@ pub struct OpaquePolicy {
 }
 
 impl OpaquePolicy {
-    /// For filters under this name, without `filter.` before it.
+    /// Returns a policy for filters under this name, given without `filter.` before it.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into() }
     }

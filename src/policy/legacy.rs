@@ -1,8 +1,8 @@
 //! The Bloom filter under LevelDB's old name, as goleveldb still writes it.
 //!
-//! The filter is that of [`BloomFilterPolicy`]; only the hash may differ. LevelDB up to 1.17 took the bytes behind a key's
-//! last whole word of four as `char`: signed on x86, unsigned on ARM. goleveldb takes them as unsigned. Nothing in
-//! a table says which it was.
+//! The filter is that of [`BloomFilterPolicy`]; only the hash may differ. LevelDB up to 1.17 read
+//! the bytes behind a key's last whole word of four as `char`: signed on x86, unsigned on ARM.
+//! goleveldb reads them as unsigned. A table does not record the choice.
 
 use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::hash::{self, BLOOM_SEED, to_signed_tail};
@@ -10,17 +10,19 @@ use crate::kernel::MAX_PROBES;
 use crate::kernel::matches;
 use crate::{Error, Keys, Result};
 
-/// goleveldb counts bits in 32 bits, and rounds them up to whole bytes there.
+/// The largest number of bits. goleveldb counts bits in 32 bits, and rounds them up to whole bytes
+/// there.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
 /// The Bloom filter of LevelDB up to 1.17 and of goleveldb, `leveldb.BuiltinBloomFilter`.
 ///
-/// Made for reading tables of unknown origin: unless told otherwise, a key is absent only if
-/// the filter denies it by the unsigned and by the signed hash. That costs a second search for those absent keys
-/// whose last one to three bytes behind whole words of four hold one from 0x80 on, and about doubles their false positives. For
-/// other keys the hashes are equal.
+/// The default, [`LegacyHash::Either`], suits tables of unknown origin: a key is absent only if the
+/// filter denies it by the unsigned and by the signed hash. The hashes differ only for keys with a
+/// byte from 0x80 on among the one to three bytes behind the last whole word of four. For such
+/// keys, if absent, the second hash costs a second search and about doubles the false positives.
 ///
-/// Filters are goleveldb's, byte for byte. They take `bits_per_key` bits for each key, at least 64, and one byte.
+/// Filters equal goleveldb's byte for byte. They take `bits_per_key` bits for each key, at least
+/// 64, and one byte. Their layout is that of [`BloomFilterPolicy`].
 ///
 /// ```
 /// use filterblock::{FilterPolicy, KeyBuf, LegacyBloomPolicy};
@@ -38,53 +40,55 @@ pub struct LegacyBloomPolicy {
     hash: LegacyHash,
 }
 
-/// How the one to three bytes behind a key's last whole word of four are read: [`LegacyBloomPolicy::with_hash`].
+/// The way to read the one to three bytes behind a key's last whole word of four, set by
+/// [`LegacyBloomPolicy::with_hash`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LegacyHash {
-    /// Reads by both, so that no key is denied whoever wrote the table; writes by the unsigned one.
+    /// Reads by both hashes, so that no key is denied whoever wrote the table. Writes by the
+    /// unsigned one.
     #[default]
     Either,
-    /// Reads and writes as goleveldb, and as LevelDB up to 1.17 on ARM.
+    /// Reads and writes like goleveldb, and like LevelDB up to 1.17 on ARM.
     Unsigned,
-    /// Reads and writes as LevelDB up to 1.17 on x86.
+    /// Reads and writes like LevelDB up to 1.17 on x86.
     Signed,
 }
 
 impl LegacyBloomPolicy {
-    /// Filters of `bits_per_key` bits a key, with k = 0.69 * `bits_per_key` probes, rounded
-    /// down, at least 1 and at most 30, read by [`LegacyHash::Either`].
+    /// Returns a policy for filters of `bits_per_key` bits a key, read by [`LegacyHash::Either`]. k
+    /// is 0.69 * `bits_per_key`, rounded down, at least 1 and at most 30.
     ///
-    /// As in goleveldb, k is rounded in eight bits: from 372 bits a key on, it starts again at 1.
+    /// As in goleveldb, k is computed in eight bits: from 372 bits a key on, it starts again at 1.
     pub fn new(bits_per_key: u32) -> Self {
         let probes = (u64::from(bits_per_key) * 69 / 100) as u8;
         let bloom = BloomFilterPolicy::new(bits_per_key).with_probes(probes.clamp(1, MAX_PROBES));
         Self { bloom, hash: LegacyHash::default() }
     }
 
-    /// The same with another hash. What one of [`Unsigned`](LegacyHash::Unsigned) and [`Signed`](LegacyHash::Signed) has written, the
-    /// other denies for many keys.
+    /// Returns the same policy with another hash. [`Unsigned`](LegacyHash::Unsigned) denies many
+    /// keys of filters that [`Signed`](LegacyHash::Signed) has written, and the other way round.
     #[must_use]
     pub const fn with_hash(self, hash: LegacyHash) -> Self {
         Self { hash, ..self }
     }
 
-    /// Which hash reads and writes.
+    /// Returns the hash that reads and writes.
     pub const fn legacy_hash(&self) -> LegacyHash {
         self.hash
     }
 
-    /// Bits for each key.
+    /// Returns the number of bits for each key.
     pub const fn bits_per_key(&self) -> u32 {
         self.bloom.bits_per_key()
     }
 
-    /// k: how many bits each key sets.
+    /// Returns k, the number of bits that each key sets.
     pub const fn probes(&self) -> u8 {
         self.bloom.probes()
     }
 
-    /// That a filter for so many keys is not too large.
+    /// Checks that a filter for `keys` keys is not too large.
     fn check_size(&self, keys: u64) -> Result<()> {
         let bits = bit_array::wished_bits(keys, self.bits_per_key());
         if bits > u128::from(MAX_BITS) {
@@ -104,7 +108,7 @@ impl LegacyBloomPolicy {
     }
 }
 
-/// Both hashes of a key: unsigned and signed.
+/// Returns both hashes of a key: unsigned and signed.
 fn hash_key(key: &[u8]) -> KeyHash {
     let unsigned = hash::leveldb(key, BLOOM_SEED);
     KeyHash::from_pair(unsigned, to_signed_tail(unsigned, key))

@@ -1,4 +1,52 @@
-//! Policies make filters and ask them: [`FilterPolicy`], and the policies that come with the library.
+//! Filter policies make filters for sets of keys and look keys up in them.
+//!
+//! Each policy implements [`FilterPolicy`]:
+//!
+//! | policy | name in the table | Bloom filters |
+//! |---|---|---|
+//! | [`BloomFilterPolicy`] | `leveldb.BuiltinBloomFilter2` | LevelDB's, the usual choice |
+//! | [`LegacyBloomPolicy`] | `leveldb.BuiltinBloomFilter` | of LevelDB up to 1.17 and goleveldb |
+//! | [`BashoBloom2Policy`] | `leveldb.BuiltinBloomFilter2` | Riak's second kind |
+//! | [`CassandraBloomPolicy`] | `filterblock.CassandraBloomFilter1` | of early Cassandra |
+//! | [`Murmur3BloomPolicy`] | `filterblock.Murmur3BloomFilter1` | of Go's `bloom` libraries |
+//! | [`OpaquePolicy`] | given by the caller | of encodings that cannot be read: denies no key |
+//!
+//! The first and the third have one name, by Basho's choice. They are told apart by the mark in the
+//! tables of Basho's LevelDB, [`Origin::Basho`].
+//!
+//! Three policies wrap another one and choose the part of a key that it sees:
+//!
+//! | policy | name in the table | part of the key |
+//! |---|---|---|
+//! | [`InternalFilterPolicy`] | the other policy's | the user key of LevelDB's internal keys |
+//! | [`BashoInternalFilterPolicy`] | the other policy's | the user key of Riak's internal keys |
+//! | [`PrefixPolicy`] | given by the caller | a prefix, cut by the caller's function |
+//!
+//! [`default_read_policies`] returns the policies by which tables are read unless the caller names
+//! others. [`AtomicBloomFilter`] is a filter in memory that many threads fill at once.
+//!
+//! # Contract
+//!
+//! A policy must find every key that it made a filter for:
+//! [`key_may_match`](FilterPolicy::key_may_match) returns `true` for each key given to
+//! [`create_filter`](FilterPolicy::create_filter). The answer depends on nothing but key and
+//! filter. It never panics, since a damaged file can hand over any bytes as a filter; in doubt it
+//! is `true`. A new filter is appended to the buffer, whose previous bytes stay as they are, also
+//! on an error. The name stands for the encoding: if old readers would misread new filters, the
+//! name has to change. A policy that hashes keys gives the same filters and answers by hash as by
+//! key.
+//!
+//! # Encoding
+//!
+//! All Bloom filters here have one layout, LevelDB's:
+//!
+//! ```text
+//! [bit array][k: 1 byte]
+//! ```
+//!
+//! Bit p of the array is bit p % 8, from the lowest, of byte p / 8. k is the number of bits that
+//! each key sets. The policies differ in the length of the array and in the positions of a key's
+//! bits. The page of each one describes them.
 
 mod atomic;
 mod basho;

@@ -1,15 +1,4 @@
-//! The Bloom filter of Go's `bloom` libraries, by MurmurHash3 over a power of two of bits, in an encoding of this library.
-//!
-//! ```text
-//! [bit array: 8, 16, 32, … bytes][k: 1 byte]
-//! ```
-//!
-//! The array holds m bits, a power of two of at least 64. With `h[0], h[1]` the MurmurHash3 x64 128 (seed 0) of the key and
-//! `h[2], h[3]` that of the key with a byte 0x01 behind it, bit i of k is
-//! `h[i % 2] + i * h[2 + (i + 1) / 2 % 2]` modulo m, in 64-bit arithmetic. Bit p is bit p % 8, from the lowest, of byte p / 8.
-//!
-//! A reader takes k from the filter, so filters of any sizing are read by any policy. Unless the array is a power of two of
-//! bytes, at least 8 and within the limit, and k is 1 to 64, a key "may match"; the filter of no bytes matches nothing.
+//! The Bloom filter of Go's `bloom` libraries, in an encoding of this library.
 
 use super::rate::{bits_per_key_for, check_rate};
 use super::{FilterPolicy, FilterShape, bit_array};
@@ -18,20 +7,24 @@ use crate::{Error, Keys, Result};
 
 const MIN_BITS: u64 = 64;
 
-/// The largest power of two that a filter block, with its 32-bit offsets, has room for.
+/// The largest power of two that fits into a filter block with its 32-bit offsets.
 const MAX_BITS: u64 = 1 << 34;
 
-/// Other values of the filter's last byte are free for other encodings.
+/// The largest k. Other values of the filter's last byte are free for other encodings.
 const MAX_PROBES: u8 = 64;
 
-/// A Bloom filter by MurmurHash3, `filterblock.Murmur3BloomFilter1`.
+/// The Bloom filter of Go's `bloom` libraries, by MurmurHash3 over a power of two of bits,
+/// `filterblock.Murmur3BloomFilter1`.
 ///
-/// LevelDB opens tables with such filters and reads them without.
+/// The encoding is this library's own. LevelDB opens tables with such filters and reads them
+/// without.
 ///
-/// A filter takes `bits_per_key` bits for each key, rounded up to a power of two of at least 64 bits, and one byte: so up to twice the
-/// bits, and fewer false positives accordingly. The bits come from four 64-bit hashes, so large filters and those of many
-/// probes lose nothing to the hash. Making one takes a pass over each key and k bits to set, asking it a pass and up
-/// to k bits to read. Four words of hash are more than a [`KeyHash`](crate::policy::KeyHash) holds: these filters need the keys.
+/// A filter takes `bits_per_key` bits for each key, rounded up to a power of two of at least 64
+/// bits, and one byte. So it takes up to twice the bits, and has fewer false positives accordingly.
+/// The bits come from four 64-bit hashes, so the hash costs large filters and those of many probes
+/// no accuracy. Making a filter takes a pass over each key and k bits to set. A lookup takes a pass
+/// and up to k bits to read. The four hashes are more than a [`KeyHash`](crate::policy::KeyHash)
+/// holds, so these filters need the keys.
 ///
 /// [`AtomicBloomFilter`](crate::policy::AtomicBloomFilter) is the same filter in memory.
 ///
@@ -45,6 +38,17 @@ const MAX_PROBES: u8 = 64;
 /// assert!(!policy.key_may_match(b"x", &filter));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
+///
+/// # Encoding
+///
+/// The filter has the [common layout](crate::policy#encoding), with an array of m bits, a power of
+/// two of at least 64. `h[0], h[1]` is the MurmurHash3 x64 128 (seed 0) of the key, and
+/// `h[2], h[3]` that of the key followed by a byte 0x01. Bit i of a key's k bits, from 0, is
+/// `h[i % 2] + i * h[2 + (i + 1) / 2 % 2]` modulo m, in 64-bit arithmetic.
+///
+/// A reader takes k from the filter, so any policy reads filters of any sizing. A key "may match"
+/// unless the array has a power of two of bytes, at least 8 and at most 2^31, and k is 1 to 64. The
+/// filter of no bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Murmur3BloomPolicy {
     bits_per_key: u32,
@@ -52,23 +56,25 @@ pub struct Murmur3BloomPolicy {
 }
 
 impl Murmur3BloomPolicy {
-    /// Filters of at least `bits_per_key` bits a key, with k = ln 2 * `bits_per_key` probes, rounded to
-    /// the nearest, at least 1 and at most 64.
+    /// Returns a policy for filters of at least `bits_per_key` bits a key. k is ln 2 *
+    /// `bits_per_key`, rounded to the nearest, at least 1 and at most 64.
     pub fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key, probes: best_probes(bits_per_key) }
     }
 
-    /// Filters of as few bits a key as let at most the share `p` of absent keys pass, before rounding up to a power of two.
+    /// Returns a policy for filters of as few bits a key as let at most the share `p` of absent
+    /// keys pass, before rounding up to a power of two.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if `p` is not a number, not above 0 or not below 1, and if it
-    /// is below 2^-64, as the most probes make it.
+    /// [`Error::InvalidOption`] if `p` is not a number, not above 0, not below 1, or below 2^-64,
+    /// the rate of the most probes.
     pub fn with_false_positive_rate(p: f64) -> Result<Self> {
         bits_per_key_for_rate(p).map(Self::new)
     }
 
-    /// The same with k = `probes`: fewer cost less time, and let more absent keys pass.
+    /// Returns the same policy with k = `probes`. Fewer probes cost less time, and let more absent
+    /// keys pass.
     ///
     /// # Errors
     ///
@@ -78,18 +84,18 @@ impl Murmur3BloomPolicy {
         Ok(Self { probes, ..self })
     }
 
-    /// Bits for each key, before rounding up.
+    /// Returns the number of bits for each key, before rounding up.
     pub const fn bits_per_key(&self) -> u32 {
         self.bits_per_key
     }
 
-    /// k: how many bits each key sets.
+    /// Returns k, the number of bits that each key sets.
     pub const fn probes(&self) -> u8 {
         self.probes
     }
 }
 
-/// k for `bits_per_key` bits a key.
+/// Returns the best k for `bits_per_key` bits a key.
 pub(super) fn best_probes(bits_per_key: u32) -> u8 {
     let probes = (f64::from(bits_per_key) * std::f64::consts::LN_2).round();
     probes.clamp(1.0, f64::from(MAX_PROBES)) as u8
@@ -111,7 +117,7 @@ pub(super) fn check_probes(probes: u8) -> Result<()> {
     })
 }
 
-/// `bits`, wished for `keys` keys, rounded up to what a filter can have.
+/// Rounds `bits`, wished for `keys` keys, up to a size that a filter can have.
 pub(super) fn round_up(bits: u128, keys: u64) -> Result<u64> {
     if bits > u128::from(MAX_BITS) {
         return Err(Error::FilterSize { keys, limit: MAX_BITS, bits });
@@ -119,7 +125,7 @@ pub(super) fn round_up(bits: u128, keys: u64) -> Result<u64> {
     Ok((bits as u64).next_power_of_two().max(MIN_BITS))
 }
 
-/// What a filter's bytes are: k, and the array if they are well-formed.
+/// Splits a filter into k and array, if both are well-formed.
 pub(super) fn decode(filter: &[u8]) -> Option<(u8, &[u8])> {
     let (&probes, array) = filter.split_last()?;
     let bits = bit_array::bits(array);
@@ -127,7 +133,7 @@ pub(super) fn decode(filter: &[u8]) -> Option<(u8, &[u8])> {
     (sound && check_probes(probes).is_ok()).then_some((probes, array))
 }
 
-/// Where the bits of `key` are in a filter of `bits` bits, a power of two.
+/// Yields the positions of the bits of `key` in a filter of `bits` bits, a power of two.
 #[inline]
 pub(super) fn positions(key: &[u8], bits: u64, probes: u8) -> impl Iterator<Item = u64> {
     let [v1, v2, v3, v4] = murmur3_twice(key);

@@ -1,15 +1,18 @@
 //! The relatives of LevelDB that leave a mark in their tables.
 
-/// A relative of LevelDB that leaves its mark in the metaindex of its tables: `Table::origin`.
+/// A relative of LevelDB that leaves its mark in the metaindex of its tables: see `Table::origin`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Origin {
-    /// Basho's LevelDB (Riak): `stats.sst1`.
+    /// Basho's LevelDB (Riak). The mark is `stats.sst1`.
     ///
-    /// Its filters under `leveldb.BuiltinBloomFilter2` are not LevelDB's, and its keys that expire carry eight bytes more.
+    /// Its filters under `leveldb.BuiltinBloomFilter2` are not LevelDB's, and its keys with a time
+    /// have eight bytes more.
     Basho,
-    /// RocksDB, in its oldest format, which ends in LevelDB's magic: `rocksdb.properties`, or a filter under a name of RocksDB's.
+    /// RocksDB, in its oldest format, which ends in LevelDB's magic. The mark is
+    /// `rocksdb.properties`, or a filter under a name of RocksDB's.
     ///
-    /// Its filters are in another encoding, as are compressed blocks but for Snappy and zlib.
+    /// Its filters are in another encoding, and so are compressed blocks other than those of Snappy
+    /// and zlib.
     RocksDb,
 }

@@ -6,17 +6,18 @@ use std::fmt;
 use super::{FilterPolicy, FilterShape};
 use crate::{KeyBuf, Keys, Result};
 
-/// Makes another policy look at a part of each key, chosen by a function of the caller's: a prefix, most often.
+/// Makes another policy look at a part of each key, usually a prefix, chosen by a function of the
+/// caller's.
 ///
-/// Such a filter answers for whole groups of keys, "is there any key of user 7?", and is smaller than one
-/// of whole keys, as each group is counted once.
+/// Such a filter answers for whole groups of keys, "is there any key of user 7?". It is smaller
+/// than one of whole keys, as each group is counted once.
 ///
-/// The function has to give the same part for the same key, always: with another function, or another version of
-/// it, keys that are there are denied. So the policy has a name of its own, under which tables store its filters, and
-/// the name changes with the function.
+/// The function always has to return the same part for the same key. With another function, or
+/// another version of it, keys that are there are denied. So the policy has a name of its own,
+/// under which tables store its filters, and the name has to change with the function.
 ///
-/// A key without such a part (`None`) is in no filter, and asked for, it may match. Keys whose parts are
-/// equal have equal answers, so a comparator that takes keys for equal needs parts that are equal.
+/// A key without such a part (`None`) is in no filter. Looked up, it may match. Keys with equal
+/// parts have equal answers, so keys that a comparator takes for equal need equal parts.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, PrefixPolicy};
@@ -40,7 +41,8 @@ pub struct PrefixPolicy<P, F> {
 }
 
 impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> PrefixPolicy<P, F> {
-    /// Filters by `policy` the first `prefix_len(key)` bytes of each key, under the name `name`.
+    /// Returns a policy under the name `name`. It filters the first `prefix_len(key)` bytes of each
+    /// key by `policy`.
     ///
     /// A length beyond the key stands for the whole key. In database tables
     /// ([`internal_keys`](crate::InternalFilterPolicy)) the function sees user keys.
@@ -48,12 +50,13 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> PrefixPolicy<
         Self { name: name.into(), policy, prefix_len }
     }
 
-    /// The policy that sees the prefixes.
+    /// Returns the policy that sees the prefixes.
     pub const fn policy(&self) -> &P {
         &self.policy
     }
 
-    /// Whether any key with exactly this prefix may be among those that `filter` was made for.
+    /// Returns `true` if any key with exactly this prefix may be among those that `filter` was made
+    /// for.
     pub fn prefix_may_match(&self, prefix: &[u8], filter: &[u8]) -> bool {
         self.policy.key_may_match(prefix, filter)
     }
@@ -70,7 +73,7 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> FilterPolicy 
         &self.name
     }
 
-    /// Equal prefixes are counted once where they are neighbours, as they are among sorted keys.
+    /// Counts equal prefixes once if they are neighbours, as they are among sorted keys.
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
         let (mut prefixes, mut last) = (KeyBuf::new(), None);
         for prefix in keys.iter().filter_map(|key| self.prefix(key)) {

@@ -1,21 +1,25 @@
-//! What a Bloom filter's size means for its rate of false positives, and the other way round.
+//! The rate of false positives by a Bloom filter's size, and the size by the rate.
 
 use super::BloomFilterPolicy;
 use crate::{Error, Result};
 
-/// The share of absent keys that a Bloom filter of `bits` bits and `k` probes, made for `n` keys, is expected to let pass.
+/// Returns the share of absent keys that a Bloom filter of `bits` bits and `k` probes, made for `n`
+/// keys, is expected to let pass.
 ///
-/// A probe sets one of m = `bits` bits, each as likely as the other, so it leaves a given bit unset with probability 1 - 1/m; all k * n
-/// probes of the keys leave it unset with (1 - 1/m)^(kn). An absent key passes if each of its k bits happens to be set:
+/// A probe sets one of m = `bits` bits, each with the same probability, so it leaves a given bit
+/// unset with probability 1 - 1/m. All k * n probes of the keys leave it unset with (1 - 1/m)^(kn).
+/// An absent key passes if each of its k bits happens to be set:
 ///
 /// (1 - (1 - 1/m)^(kn))^k, which is about (1 - e^(-kn/m))^k.
 ///
-/// It is least for k = ln 2 * m/n, when half of the bits are set: then 0.5^k, about 0.6185^(m/n).
+/// The rate is least for k = ln 2 * m/n, when half of the bits are set. It is then 0.5^k, about
+/// 0.6185^(m/n).
 ///
-/// This takes probes for independent. Filters that derive them all from one 32-bit hash, as LevelDB's do, let more pass, above all
-/// those of few keys: at ten bits a key, 1.2 times the rate with 40 keys and 1.05 times with 1,000. `n` counts different keys.
+/// The formula assumes independent probes. Filters that derive them all from one 32-bit hash, as
+/// LevelDB's do, let more keys pass, above all filters of few keys: at ten bits a key, 1.2 times
+/// the rate with 40 keys and 1.05 times with 1,000. `n` counts different keys.
 ///
-/// Without keys the answer is 0, with `k` = 0 it is 1, and likewise with keys in 0 bits.
+/// The result is 1 if `k` is 0, or if there are keys but no bits. Otherwise it is 0 without keys.
 ///
 /// ```
 /// let rate = filterblock::expected_false_positive_rate(10_000, 6, 1000);
@@ -35,19 +39,21 @@ pub fn expected_false_positive_rate(bits: u64, k: u32, n: u64) -> f64 {
 }
 
 impl BloomFilterPolicy {
-    /// Filters of as few bits a key as let at most the share `p` of absent keys pass, by
-    /// [`expected_false_positive_rate`] with k rounded down as [`new`](Self::new) does.
+    /// Returns a policy for filters of as few bits a key as let at most the share `p` of absent
+    /// keys pass, by [`expected_false_positive_rate`] with k rounded down as in [`new`](Self::new).
     ///
-    /// Rounding k down costs a little: 0.0084 takes eleven bits a key, where the best k would do with ten.
+    /// Rounding k down costs a little: a rate of 0.0084 takes eleven bits a key, while ten would
+    /// suffice with the best k.
     ///
-    /// Small filters exceed `p`, as all probes of a key stem from one 32-bit hash. Measured for 0.01: 1.3 times that with ten keys,
-    /// the rate itself with 40, 0.9 of it from 200 on; for 0.001, 4.7, 1.9 and 1.0 times that. And in a filter of n keys the
-    /// rate never falls below n / 2^32, however many bits it has.
+    /// Small filters exceed `p`, as all probes of a key stem from one 32-bit hash. Measured for
+    /// 0.01, they let pass 1.3 times the rate with ten keys, the rate itself with 40, and 0.9 times
+    /// from 200 on. For 0.001 the factors are 4.7, 1.9 and 1.0. In a filter of n keys the rate
+    /// never falls below n / 2^32, however many bits it has.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if `p` is not a number, not above 0 or not below 1, and if it
-    /// is below 2^-32, which cannot be had even with a single key.
+    /// [`Error::InvalidOption`] if `p` is not a number, not above 0, not below 1, or below 2^-32,
+    /// which is out of reach even with a single key.
     ///
     /// ```
     /// use filterblock::BloomFilterPolicy;
@@ -60,7 +66,7 @@ impl BloomFilterPolicy {
     }
 }
 
-/// Whether `p` is a rate at all, and not below `least`.
+/// Checks that `p` is a rate at all, and not below `least`.
 pub(super) fn check_rate(p: f64, least: f64, at_least: &'static str) -> Result<()> {
     let expected = match p {
         _ if !(p > 0.0 && p < 1.0) => "above 0 and below 1",
@@ -74,9 +80,10 @@ pub(super) fn check_rate(p: f64, least: f64, at_least: &'static str) -> Result<(
     })
 }
 
-/// The fewest bits a key, with as many probes as `probes` says for them, for which `p` is expected in large filters.
+/// Returns the fewest bits a key for which large filters are expected to keep to `p`, with the
+/// number of probes that `probes` gives for them.
 pub(super) fn bits_per_key_for(p: f64, probes: impl Fn(u32) -> u8) -> Result<u32> {
-    /// Enough for 2^-64 with 44 probes or more.
+    /// The most bits a key to try: enough for 2^-64 with 44 probes or more.
     const MOST: u32 = 256;
     let rate = |bits_per_key: u32| {
         let k = f64::from(probes(bits_per_key));

@@ -1,24 +1,25 @@
-//! What a filter is made of.
+//! The measures of a filter.
 
-/// The measures of one filter, as [`FilterPolicy::describe`](super::FilterPolicy::describe) finds them.
+/// The measures of one filter, as returned by
+/// [`FilterPolicy::describe`](super::FilterPolicy::describe).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FilterShape {
     /// The size of the bit array, in bits.
     pub bits: u64,
-    /// How many of them are set.
+    /// The number of bits that are set.
     pub bits_set: u64,
-    /// k: the number of bits that a key has to have.
+    /// k, the number of bits that a key has to have.
     pub probes: u32,
-    /// The share of absent keys that pass, expected for independent hashes: 0 to 1.
+    /// The share of absent keys that pass, 0 to 1, as expected for independent hashes.
     pub expected_rate: f64,
 }
 
 impl FilterShape {
-    /// A Bloom filter that asks for `probes` of its bits: absent keys pass at the rate of
-    /// `(bits_set / bits)^probes`.
+    /// Returns the measures of a Bloom filter that probes `probes` of its bits: absent keys pass at
+    /// the rate of `(bits_set / bits)^probes`.
     ///
-    /// Without bits, nothing passes. Without probes, everything does.
+    /// Without bits, no key passes. Without probes, every key does.
     #[must_use]
     pub fn bloom(bits: u64, bits_set: u64, probes: u32) -> Self {
         let exponent = i32::try_from(probes).unwrap_or(i32::MAX);
@@ -26,7 +27,8 @@ impl FilterShape {
         Self { bits, bits_set, probes, expected_rate }
     }
 
-    /// The same with another rate, for filters that deny more or less than their bits say.
+    /// Returns the same measures with another rate, for filters that deny more or less than their
+    /// bits say.
     #[must_use]
     pub fn with_expected_rate(self, expected_rate: f64) -> Self {
         Self { expected_rate, ..self }

@@ -10,20 +10,20 @@ use crate::{KeyFormat, Keys, Result};
 ///
 /// LevelDB wraps the policy of every database this way. The name stays the inner policy's.
 ///
-/// A key of under eight bytes is no internal key. Asked for, it "may match"; in a filter
-/// to be made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// A key of less than eight bytes is no internal key. Looked up, it "may match". In a filter to be
+/// made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct InternalFilterPolicy<P> {
     policy: P,
 }
 
 impl<P: FilterPolicy> InternalFilterPolicy<P> {
-    /// Filters the user key by `policy`.
+    /// Returns a policy that filters the user key by `policy`.
     pub const fn new(policy: P) -> Self {
         Self { policy }
     }
 
-    /// The policy that sees the user keys.
+    /// Returns the policy that sees the user keys.
     pub const fn policy(&self) -> &P {
         &self.policy
     }

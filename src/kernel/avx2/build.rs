@@ -1,11 +1,11 @@
-//! Setting bits, and packing them.
+//! Setting the bits of filters, and packing them.
 
 use std::arch::x86_64::*;
 
 use super::positions::Positions;
 use super::registers::{load, rotate_right_17, store};
 
-/// Rows for six bits, which is all for ten bits a key.
+/// Rows for six bits of eight keys, which is all of them at ten bits a key.
 #[repr(align(64))]
 struct Rows([[u32; 8]; 6]);
 
@@ -23,7 +23,8 @@ pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
                 store(row, positions.of(h));
                 h = _mm256_add_epi32(h, delta);
             }
-            // By way of memory: to take them out of the registers one by one is slower.
+            // Read back from memory, since taking the positions out of the registers one by one is
+            // slower.
             for row in &std::hint::black_box(&rows).0[..count] {
                 for &position in row {
                     area[position as usize] = 1;
@@ -39,11 +40,13 @@ pub(super) fn pack(area: &mut [u8]) -> usize {
     let whole = area.len() / 32;
     let area = area.as_mut_ptr();
     for index in 0..whole {
-        // SAFETY: the area has 32 bytes from `index * 32` on, and the load needs no alignment.
+        // SAFETY: `index` is below `area.len() / 32`, so the area has 32 bytes from `index * 32`
+        // on. The load needs no alignment.
         let bytes = unsafe { _mm256_loadu_si256(area.add(index * 32).cast()) };
-        // The mask takes the topmost bit of each byte.
+        // The mask takes the topmost bit of each byte, to which the shift moves the lowest.
         let bits = _mm256_movemask_epi8(_mm256_slli_epi16::<7>(bytes));
-        // SAFETY: four bytes from `index * 4` on are within what has been read, and the store needs no alignment.
+        // SAFETY: the four bytes from `index * 4` on are within the bytes already read. The store
+        // needs no alignment.
         unsafe { area.add(index * 4).cast::<i32>().write_unaligned(bits) };
     }
     whole * 4

@@ -35,7 +35,7 @@ pub(super) fn hash_fixed_len(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[
     }
     if let [hashes] = rest {
         let last = count % 8 - 1;
-        // SAFETY: as many keys as are left begin here.
+        // SAFETY: `last + 1` keys begin here, and no index goes beyond `last`.
         store(hashes, unsafe {
             hash_eight_at(|index| first.wrapping_add(index.min(last) * stride), len, start)
         });
@@ -44,16 +44,18 @@ pub(super) fn hash_fixed_len(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[
 
 /// # Safety
 ///
-/// `len` bytes can be read from what `key` returns for 0 to 7.
+/// `len` bytes have to be readable at each pointer that `key` returns for 0 to 7.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32) -> __m256i {
     let mut h = _mm256_set1_epi32(start as i32);
     let mut at = 0;
     while at + 16 <= len {
-        // SAFETY: 16 bytes can be read from `at` on; the loads need no alignment.
+        // SAFETY: `at + 16` is at most `len`, so 16 bytes can be read from `at` on. The loads need
+        // no alignment.
         let load = |index| unsafe { _mm_loadu_si128(key(index).add(at).cast()) };
-        // Rows of four words, of a key and of the one four further on, become columns.
+        // Each row has four words of a key and four of the key four further on. The unpacking turns
+        // rows into columns, one word of all eight keys each.
         let row = |index| _mm256_set_m128i(load(index + 4), load(index));
         let (a, b, c, d) = (row(0), row(1), row(2), row(3));
         let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
@@ -65,14 +67,15 @@ unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32
         at += 16;
     }
     while at + 4 <= len {
-        // SAFETY: 4 bytes can be read from `at` on; the loads need no alignment.
+        // SAFETY: `at + 4` is at most `len`, so 4 bytes can be read from `at` on. The loads need no
+        // alignment.
         let load = |index| unsafe { key(index).add(at).cast::<i32>().read_unaligned() };
         h = step::<16>(h, columns(load));
         at += 4;
     }
     if at < len {
-        // Little-endian, as what lies above is zero.
-        // SAFETY: `len` bytes can be read.
+        // Little-endian, with zeros above the last bytes.
+        // SAFETY: `at` is below `len`, and `len` bytes can be read.
         let byte = |index: usize, at: usize| i32::from(unsafe { key(index).add(at).read() });
         let rest = |index| (at..len).rev().fold(0, |rest, at| rest << 8 | byte(index, at));
         h = step::<24>(h, columns(rest));

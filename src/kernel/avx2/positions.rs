@@ -2,10 +2,11 @@
 
 use std::arch::x86_64::*;
 
-/// `h % bits` for eight hashes at once, where `bits` is eight times a number of bytes.
+/// Computes `h % bits` for eight hashes at once. `bits` is eight times a number of bytes.
 ///
-/// `h / bits` is `(h >> 3) / bytes`, which is `(h >> 3) * multiplier >> shift`: exact for 29 bits, with the multiplier rounded up and
-/// a shift of 29 more than `bytes` has.
+/// `h / bits` is `(h >> 3) / bytes`, which is `(h >> 3) * multiplier >> shift`. This is exact for
+/// the 29 bits of `h >> 3`, with the multiplier rounded up and a [`shift`] of at least 29 plus the
+/// binary logarithm of `bytes`.
 #[derive(Clone, Copy)]
 pub(super) struct Positions {
     multiplier: __m256i,
@@ -14,7 +15,7 @@ pub(super) struct Positions {
     bits: __m256i,
 }
 
-/// For arrays of `len` bytes, and all down to half as many.
+/// Returns the shift for arrays of `len` bytes. It also suits all lengths down to half as many.
 pub(super) const fn shift(len: usize) -> u32 {
     29 + len.next_power_of_two().trailing_zeros()
 }
@@ -24,7 +25,7 @@ pub(super) const fn multiplier(len: usize, shift: u32) -> u32 {
 }
 
 impl Positions {
-    /// In an array of `len` bytes, 8 to 2^26.
+    /// Prepares for an array of `len` bytes, 8 to 2^26.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn new(len: usize) -> Self {
@@ -37,7 +38,7 @@ impl Positions {
         Self {
             multiplier: _mm256_set1_epi32(multiplier as i32),
             even_shift: _mm_cvtsi32_si128(shift as i32),
-            // Quotients of odd lanes belong into the upper half of each pair.
+            // The quotients of odd lanes belong in the upper half of each pair.
             odd_shift: _mm_cvtsi32_si128(shift as i32 - 32),
             bits: _mm256_set1_epi32(bits as i32),
         }

@@ -1,4 +1,4 @@
-//! Asking filters.
+//! Probing filters.
 
 use std::arch::x86_64::*;
 
@@ -6,7 +6,7 @@ use super::positions::{Positions, multiplier, shift};
 use super::registers::{load, rotate_right_17};
 use crate::kernel::encoding::MAX_PROBES;
 
-/// Whether a filter's array has 8 to 64 bytes.
+/// Returns `true` if a filter's array has 8 to 64 bytes.
 #[inline]
 pub(super) fn two_registers(filter: &[u8]) -> bool {
     matches!(filter.len(), 9..=65)
@@ -24,7 +24,7 @@ pub(super) fn matches_each(
     }
 }
 
-/// The largest array for which positions and offsets of bytes have 32 bits.
+/// The largest array, in bytes, for which positions of bits and offsets of bytes have 32 bits.
 pub(super) const MAX_GATHERED: usize = 1 << 26;
 
 #[target_feature(enable = "avx2")]
@@ -40,9 +40,11 @@ pub(super) fn matches_all(probes: u8, array: &[u8], hashes: &[[u32; 8]], answers
         let mut bits = _mm256_set1_epi32(-1);
         for _ in 0..count {
             let position = positions.of(h);
-            // Four bytes with the wanted bit in them, the array's last four at the end.
+            // Four bytes that contain the wanted bit: from its byte on, or the last four of the
+            // array.
             let at = _mm256_min_epu32(_mm256_srli_epi32::<3>(position), last);
-            // SAFETY: each offset is at most four less than the array's length, as asserted above.
+            // SAFETY: each offset is at most `last`, four less than the array's length, which is at
+            // least four as asserted above. So the four bytes are within the array.
             let words = unsafe { _mm256_i32gather_epi32::<1>(array.as_ptr().cast(), at) };
             let shift = _mm256_sub_epi32(position, _mm256_slli_epi32::<3>(at));
             bits = _mm256_and_si256(bits, _mm256_srlv_epi32(words, shift));
@@ -69,7 +71,7 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
         return true;
     }
     if probes == 1 {
-        // A single division is quicker than all that follows.
+        // A single division beats all that follows.
         let bit = h % (array.len() as u32 * 8);
         return array[(bit / 8) as usize] >> (bit % 8) & 1 != 0;
     }
@@ -81,8 +83,8 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
 }
 
 /// Precomputed constants for arrays of 8 to 64 bytes, indexed by the filter's length, which is one
-/// more. Two registers cover an array: one has its first HALF bytes, the other its last, HALF being
-/// 8 for arrays of up to 16 bytes, 16 up to 32, and 32 beyond.
+/// more. Two registers cover an array: one has its first HALF bytes, the other its last. HALF is 8
+/// for arrays of up to 16 bytes, 16 up to 32, and 32 beyond.
 struct Lengths {
     multiplier: [u32; 66],
     bits: [u32; 66],
@@ -109,7 +111,7 @@ static LENGTHS: Lengths = {
     lengths
 };
 
-/// For arrays of HALF + 1 bytes to twice as many, and of 8; other lengths panic.
+/// Handles arrays of HALF + 1 to 2 * HALF bytes, and of 8 with HALF = 8. Other lengths panic.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn has_bits<const HALF: usize>(filter: &[u8], probes: u8, h: u32) -> bool {
@@ -132,13 +134,13 @@ fn has_bits<const HALF: usize>(filter: &[u8], probes: u8, h: u32) -> bool {
     }
 }
 
-/// The bits of a filter at eight positions, as signs.
+/// Returns the bits of a filter at eight positions, as signs.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn bits_at<const HALF: usize>(filter: &[u8], position: __m256i) -> __m256 {
     let load = |bytes: &[u8]| {
         let bytes = bytes[..HALF].as_ptr();
-        // SAFETY: HALF bytes can be read from here, and the loads need no alignment.
+        // SAFETY: the slice has HALF bytes. The loads need no alignment.
         unsafe {
             match HALF {
                 32 => _mm256_loadu_si256(bytes.cast()),
@@ -150,13 +152,15 @@ fn bits_at<const HALF: usize>(filter: &[u8], position: __m256i) -> __m256 {
     let beyond = LENGTHS.beyond[filter.len()];
     let array = &filter[..filter.len() - 1];
     let (low, high) = (load(array), load(&array[array.len() - HALF..]));
-    // Negative where `position` precedes `high`. As unsigned it is then huge, so that the minimum keeps `position`.
+    // Negative if `position` precedes `high`. As unsigned it is then huge, so the minimum keeps
+    // `position`.
     let in_high = _mm256_sub_epi32(position, _mm256_set1_epi32(beyond as i32));
     let position = _mm256_min_epu32(position, in_high);
     let word = _mm256_srli_epi32::<5>(position);
     let word_of = |half| _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(half, word));
     let words = _mm256_blendv_ps(word_of(high), word_of(low), _mm256_castsi256_ps(in_high));
-    // The wanted bit of each word becomes its topmost one: shifted left by 31 less its number.
+    // The wanted bit of each word becomes its topmost: the word is shifted left by 31 less the
+    // number of the bit.
     let left_by = _mm256_andnot_si256(position, _mm256_set1_epi32(31));
     _mm256_castsi256_ps(_mm256_sllv_epi32(_mm256_castps_si256(words), left_by))
 }

@@ -1,4 +1,4 @@
-//! Eight words of 32 bits at a time, between memory and registers.
+//! Loads and stores of eight 32-bit words, and a rotation of each.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! Setting bits, and packing them.
+//! Setting the bits of filters, and packing them.
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -11,12 +11,12 @@ fn positions(hash: u32, modulus: Modulus, probes: u8) -> impl Iterator<Item = us
     (0..u32::from(probes)).map(move |i| modulus.of(hash.wrapping_add(i.wrapping_mul(delta))))
 }
 
-/// Sets the bits of keys with these hashes in `area`, which has a byte for each bit.
+/// Sets the bits of the keys with these hashes in `area`, which has a byte for each bit.
 #[inline]
 pub(in crate::kernel) fn set_spread(area: &mut [u8], probes: u8, hashes: &[u32]) {
     let modulus = Modulus::new(area.len() as u64);
     if probes == 6 {
-        // Ten bits a key, the usual setting: a loop of known length is a quarter faster.
+        // Ten bits a key, the usual setting. A loop of known length is a quarter faster.
         set_each(area, modulus, 6, hashes);
     } else {
         set_each(area, modulus, probes, hashes);
@@ -32,7 +32,7 @@ fn set_each(area: &mut [u8], modulus: Modulus, probes: u8, hashes: &[u32]) {
     }
 }
 
-/// Sets the bits of keys with these hashes in an array of bits.
+/// Sets the bits of the keys with these hashes in an array of bits.
 pub(in crate::kernel) fn set_packed(array: &mut [u8], probes: u8, hashes: &[u32]) {
     let modulus = Modulus::new(array.len() as u64 * 8);
     for &hash in hashes {
@@ -42,10 +42,11 @@ pub(in crate::kernel) fn set_packed(array: &mut [u8], probes: u8, hashes: &[u32]
     }
 }
 
-/// Packs the bytes of `area`, each 0 or 1, into bits at its start. The first `done` bytes of them are made already.
+/// Packs the bytes of `area`, each 0 or 1, into bits at its start, of which the first `done` bytes
+/// are made already.
 pub(in crate::kernel) fn pack(area: &mut [u8], done: usize) {
     for index in done..area.len() / 8 {
-        // The product gathers eight bytes in its topmost one, the first as the lowest bit.
+        // The product gathers eight bytes in its topmost byte, the first as the lowest bit.
         let bits = LittleEndian::read_u64(&area[index * 8..index * 8 + 8]);
         area[index] = (bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
     }

@@ -31,7 +31,7 @@ pub(in crate::kernel) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashe
     rest.fill_with(|| leveldb(next(), seed));
 }
 
-/// Of four keys of equal length. `start` is the hash of no word.
+/// Hashes four keys of equal length. `start` is the hash of no word.
 #[inline]
 fn hash_four(keys: [&[u8]; 4], start: u32) -> [u32; 4] {
     let mut h = [start; 4];

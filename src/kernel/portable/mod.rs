@@ -1,4 +1,5 @@
-//! Portable code: what runs where no other kernel does, and the oracle of those.
+//! The portable code. It runs if there is no other kernel for the CPU, and is the oracle of the
+//! kernels.
 
 mod build;
 mod hash;

@@ -1,12 +1,12 @@
-//! The bit array of LevelDB's Bloom filter, being made.
+//! The bit array of LevelDB's Bloom filter under construction.
 
 use crate::{Error, Result, kernel};
 
-/// Up to this many bytes, an array is made with a byte for each bit: stores that need not
-/// read first, and the bits packed in the end. Larger ones would leave the fastest cache.
+/// The length in bytes up to which an array is made with a byte for each bit. Its stores need not
+/// read first, and the bits are packed in the end. A larger array would leave the fastest cache.
 const MAX_SPREAD: usize = 4096;
 
-/// So many hashes are made before their bits are set.
+/// The number of hashes made before their bits are set.
 pub(in crate::policy) const BATCH: usize = 64;
 
 /// A bit array at the end of `dst`.
@@ -18,17 +18,18 @@ pub(in crate::policy) struct BloomArray<'a> {
 }
 
 impl<'a> BloomArray<'a> {
-    /// `len` bytes, 1 to 2^29, in which each key sets `probes` bits.
+    /// Appends an array of `len` bytes, 1 to 2^29, in which each key sets `probes` bits.
     pub(in crate::policy) fn new(dst: &'a mut Vec<u8>, len: usize, probes: u8) -> Result<Self> {
         let start = dst.len();
         let room = if len <= MAX_SPREAD { len * 8 } else { len };
-        // One more for k, which ends the filter.
+        // One byte more for k, which ends the filter.
         dst.try_reserve(room + 1).map_err(|_| Error::out_of_memory("filter", room + 1))?;
         dst.resize(start + room, 0);
         Ok(Self { dst, start, len, probes })
     }
 
-    /// Sets the bits of keys with the first `count` of these hashes, at least one. The others may be written over.
+    /// Sets the bits of the keys with the first `count` of these hashes, at least one. The other
+    /// hashes may be overwritten.
     #[inline]
     pub(in crate::policy) fn add(&mut self, hashes: &mut [u32; BATCH], count: usize) {
         let area = &mut self.dst[self.start..];
@@ -39,7 +40,7 @@ impl<'a> BloomArray<'a> {
         }
     }
 
-    /// Ends the array, and the filter with k.
+    /// Ends the array, and appends k.
     pub(in crate::policy) fn finish(self) {
         if self.len <= MAX_SPREAD {
             kernel::pack(&mut self.dst[self.start..]);

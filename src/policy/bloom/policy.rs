@@ -1,12 +1,4 @@
 //! LevelDB's Bloom filter (`util/bloom.cc`).
-//!
-//! ```text
-//! [bit array: bytes][k: 1 byte]
-//! ```
-//!
-//! For each key, `h = hash(key)` and `delta = h` rotated right by 17; k times, bit
-//! `h % bits` is set, that is bit `h % bits % 8` of byte `h % bits / 8`, and `h += delta`.
-
 use super::array::{BATCH, BloomArray};
 use super::probe::matches_many;
 use crate::hash::{self, BLOOM_SEED};
@@ -14,14 +6,15 @@ use crate::kernel::{self, MAX_PROBES, matches};
 use crate::policy::{FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::{Error, Keys, Result};
 
-/// Positions are 32-bit hashes modulo the number of bits, so more bits than this stay unused.
+/// The largest number of bits. Positions are 32-bit hashes modulo the number of bits, so further
+/// bits would stay unused.
 const MAX_BITS: u64 = 1 << 32;
 
-/// LevelDB's own Bloom filter, `leveldb.BuiltinBloomFilter2`.
+/// LevelDB's own Bloom filter (`util/bloom.cc`), `leveldb.BuiltinBloomFilter2`.
 ///
-/// A filter takes `bits_per_key` bits for each key, at least 64 in all, and one byte. Ten bits a key let
-/// about one absent key in a hundred pass. Making a filter takes a hash and k bits to set for each key; asking it takes a hash
-/// and up to k bits to read.
+/// A filter takes `bits_per_key` bits for each key, at least 64 in all, and one byte. At ten bits a
+/// key, about one absent key in a hundred passes. Making a filter takes a hash and k bits to set
+/// for each key. A lookup takes a hash and up to k bits to read.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
@@ -33,6 +26,14 @@ const MAX_BITS: u64 = 1 << 32;
 /// assert!(!policy.key_may_match(b"x", &filter));
 /// # Ok::<(), filterblock::Error>(())
 /// ```
+///
+/// # Encoding
+///
+/// The filter has the [common layout](crate::policy#encoding). `h` is LevelDB's
+/// [hash](crate::hash::leveldb) of the key with [its seed](crate::hash::BLOOM_SEED), and `delta` is
+/// `h` rotated right by 17. k times, bit `h % bits` is set and `h += delta`, in 32-bit arithmetic.
+/// k above 30 is reserved for other encodings: such a filter matches every key. A filter of less
+/// than two bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BloomFilterPolicy {
     bits_per_key: u32,
@@ -40,32 +41,33 @@ pub struct BloomFilterPolicy {
 }
 
 impl BloomFilterPolicy {
-    /// Filters of `bits_per_key` bits a key, with k = 0.69 * `bits_per_key` probes, rounded
-    /// down, at least 1 and at most 30.
+    /// Returns a policy for filters of `bits_per_key` bits a key. k is 0.69 * `bits_per_key`,
+    /// rounded down, at least 1 and at most 30.
     ///
-    /// 0 gives the smallest filters there are, 64 bits and k = 1, whatever the number of keys. Beyond
-    /// `i32::MAX`, where the original's integer ends, making a filter is an error.
+    /// With 0 bits a key, a filter has 64 bits and k = 1, the smallest there is, for any number of
+    /// keys. Beyond `i32::MAX`, where the original's integer ends, making a filter is an error.
     pub fn new(bits_per_key: u32) -> Self {
         let probes = (f64::from(bits_per_key) * 0.69) as u32;
         Self { bits_per_key, probes: probes.clamp(1, u32::from(MAX_PROBES)) as u8 }
     }
 
-    /// The same with k = `probes`, at most 30, for relatives that compute it in another way.
+    /// Returns the same policy with k = `probes`, at most 30, for relatives that compute it in
+    /// another way.
     pub(in crate::policy) const fn with_probes(self, probes: u8) -> Self {
         Self { probes, ..self }
     }
 
-    /// Bits for each key.
+    /// Returns the number of bits for each key.
     pub const fn bits_per_key(&self) -> u32 {
         self.bits_per_key
     }
 
-    /// k: how many bits each key sets.
+    /// Returns k, the number of bits that each key sets.
     pub const fn probes(&self) -> u8 {
         self.probes
     }
 
-    /// The size of the bit array for `keys` keys, in bytes.
+    /// Returns the length of the bit array for `keys` keys, in bytes.
     fn array_len(&self, keys: usize) -> Result<usize> {
         let bits = keys as u128 * u128::from(self.bits_per_key);
         if bits > u128::from(MAX_BITS) || self.bits_per_key > i32::MAX as u32 {
@@ -74,7 +76,7 @@ impl BloomFilterPolicy {
         Ok((bits as u64).max(64).div_ceil(8) as usize)
     }
 
-    /// Appends a filter of the keys with these hashes.
+    /// Appends a filter for the keys with these hashes.
     pub(in crate::policy) fn create(
         &self,
         hashes: impl ExactSizeIterator<Item = u32>,
@@ -99,7 +101,7 @@ impl BloomFilterPolicy {
     }
 }
 
-/// Hashes at most `BATCH` of `keys` from number `from` on; returns how many.
+/// Hashes at most `BATCH` of `keys`, from number `from` on. Returns their number.
 #[inline]
 fn hash_batch(keys: Keys<'_>, from: usize, hashes: &mut [u32; BATCH]) -> usize {
     let count = BATCH.min(keys.len() - from);
@@ -114,7 +116,8 @@ fn hash_batch(keys: Keys<'_>, from: usize, hashes: &mut [u32; BATCH]) -> usize {
     count
 }
 
-/// Keys of several lengths are often alike for a while.
+/// Hashes keys of several lengths. Neighbours often have one length for a while, and are then
+/// hashed side by side.
 #[inline(never)]
 fn hash_uneven(keys: Keys<'_>, from: usize, hashes: &mut [u32]) {
     for (part, hashes) in hashes.chunks_mut(8).enumerate() {
@@ -180,7 +183,8 @@ impl FilterPolicy for BloomFilterPolicy {
 mod tests {
     use super::*;
 
-    /// Up to 2^32 bits, whatever they are made of, and up to the bits for each key that the original's `int` holds.
+    /// The limits are 2^32 bits, for any number of keys, and the bits a key that the original's
+    /// `int` holds.
     #[test]
     fn sizes_end_at_their_limits() {
         let len = |bits_per_key, keys| BloomFilterPolicy::new(bits_per_key).array_len(keys).ok();

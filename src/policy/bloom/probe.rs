@@ -1,18 +1,18 @@
-//! Asking LevelDB's Bloom filter: one key, or many at once.
+//! Lookups in LevelDB's Bloom filter, of one key or of many at once.
 
 use crate::hash::{self, BLOOM_SEED};
 use crate::kernel;
 use crate::key::SameLen;
 
-/// How many filters are prefetched before the first is probed.
+/// The number of filters prefetched before the first is probed.
 pub(crate) const PREFETCHED: usize = 128;
 
-/// How many keys are hashed and asked side by side.
+/// The number of keys that are hashed and looked up side by side.
 const GROUP: usize = 32;
 
 /// Answers `probes` of (key, filter) by LevelDB's hash.
 pub(in crate::policy) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
-    // Nothing below may see more answers than probes.
+    // The code below must not see more answers than probes.
     let len = probes.len().min(answers.len());
     for (probes, answers) in probes[..len].chunks(PREFETCHED).zip(answers[..len].chunks_mut(PREFETCHED)) {
         prefetch(probes);
@@ -31,7 +31,7 @@ fn prefetch(probes: &[(&[u8], &[u8])]) {
     kernel::prefetch(ends.flatten());
 }
 
-/// Answers at most `GROUP` probes; both slices are equally long.
+/// Answers at most `GROUP` probes. Both slices are equally long.
 fn matches_group(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
     debug_assert!(probes.len() == answers.len() && probes.len() <= GROUP, "{} probes", probes.len());
     let mut hashes = [0; GROUP];
