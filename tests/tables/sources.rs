@@ -7,7 +7,7 @@ use bytes::Bytes;
 use filterblock::table::{FetchedRanges, ReadAt, ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, FilterBlockBuilder};
 
-use crate::tables::{Answering, Crafted, Sample, handle, sample, testdata};
+use crate::tables::{Answering, Crafted, Sample, handle, sample};
 
 fn io_error(error: &Error) -> &io::Error {
     match error.without_path() {
@@ -411,6 +411,7 @@ fn a_pipe_is_not_waited_for() {
     std::os::unix::fs::symlink(&path, &link).unwrap();
     assert!(Table::open_path(&link, &ReadOptions::default()).is_err());
     fs::remove_file(&link).unwrap();
-    std::os::unix::fs::symlink(testdata().join("tables/words-1024-bloom20-snappy.ldb"), &link).unwrap();
+    std::os::unix::fs::symlink(crate::tables::testdata().join("tables/words-1024-bloom20-snappy.ldb"), &link)
+        .unwrap();
     assert!(Table::open_path(&link, &ReadOptions::default()).is_ok());
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
 
-use super::{args, file, run, run_with_input};
+use super::{args, file, not_found, run, run_with_input};
 
 fn arguments(options: &[&str], input: &Path, output: &Path) -> Vec<OsString> {
     let options = options.iter().map(OsString::from);
@@ -205,7 +205,7 @@ fn inputs_and_outputs_that_are_no_files() {
     let input = file(&folder, "pairs", "a\t1\n");
     let missing = folder.path().join("missing");
     let err = run(&arguments(&[], &missing, &folder.path().join("new"))).expect(2).err;
-    assert!(err.contains("missing: No such file"), "{err}");
+    assert!(err.contains(&format!("missing: {}", not_found())), "{err}");
     let err = run(&arguments(&[], folder.path(), &folder.path().join("new"))).expect(2).err;
     assert!(err.contains("expected a file of lines, found a folder"), "{err}");
     run(&arguments(&[], &input, &missing.join("new"))).expect(2);

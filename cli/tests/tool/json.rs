@@ -151,11 +151,6 @@ fn unknown(path: &Path, error: &str) -> Value {
     })
 }
 
-#[cfg(unix)]
-const NOT_FOUND: &str = "No such file or directory (os error 2)";
-#[cfg(windows)]
-const NOT_FOUND: &str = "The system cannot find the file specified. (os error 2)";
-
 fn tag(sequence: u64) -> [u8; 8] {
     (sequence << 8 | 1).to_le_bytes()
 }
@@ -355,8 +350,8 @@ fn inspect_of_what_cannot_be_looked_at() {
     let folder = folder();
     let missing = folder.path().join("missing.ldb");
     let run_missing = run(&args!["inspect", "--json", missing]).expect(2);
-    assert_eq!(run_missing.err, format!("filterblock: {}: {NOT_FOUND}\n", text(&missing)));
-    same(&run_missing.one(), &unknown(&missing, NOT_FOUND));
+    assert_eq!(run_missing.err, format!("filterblock: {}: {}\n", text(&missing), not_found()));
+    same(&run_missing.one(), &unknown(&missing, &not_found()));
 
     let damaged = file(&folder, "damaged.ldb", "hello");
     let mut expected =
@@ -523,7 +518,7 @@ fn query_of_what_cannot_be_read() {
         })
     };
     let missing = folder.path().join("missing.ldb");
-    same(&one(2, &args!["query", "--json", "--hex", missing, "ff"]), &answer(&missing, NOT_FOUND));
+    same(&one(2, &args!["query", "--json", "--hex", missing, "ff"]), &answer(&missing, &not_found()));
     let damaged = file(&folder, "damaged.ldb", "hello");
     let error = "table at offset 0: expected a table of at least 48 bytes, found 5 bytes";
     same(&one(2, &args!["query", "--json", "--hex", damaged, "ff"]), &answer(&damaged, error));
@@ -658,7 +653,8 @@ fn verify_of_a_database() {
 fn verify_of_what_cannot_be_looked_at() {
     let folder = folder();
     let missing = folder.path().join("missing.ldb");
-    let findings = [("unreadable", None, "a table or a database folder", NOT_FOUND)];
+    let error = not_found();
+    let findings = [("unreadable", None, "a table or a database folder", error.as_str())];
     let expected = verdict(&missing, "unreadable", [0, 0], [None, None], &findings);
     same(&one(2, &args!["verify", "--json", missing]), &expected);
 

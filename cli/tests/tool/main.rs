@@ -70,6 +70,11 @@ impl Run {
     }
 }
 
+/// What the system says of a file that is not there: error 2 on Unix and on Windows.
+fn not_found() -> String {
+    std::io::Error::from_raw_os_error(2).to_string()
+}
+
 fn command<A: AsRef<OsStr>>(arguments: &[A]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_filterblock"));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -60,6 +60,7 @@ fn long_outputs(folder: &tempfile::TempDir) -> Vec<Vec<OsString>> {
     ]
 }
 
+#[cfg_attr(windows, ignore = "Windows takes no command lines of 75,000 characters")]
 #[test]
 fn a_reader_that_goes_away_ends_the_program_quietly_and_without_a_verdict() {
     let folder = folder();

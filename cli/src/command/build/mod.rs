@@ -125,14 +125,15 @@ fn build(arguments: &Arguments) -> Result<TableSummary, String> {
     let (input, len): (Box<dyn BufRead>, _) = if standard_input {
         (Box::new(io::stdin().lock()), None)
     } else {
-        let file = File::open(&arguments.input).map_err(about_input)?;
-        let metadata = file.metadata().map_err(about_input)?;
-        if metadata.is_dir() {
+        // Before it is opened: Windows opens no folders.
+        if arguments.input.is_dir() {
             return Err(format!(
                 "{}: expected a file of lines, found a folder",
                 escape_path(&arguments.input)
             ));
         }
+        let file = File::open(&arguments.input).map_err(about_input)?;
+        let metadata = file.metadata().map_err(about_input)?;
         (Box::new(BufReader::with_capacity(1 << 16, file)), metadata.is_file().then_some(metadata.len()))
     };
     let input_path = (!standard_input).then_some(arguments.input.as_path());
