@@ -9,7 +9,7 @@ use bytes::Bytes;
 use encode::encode;
 use filterblock::table::{BlockHandle, Codec, ReadOptions, Table};
 use filterblock::{Error, Result};
-use tables::{Crafted, Entry, Place, entry_block, handle};
+use tables::{Crafted, Entry, Place, entry_block, handle, varint};
 
 const CODECS: [Codec; 4] = [Codec::Zstd, Codec::Zlib, Codec::Deflate, Codec::Lz4];
 
@@ -330,6 +330,26 @@ fn a_mark_alone_does_not_decide() {
     let stored = encode(Codec::Lz4, &plain);
     assert_eq!(stored[..4], [0x78, 0x9c, 0, 0]);
     assert_eq!(codec_of(&table(&stored, 2, 1 << 20)).unwrap(), Codec::Lz4);
+}
+
+/// The first four bytes of deflate data may be a length that LZ4 data of this size can have, and that is beyond the limit.
+#[cfg(feature = "zlib")]
+#[test]
+fn deflate_data_that_would_be_too_long_as_lz4_are_read() {
+    let plain = contents(600);
+    // Stored as it is, with the length and its complement before it.
+    let part = |last: u8, bytes: &[u8]| {
+        let len = bytes.len() as u16;
+        [&[last][..], &len.to_le_bytes(), &(!len).to_le_bytes(), bytes].concat()
+    };
+    let (first, rest) = plain.split_at(255);
+    let stored = [part(0, first), part(1, rest)].concat();
+    assert_eq!(stored[..4], [0, 0xff, 0, 0]);
+    let limit = 4096;
+    assert!(limit < 0xff00 && 0xff00 <= 255 * (stored.len() - 4));
+    let table = table(&stored, 2, limit);
+    assert_eq!(codec_of(&table).unwrap(), Codec::Deflate);
+    assert!(table.get(b"key").unwrap().is_some());
 }
 
 #[test]
