@@ -352,6 +352,27 @@ fn deflate_data_that_would_be_too_long_as_lz4_are_read() {
     assert!(table.get(b"key").unwrap().is_some());
 }
 
+/// Compressed, with keys that share bytes, the index may be many times as large as the file.
+#[test]
+fn keys_of_the_index_may_be_longer_than_a_small_file() {
+    let keys = ["a", "b"].map(|end| "k".repeat(20_000) + end);
+    let mut crafted = Crafted::default();
+    let mut snappy = |contents: &[u8]| crafted.block_of_type(&encode(Codec::Snappy, contents), 1);
+    let [first, second] = keys.each_ref().map(|key| handle(snappy(&entry_block(&[(key, "value")]))));
+    let mut index =
+        [&[0][..], &varint(20_001), &varint(first.len() as u64), keys[0].as_bytes(), &first].concat();
+    index.extend([&varint(20_000)[..], &[1], &varint(second.len() as u64), b"b", &second].concat());
+    index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    let index = snappy(&index);
+    let metaindex = crafted.entries::<&str, &str>(&[]);
+    let file = crafted.footer(metaindex, index);
+    assert!(file.len() < 10_000, "{} bytes", file.len());
+    let table = Table::open(file, &ReadOptions::default()).unwrap();
+    for key in &keys {
+        assert_eq!(table.get(key.as_bytes()).unwrap().unwrap(), "value");
+    }
+}
+
 #[test]
 fn what_is_none_of_them_is_refused() {
     for (id, stored) in [(2, &[0xff; 40][..]), (3, b"nothing"), (4, &[0xff; 40])] {
