@@ -432,6 +432,15 @@ fn bytes_that_are_in_no_block_are_noted() {
 }
 
 #[test]
+fn bytes_of_a_block_that_cannot_be_read_are_not_said_to_be_in_none() {
+    let mut contents = Parts::default().table();
+    contents[5] ^= 1;
+    let folder = folder();
+    let out = run(&args!["verify", file(&folder, "table.ldb", contents)]).expect(1).out;
+    assert!(out.contains("checksum at offset ") && !out.contains("in none of its blocks"), "{out}");
+}
+
+#[test]
 fn bytes_and_denied_keys_are_counted_in_words_that_fit() {
     let folder = folder();
     for (len, expected) in [
