@@ -329,6 +329,16 @@ fn what_a_writer_left_unfinished_is_no_finding() {
     assert_eq!(findings(&verify(copy.path(), 1), "000099.ldb")[0].0, "not-a-table");
 }
 
+#[test]
+fn a_live_table_that_is_not_whole_is_a_finding() {
+    let copy = levels();
+    let whole = fs::read(copy.path().join("000007.ldb")).unwrap();
+    file(&copy, "000007.ldb", &whole[..whole.len() / 2]);
+    let found = findings(&verify(copy.path(), 1), "000007.ldb");
+    let codes: Vec<_> = found.iter().map(|(code, ..)| code.as_str()).collect();
+    assert_eq!(codes, ["not-a-table", "table-size"]);
+}
+
 /// Its last keys were not seen, so that nothing is known of them.
 #[test]
 fn the_range_of_a_damaged_table_is_not_judged() {
