@@ -91,7 +91,8 @@ impl Entry<'_> {
 /// A line of `tests.txt`.
 #[derive(Debug)]
 pub(crate) struct Row {
-    prefix: String,
+    /// A file or a folder, from the project's root.
+    pub(crate) path: String,
     /// Whether the faults are in code for AVX2.
     pub(crate) is_for_avx2: bool,
     /// The likeliest first.
@@ -134,7 +135,7 @@ pub(crate) fn rows(text: &str) -> Result<Vec<Row>, String> {
         }
         let wrong = |what: &str| format!("tests.txt, line {}: expected {what}: {line}", index + 1);
         let mut words = line.split_whitespace();
-        let prefix = words.next().unwrap_or_default().to_owned();
+        let path = words.next().unwrap_or_default().to_owned();
         let (mut build, mut is_for_avx2, mut tests) = (None, false, Vec::new());
         for word in words {
             match (word, build) {
@@ -148,7 +149,7 @@ pub(crate) fn rows(text: &str) -> Result<Vec<Row>, String> {
         if tests.is_empty() {
             return Err(wrong("tests"));
         }
-        rows.push(Row { prefix, is_for_avx2, tests });
+        rows.push(Row { path, is_for_avx2, tests });
     }
     Ok(rows)
 }
@@ -158,9 +159,9 @@ fn selection(build: Build, word: &str) -> Selection {
     Selection { build, program: program.to_owned(), filter: filter.to_owned() }
 }
 
-/// The row for a file: the one with the longest prefix of its path.
+/// The row for a file: its own, or that of the nearest folder.
 pub(crate) fn row<'a>(rows: &'a [Row], path: &str) -> Option<&'a Row> {
-    rows.iter().filter(|row| Path::new(path).starts_with(&row.prefix)).max_by_key(|row| row.prefix.len())
+    rows.iter().filter(|row| Path::new(path).starts_with(&row.path)).max_by_key(|row| row.path.len())
 }
 
 #[cfg(test)]
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_prefix_decides() {
+    fn the_nearest_folder_decides() {
         let rows = rows("src portable a\nsrc/table full b::c\n").unwrap();
         let found = |path| row(&rows, path).map(|row| row.tests[0].to_string());
         assert_eq!(found("src/table/x.rs").as_deref(), Some("b::c"));

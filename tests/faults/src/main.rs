@@ -102,6 +102,9 @@ impl Project {
                 wrong.push(format!("{}: {}: {TABLE} names no tests for it", fault.path, fault.name));
             }
         }
+        for row in self.rows.iter().filter(|row| !Path::new(&row.path).exists()) {
+            wrong.push(format!("{TABLE}: {}: no such file or folder", row.path));
+        }
         let name = |number: usize| {
             number.checked_sub(1).and_then(|at| self.faults.get(at)).map_or("", |fault| &fault.name)
         };
@@ -153,8 +156,8 @@ impl Project {
         let mut fixed = 0;
         for at in 0..self.faults.len() {
             let Some(fault) = self.faults.get(at) else { continue };
-            let stays = self.sources.get(&fault.path).is_some_and(|text| switch::place(text, fault).is_ok());
-            if let (false, [path]) = (stays, &*self.others(fault))
+            let is_gone = self.sources.get(&fault.path).is_none_or(|text| !text.contains(&fault.context));
+            if let (true, [path]) = (is_gone, &*self.others(fault))
                 && let Some(line) = lines.get_mut(fault.path_line)
             {
                 println!("{}: {} -> {path}", fault.name, fault.path);
@@ -200,7 +203,7 @@ impl Project {
                                 skipped.fetch_add(1, Relaxed);
                                 ("skipped", "no AVX2".to_owned())
                             }
-                            () => match tester.notice(*number, row, &tests) {
+                            () => match tester.notice(*number, &fault.path, row, &tests) {
                                 Some(by) => {
                                     noticed.fetch_add(1, Relaxed);
                                     ("noticed", by)

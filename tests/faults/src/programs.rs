@@ -18,6 +18,8 @@ const MEMORY: &str = "8388608";
 pub(crate) struct Program {
     path: PathBuf,
     folder: PathBuf,
+    /// Of the tool, not of the library.
+    pub(crate) is_tools: bool,
 }
 
 /// The test programs of a build by name: that of their file in `tests`, and of the crate for unit tests.
@@ -63,7 +65,7 @@ pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Pr
                 || cli.join("tests").join(&name).is_dir()
                 || cli.join("tests").join(format!("{name}.rs")).is_file();
             let folder = if is_tools { cli.clone() } else { copy.to_owned() };
-            (name, Program { path, folder })
+            (name, Program { path, folder, is_tools })
         })
         .collect();
     if programs.is_empty() { Err(format!("cargo named no test programs:\n{text}")) } else { Ok(programs) }

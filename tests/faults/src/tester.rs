@@ -73,11 +73,14 @@ impl Tester {
         time
     }
 
-    /// The test that notices a fault: first among those of the table, then among all.
-    pub(crate) fn notice(&self, fault: usize, row: &Row, times: &Times) -> Option<String> {
+    /// The test that notices the fault with this number, in the file at `path`: first among those of the table, then among
+    /// all that have the code in them.
+    pub(crate) fn notice(&self, fault: usize, path: &str, row: &Row, times: &Times) -> Option<String> {
+        let is_in_tool = path.starts_with("cli/");
         let all = [Build::Full, Build::Portable].into_iter().flat_map(|build| {
-            let names = self.programs(build).keys();
-            names.map(move |name| Selection { build, program: name.clone(), filter: String::new() })
+            let programs =
+                self.programs(build).iter().filter(move |(_, program)| program.is_tools || !is_in_tool);
+            programs.map(move |(name, _)| Selection { build, program: name.clone(), filter: String::new() })
         });
         for selection in row.tests.iter().cloned().chain(all) {
             // What has no tests or fails in any case tells nothing.
