@@ -13,13 +13,16 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 use std::{env, fs, io, thread};
 
-use catalogue::{Fault, Row};
+use catalogue::{Build, Fault, Row};
 use switch::Switch;
 use tester::Tester;
 
 const USAGE: &str = "\
 usage: tests/faults/run.sh [WORD...]        all faults, or those whose description has one of the words
        tests/faults/run.sh --check [--fix]  only see whether each can be put in; --fix corrects the files' names";
+
+/// The test programs of the code itself.
+const UNIT_TESTS: [&str; 2] = ["filterblock", "filterblock_cli"];
 
 /// Where code is that can have faults.
 const SOURCES: [&str; 2] = ["src/", "cli/src/"];
@@ -105,6 +108,17 @@ impl Project {
         for row in self.rows.iter().filter(|row| !Path::new(&row.path).exists()) {
             wrong.push(format!("{TABLE}: {}: no such file or folder", row.path));
         }
+        for selection in self.rows.iter().flat_map(|row| &row.tests) {
+            let program = &selection.program;
+            let is_there = ["tests", "cli/tests"].iter().any(|folder| {
+                let folder = Path::new(folder);
+                folder.join(program).join("main.rs").is_file()
+                    || folder.join(format!("{program}.rs")).is_file()
+            });
+            if !is_there && !UNIT_TESTS.contains(&program.as_str()) {
+                wrong.push(format!("{TABLE}: {program}: no such test program"));
+            }
+        }
         let name = |number: usize| {
             number.checked_sub(1).and_then(|at| self.faults.get(at)).map_or("", |fault| &fault.name)
         };
@@ -117,6 +131,7 @@ impl Project {
                 }
             }
         }
+        wrong.dedup();
         if wrong.is_empty() { Ok(switched) } else { Err(wrong) }
     }
 
@@ -258,7 +273,14 @@ impl Project {
         copy::update(&copy, &self.files).map_err(|error| format!("{}: {error}", copy.display()))?;
 
         let built = |arguments: &[&str]| programs::build(&copy, &target.join("target"), arguments);
-        let portable = ["-p", "filterblock", "--no-default-features", "--tests"];
+        // Most programs have no tests without features.
+        let mut portable = vec!["-p", "filterblock", "--no-default-features", "--lib"];
+        let named = self.rows.iter().flat_map(|row| &row.tests);
+        for selection in named.filter(|selection| selection.build == Build::Portable) {
+            if !UNIT_TESTS.contains(&selection.program.as_str()) {
+                portable.extend(["--test", &selection.program]);
+            }
+        }
         let full = ["-p", "filterblock", "-p", "filterblock-cli", "--all-features", "--tests"];
         let explain = |text: String| format!("{text}\n{}", self.culprits(&text, &copy));
         Ok(Tester {

@@ -75,8 +75,10 @@ pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Pr
 pub(crate) enum Outcome {
     /// So many tests passed.
     Passed(u64),
-    /// This test failed, or something else went wrong.
+    /// This test failed.
     Failed(String),
+    /// The program ended like this, and no test had failed.
+    Broken(String),
     /// It was stopped after this time.
     Hung(Duration),
 }
@@ -105,7 +107,7 @@ impl Program {
             .spawn();
         match started {
             Ok(child) => watch(child, limit),
-            Err(error) => Outcome::Failed(format!("{}: {error}", self.path.display())),
+            Err(error) => Outcome::Broken(format!("{}: {error}", self.path.display())),
         }
     }
 }
@@ -124,7 +126,7 @@ fn watch(mut child: Child, limit: Duration) -> Outcome {
             Ok(line) => {
                 let Some(result) = line.strip_prefix("test ") else { continue };
                 if let Some((test, "FAILED")) = result.rsplit_once(" ... ") {
-                    break Outcome::Failed(test.to_owned());
+                    break Outcome::Failed(test.trim_end_matches(" - should panic").to_owned());
                 }
                 passed += u64::from(result.ends_with(" ... ok"));
             }
@@ -132,8 +134,8 @@ fn watch(mut child: Child, limit: Duration) -> Outcome {
             Err(RecvTimeoutError::Disconnected) => {
                 return match child.wait() {
                     Ok(status) if status.success() => Outcome::Passed(passed),
-                    Ok(status) => Outcome::Failed(status.to_string()),
-                    Err(error) => Outcome::Failed(error.to_string()),
+                    Ok(status) => Outcome::Broken(status.to_string()),
+                    Err(error) => Outcome::Broken(error.to_string()),
                 };
             }
         }
