@@ -353,6 +353,7 @@ fn deflate_data_that_would_be_too_long_as_lz4_are_read() {
 }
 
 /// Compressed, with keys that share bytes, the index may be many times as large as the file.
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn keys_of_the_index_may_be_longer_than_a_small_file() {
     let keys = ["a", "b"].map(|end| "k".repeat(20_000) + end);
