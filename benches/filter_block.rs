@@ -1,4 +1,4 @@
-//! Filter blocks: building them, and asking them for one key and for many.
+//! Benchmarks of filter blocks: building them, asking for one key, and asking for many.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -16,13 +16,14 @@ use common::{Random, keys};
 const BITS_PER_KEY: u32 = 10;
 const RANGE: u64 = 2048;
 
-/// As many keys as fit into the cache with their filters, too many for a processor to learn the answers by heart.
+/// Number of keys: they and their filters fit into the cache, and the branch predictor cannot learn
+/// the answers.
 const KEYS: usize = 40_000;
 
-/// What a database puts behind a user key: sequence number and type.
+/// The suffix that a database appends to a user key: sequence number and type.
 const SUFFIX: [u8; 8] = [1, 7, 0, 0, 0, 0, 0, 0];
 
-/// Lengths of the keys: `None` for 1 to 64 bytes, mixed.
+/// Lengths of the keys. `None`: mixed, 1 to 64 bytes.
 const LENGTHS: [Option<usize>; 5] = [Some(8), Some(16), Some(24), Some(64), None];
 
 fn name(len: Option<usize>) -> String {
@@ -91,7 +92,7 @@ fn building(c: &mut Criterion) {
     group.finish();
 }
 
-/// One by one, by hash, and many at once.
+/// Asks one by one, by hash, and many at once.
 fn bench_ask<P: FilterPolicy>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     name: &str,
@@ -135,7 +136,8 @@ fn asking(c: &mut Criterion) {
         let block = block(policy, &present, per_filter);
         let shuffled = common::shuffled(KEYS);
         for (kind, asked) in [("hit", &present), ("miss", &absent)] {
-            // In memory they follow each other as they are asked, so that fetching the keys takes no time.
+            // The keys lie in memory in the order of the queries, so that fetching them takes no
+            // time.
             let asked: Vec<_> = shuffled.iter().map(|&index| asked[index].clone()).collect();
             let offset = |index: usize| (index / per_filter) as u64 * RANGE;
             let queries: Vec<_> =
@@ -157,8 +159,8 @@ fn asking(c: &mut Criterion) {
     group.finish();
 }
 
-/// About a gigabyte of filters, most of which a query finds in memory only. One block is asked in place of a
-/// thousand tables: random places in it are as far apart.
+/// Asks about a gigabyte of filters, most of which are in no cache. One block stands for a thousand
+/// tables: random places in it are as far apart.
 fn asking_from_memory(c: &mut Criterion) {
     const PER_FILTER: usize = 40;
     const FILTERS: usize = 18_000_000;
@@ -167,7 +169,7 @@ fn asking_from_memory(c: &mut Criterion) {
     let present = keys(DISTINCT * PER_FILTER, Some(16), 0);
     let few = block(policy, &present, PER_FILTER);
     let few = FilterBlockReader::new(policy, &few[..]);
-    // The filters of a thousand ranges again and again: the same hits and misses, in other memory.
+    // The filters of a thousand ranges, repeated: the same hits and misses, in other memory.
     let filters: Vec<&[u8]> = (0..DISTINCT).filter_map(|index| few.filter(index)).collect();
     let mut contents = Vec::with_capacity(FILTERS * 56);
     let mut offsets = Vec::with_capacity(FILTERS);

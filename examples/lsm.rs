@@ -1,7 +1,8 @@
 //! A small LSM store: a memtable, tables with filters, lookups over all of them, compaction.
 //!
-//! `cargo run --release --example lsm` counts the data blocks read for the same lookups with filters and without.
-//! There is no log and no manifest: what is in the memtable is lost with the process.
+//! `cargo run --release --example lsm` counts the data blocks read by the same lookups with filters
+//! and without. There is no log and no manifest: the contents of the memtable are lost with the
+//! process.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ const MEMTABLE_ENTRIES: usize = 10_000;
 const VALUE: u8 = 1;
 const KEY_ORDER: InternalKeyComparator = InternalKeyComparator::new(BytewiseComparator);
 
-/// A file that counts how often it is read.
+/// A file that counts its reads.
 struct CountedFile {
     file: File,
     reads: Rc<Cell<u64>>,
@@ -42,9 +43,9 @@ impl ReadAt for CountedFile {
 
 struct Store {
     dir: PathBuf,
-    /// What was written last, by user key; `None` where it was deleted.
+    /// The latest writes, by user key. `None`: deleted.
     memtable: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
-    /// The newest first.
+    /// The tables, newest first.
     tables: Vec<Table<CountedFile>>,
     reads: Rc<Cell<u64>>,
     next_number: u64,
@@ -62,7 +63,8 @@ impl Store {
         if self.memtable.len() >= MEMTABLE_ENTRIES { self.flush() } else { Ok(()) }
     }
 
-    /// The newest entry of a key decides: the memtable's, else that of the newest table that has one.
+    /// Looks a key up. Its newest entry decides: the one in the memtable, otherwise the one in the
+    /// newest table that has one.
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         if let Some(value) = self.memtable.get(key) {
             return Ok(value.as_ref().map(|value| Bytes::copy_from_slice(value)));
@@ -71,14 +73,15 @@ impl Store {
             match table.get_at(key, u64::MAX)? {
                 Lookup::Value(value) => return Ok(Some(value)),
                 Lookup::Absent => {}
-                // Deleted: older tables need not be asked.
+                // Deleted, so older tables need not be asked.
                 _ => return Ok(None),
             }
         }
         Ok(None)
     }
 
-    /// Writes the memtable as a table, whose number is the sequence number of its entries.
+    /// Writes the memtable as a table. The number of the table is the sequence number of its
+    /// entries.
     fn flush(&mut self) -> Result<()> {
         let table = self.write_table(|table| {
             self.memtable.iter().try_for_each(|(user_key, value)| {
@@ -93,7 +96,7 @@ impl Store {
         Ok(())
     }
 
-    /// Merges all tables into one, which holds the newest value of each key and no deletions.
+    /// Merges all tables into one that holds the newest value of each key and no deletions.
     fn compact(&mut self) -> Result<()> {
         let table = self.write_table(|table| {
             let mut cursors = self.tables.iter().map(Table::cursor).collect::<Vec<_>>();
@@ -103,7 +106,7 @@ impl Store {
             let mut last_key = None;
             loop {
                 cursors.retain(|cursor| cursor.valid());
-                // Of equal user keys the newest entry is the least.
+                // Among equal user keys, the newest entry comes first.
                 let least = cursors.iter_mut().min_by(|a, b| KEY_ORDER.compare(a.key(), b.key()));
                 let Some(cursor) = least else { return Ok(()) };
                 if let Some((user_key, tag)) = cursor.key().split_last_chunk::<8>()
@@ -152,7 +155,7 @@ impl Store {
         Ok(Table::open(source, &options)?.with_path(path))
     }
 
-    /// Opens all tables anew, with their filters or without.
+    /// Opens all tables again, with their filters or without.
     fn reopen(&mut self, filters: bool) -> Result<()> {
         let paths = (1..self.next_number).rev().map(|number| self.path(number)).filter(|path| path.exists());
         self.tables = paths.map(|path| self.open_table(&path, filters)).collect::<Result<_>>()?;
@@ -175,7 +178,7 @@ fn main() -> Result<()> {
     report("compacted", &mut store)
 }
 
-/// Looks up keys, of which half were never stored, with filters and without.
+/// Looks keys up, half of which were never stored, with filters and without.
 fn report(state: &str, store: &mut Store) -> Result<()> {
     let mut look_up = |filters| -> Result<_> {
         store.reopen(filters)?;

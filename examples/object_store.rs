@@ -1,4 +1,5 @@
-//! Reads a table that lies in an object store: what is needed is fetched, asynchronously, and nothing else.
+//! Reads a table in an object store: fetches the ranges that are needed, asynchronously, and
+//! nothing else.
 //!
 //!     cargo run --example object_store
 
@@ -11,7 +12,7 @@ use bytes::Bytes;
 use filterblock::table::{FetchedRanges, ReadOptions, Table};
 use filterblock::{Error, Result};
 
-/// Stands for a store that gives out ranges of an object, at the price of a round trip each.
+/// A stand-in for a store that returns ranges of an object, each at the price of a round trip.
 struct ObjectStore {
     object: Bytes,
     fetched: Vec<(u64, usize)>,
@@ -29,7 +30,7 @@ impl ObjectStore {
     }
 }
 
-/// Opens the table: one round trip for most, three for the largest.
+/// Opens the table: one round trip for most tables, three for the largest.
 async fn open(store: &mut ObjectStore, options: &ReadOptions) -> Result<Table<FetchedRanges>> {
     let fetched = FetchedRanges::new(store.size(), 0, Bytes::new());
     loop {
@@ -42,7 +43,8 @@ async fn open(store: &mut ObjectStore, options: &ReadOptions) -> Result<Table<Fe
     }
 }
 
-/// Looks a key up: one round trip for what is not known yet of its data block, none if the filter denies the key.
+/// Looks a key up. Takes one round trip for the unknown parts of the data block, and none if the
+/// filter denies the key.
 async fn get(store: &mut ObjectStore, table: &Table<FetchedRanges>, key: &[u8]) -> Result<Option<Bytes>> {
     loop {
         match table.get(key) {
@@ -66,7 +68,7 @@ async fn run(mut store: ObjectStore) -> Result<()> {
         println!("{key}: {found}, {} round trip(s)", store.fetched.len() - before);
     }
 
-    // Forget the data blocks; the table holds its index and filters itself.
+    // The data blocks can be dropped: the table itself holds its index and filters.
     table.source().clear();
     Ok(())
 }

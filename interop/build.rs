@@ -1,11 +1,11 @@
-//! Compiles the shim and links LevelDB's static library behind it. Static, because the classes
-//! of the filter block have no public header and a shared library need not export them.
+//! Compiles the shim and links LevelDB's static library after it. It must be static: the filter
+//! block classes have no public header, and a shared library need not export them.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder with a `libleveldb.a` of one's own, rather than Debian's.
+/// A folder with your own `libleveldb.a`, instead of Debian's.
 const FOLDER: &str = "FILTERBLOCK_LEVELDB";
 
 const SOURCES: [&str; 4] = ["shim/filter.cc", "shim/table.cc", "shim/database.cc", "shim/speed.cc"];
@@ -52,7 +52,7 @@ fn find(compiler: &Path, library: &str, package: &str) -> PathBuf {
         .arg(format!("-print-file-name={file}"))
         .output()
         .unwrap_or_else(|error| panic!("running {}: {error}", compiler.display()));
-    // A compiler that knows no such file prints the bare name back.
+    // A compiler that does not know the file prints the bare name back.
     let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     match path.parent() {
         Some(folder) if path.is_absolute() => folder.to_owned(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use crate::escape::quote;
+use crate::bytes::escape::quote;
 use crate::escape_path;
 
 /// The result of everything here that can fail.
@@ -16,7 +16,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Everything that can go wrong, with the numbers that say where and why.
 ///
 /// `Display` is complete and takes one line; bytes that come from a file are
-/// [escaped](crate::escape), and names and keys of more than 48 bytes are cut.
+/// [escaped](crate::escape()), and names and keys of more than 48 bytes are cut.
 /// [`with_path`](Error::with_path) adds the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -24,15 +24,19 @@ pub enum Error {
     // --- The system below us ---
     /// Reading or writing failed.
     #[error("{action} at offset {offset}: {source}")]
+    #[non_exhaustive]
     Io {
-        /// What was being done, such as "reading 48 bytes".
-        action: Cow<'static, str>,
+        /// What was being done.
+        action: IoAction,
         /// Where in the file.
         offset: u64,
         /// What the system, or the source the caller supplied, said.
         source: io::Error,
     },
     /// Not a fault: the bytes asked for have not been fetched yet. Fetch them and try again.
+    ///
+    /// A source of one's own makes it too, inside an [`io::Error`]. So this variant, unlike the others, can be made
+    /// outside the library, and gets no further fields.
     #[error("{len} bytes at offset {offset} are needed and have not been fetched")]
     NeedRange {
         /// Where in the file the missing range starts.
@@ -43,6 +47,7 @@ pub enum Error {
 
     /// Memory could not be had.
     #[error("{what}: expected {bytes} bytes of memory, found less")]
+    #[non_exhaustive]
     OutOfMemory {
         /// What it was for.
         what: &'static str,
@@ -65,6 +70,7 @@ pub enum Error {
     },
     /// The file may be sound, but it uses what this build cannot read.
     #[error("{what} at offset {offset}: expected {expected}, found {found}, which is not supported")]
+    #[non_exhaustive]
     Unsupported {
         /// Which structure asks for it.
         what: Structure,
@@ -79,6 +85,7 @@ pub enum Error {
     // --- A limit ---
     /// More memory or work is asked for than a limit allows. Nothing was allocated for it.
     #[error("{what} at offset {offset}: expected at most {limit} bytes, found {found}")]
+    #[non_exhaustive]
     Limit {
         /// What is too large.
         what: &'static str,
@@ -96,6 +103,7 @@ pub enum Error {
         "block offset {block_offset} after block offset {previous}: expected at least {lowest}, \
          as the filters of all ranges below that are made"
     )]
+    #[non_exhaustive]
     BlockOffsetOrder {
         /// The offset given.
         block_offset: u64,
@@ -106,6 +114,7 @@ pub enum Error {
     },
     /// Keys were added to a table out of order.
     #[error("key {index}: expected a key after {}, found {}", quote(previous), quote(key))]
+    #[non_exhaustive]
     KeyOrder {
         /// How many keys were added before.
         index: u64,
@@ -116,22 +125,27 @@ pub enum Error {
     },
     /// A table cannot be written further: an earlier error left it incomplete.
     #[error("table given up after an earlier error: {error}")]
+    #[non_exhaustive]
     TableAbandoned {
         /// The error that ended the table, as it was shown.
         error: String,
     },
     /// The start offsets given to [`Keys::new`](crate::Keys::new) do not describe keys lying end to end.
-    #[error("start {index} of the keys: expected {expected}, found {found}")]
+    #[error("start {index} of the keys: expected {lowest} to {highest}, found {found}")]
+    #[non_exhaustive]
     KeyStarts {
         /// Which start offset.
         index: usize,
-        /// What it has to be.
-        expected: String,
+        /// The least it may be: the start before it.
+        lowest: usize,
+        /// The most it may be: the number of bytes.
+        highest: usize,
         /// What it is.
         found: usize,
     },
     /// A key is too short to carry the suffix of an internal key.
     #[error("internal key {index}: expected at least {expected} bytes, found {found}")]
+    #[non_exhaustive]
     ShortInternalKey {
         /// Which key, counted within the filter or the table being written.
         index: u64,
@@ -142,6 +156,7 @@ pub enum Error {
     },
     /// An option or argument is outside what it may be.
     #[error("{option}: expected {expected}, found {found}")]
+    #[non_exhaustive]
     InvalidOption {
         /// The option's name.
         option: &'static str,
@@ -152,6 +167,7 @@ pub enum Error {
     },
     /// A filter cannot be made as asked: too many keys or too many bits a key.
     #[error("filter of {keys} keys: expected at most {limit} bits, found {bits}")]
+    #[non_exhaustive]
     FilterSize {
         /// How many keys it is for.
         keys: u64,
@@ -167,12 +183,14 @@ pub enum Error {
     Policy(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A policy does not look at keys by a hash, so it takes none.
     #[error("filter policy {}: expected one that takes hashes, found one that needs the keys", quote(policy.as_bytes()))]
+    #[non_exhaustive]
     HashUnsupported {
         /// The policy's name.
         policy: String,
     },
     /// A policy did not keep to what [`FilterPolicy`](crate::FilterPolicy) asks of it.
     #[error("filter policy {}: expected {expected}, found {found}", quote(policy.as_bytes()))]
+    #[non_exhaustive]
     PolicyContract {
         /// The policy's name.
         policy: String,
@@ -185,6 +203,7 @@ pub enum Error {
     // --- Any of these, with the file ---
     /// One of the errors above, and the file it is about.
     #[error("{}: {error}", escape_path(path))]
+    #[non_exhaustive]
     InFile {
         /// The file.
         path: PathBuf,
@@ -192,6 +211,44 @@ pub enum Error {
         #[source]
         error: Box<Error>,
     },
+}
+
+/// What was being done when the system below failed: [`Error::Io`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum IoAction {
+    /// Opening a file.
+    #[error("opening")]
+    Open,
+    /// Listing a folder.
+    #[error("listing")]
+    List,
+    /// Looking up the size of a listed file.
+    #[error("looking up the size")]
+    LookUp,
+    /// Asking a source for its length.
+    #[error("asking for the length")]
+    Length,
+    /// Reading a whole file.
+    #[error("reading")]
+    ReadAll,
+    /// Reading a part of a file.
+    #[error("reading {len} bytes")]
+    #[non_exhaustive]
+    Read {
+        /// How many bytes.
+        len: u64,
+    },
+    /// Writing.
+    #[error("writing {len} bytes")]
+    #[non_exhaustive]
+    Write {
+        /// How many bytes.
+        len: u64,
+    },
+    /// Flushing a writer.
+    #[error("flushing")]
+    Flush,
 }
 
 /// The structures that [`Error::Corrupt`] and [`Error::Unsupported`] speak of.
@@ -307,10 +364,13 @@ impl Error {
     /// An `Error` that travelled inside an [`io::Error`], such as
     /// [`NeedRange`](Error::NeedRange), comes out again as itself.
     #[cfg(feature = "table")]
-    pub(crate) fn io(action: impl Into<Cow<'static, str>>, offset: u64, source: io::Error) -> Self {
+    pub(crate) fn io(action: IoAction, offset: u64, source: io::Error) -> Self {
         match source.downcast::<Error>() {
             Ok(inner) => inner,
-            Err(source) => Self::Io { action: action.into(), offset, source },
+            Err(source) => Self::Io { action, offset, source },
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -86,47 +86,32 @@
     )
 )]
 
-mod coding;
+mod bytes;
 #[cfg(feature = "table")]
 pub mod database;
 mod error;
-mod escape;
-mod fetch;
 pub mod filter_block;
-#[allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "keys of one length, which `Alike` vouches for; hot"
-)]
 pub mod hash;
 #[allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
-    reason = "starts are checked or made here, ascending and within the bytes; hot"
+    reason = "a modulus keeps positions within the array, batches are counted; hot"
 )]
-mod keys;
-#[cfg(feature = "table")]
-mod open_file;
+mod kernel;
+mod key;
 pub mod policy;
-#[cfg(all(feature = "simd", target_arch = "x86_64"))]
-#[allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "kernels over arrays of fixed length and keys of one length; hot"
-)]
-mod simd;
 #[cfg(feature = "table")]
 pub mod table;
 
-pub use error::{Error, Result, Structure};
-pub use escape::{Escaped, Quoted, escape, escape_path, quote};
+pub use bytes::escape::{Escaped, Quoted, escape, escape_path, quote};
+pub use error::{Error, IoAction, Result, Structure};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
-pub use keys::{KeyBuf, Keys};
+pub use key::{InternalKey, KeyBuf, KeyFormat, Keys, KeysIter};
 pub use policy::{AtomicBloomFilter, expected_false_positive_rate};
 pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
-pub use policy::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy, KeyHash, SharedPolicy};
+pub use policy::{BloomFilterPolicy, FilterPolicy, FilterShape, InternalFilterPolicy, KeyHash, SharedPolicy};
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
-pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy};
+pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPolicy};
 
 /// The examples of README.md.
 #[cfg(all(doctest, feature = "table"))]

@@ -12,21 +12,20 @@ for component in rust-src miri; do
         rustup component add --toolchain nightly "$component"
 done
 
-tests/copy-library.sh "$copy/threads" -e '/^\[dev-dependencies\]/,/^$/d'
-tests/copy-library.sh "$copy/careful"
+tests/copy-library.sh "$copy/code"
 export CARGO_TARGET_DIR=$copy/target
 
 echo '-- ThreadSanitizer, the standard library instrumented too'
-(cd "$copy/threads" && RUSTFLAGS='-Z sanitizer=thread' \
-    cargo +nightly test --quiet -Z build-std --target "$host" --test threads --test atomic_filter)
+(cd "$copy/code" && RUSTFLAGS='-Z sanitizer=thread' \
+    cargo +nightly test --quiet -Z build-std --target "$host" --test filters --test tables -- atomic_filter:: threads::)
 
 echo '-- cargo careful: all tests, on a standard library that checks what unsafe code promises it'
-(cd "$copy/careful" && cargo +nightly careful test --quiet --all-features --lib --tests)
+(cd "$copy/code" && cargo +nightly careful test --quiet --all-features --lib --tests)
 
 echo '-- Miri'
 # A part, as `tests/miri.sh` takes the better part of an hour: the code for AVX2, and filter blocks and keys on 32 bits and big-endian.
 for kind in avx2 i686 s390x; do
-    tests=(--test filter_block --test keys)
-    [ $kind != avx2 ] || tests=(--test kernels)
+    tests=(--test filters -- filter_block:: keys::)
+    [ $kind != avx2 ] || tests=(--test filters -- kernels::)
     "$code/tests/miri.sh" $kind "${tests[@]}"
 done

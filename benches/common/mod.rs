@@ -1,7 +1,7 @@
-//! Keys and order for the benchmarks, the same in every run.
+//! Keys and their order for the benchmarks, the same in every run.
 #![allow(dead_code)]
 
-/// SplitMix64.
+/// The random generator SplitMix64.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
@@ -23,7 +23,7 @@ impl Random {
     }
 }
 
-/// `count` random keys of `len` bytes, or of 1 to 64 bytes.
+/// Makes `count` random keys of `len` bytes, or of 1 to 64 bytes.
 pub(crate) fn keys(count: usize, len: Option<usize>, seed: u64) -> Vec<Vec<u8>> {
     let mut random = Random::new(seed);
     (0..count)
@@ -35,7 +35,7 @@ pub(crate) fn keys(count: usize, len: Option<usize>, seed: u64) -> Vec<Vec<u8>> 
         .collect()
 }
 
-/// The numbers below `count` in random order.
+/// Returns the numbers below `count` in random order.
 pub(crate) fn shuffled(count: usize) -> Vec<usize> {
     let mut random = Random::new(7);
     let mut numbers: Vec<usize> = (0..count).collect();

@@ -1,4 +1,4 @@
-//! What each policy takes to make a filter and to be asked.
+//! Time that each policy takes to make a filter and to answer.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::median;
 
 const BITS_PER_KEY: u32 = 10;
 
-/// Keys of a round.
+/// Keys in a round.
 const KEYS: usize = 10_000;
 
 fn policies() -> [(&'static str, Box<dyn FilterPolicy>); 5] {
@@ -42,7 +42,7 @@ pub(crate) fn run(rounds: usize) {
     println!();
 }
 
-/// Medians of the policies, in turns.
+/// Prints the medians of the policies, measured in turns.
 fn in_turns(rounds: usize, mut work: impl FnMut(usize, &dyn FilterPolicy)) -> Vec<f64> {
     let policies = policies();
     let mut times = policies.each_ref().map(|_| Vec::new());
@@ -56,7 +56,7 @@ fn in_turns(rounds: usize, mut work: impl FnMut(usize, &dyn FilterPolicy)) -> Ve
     times.into_iter().map(|times| median(times, KEYS)).collect()
 }
 
-/// 40 keys are what 2 KiB of small entries hold, 10,000 a whole table of them.
+/// Builds filters of `per_filter` keys. 2 KiB of small entries hold 40, a whole table 10,000.
 fn build(per_filter: usize, rounds: usize) -> Vec<f64> {
     let keys = keys(KEYS, Some(16), 0);
     let runs: Vec<KeyBuf> = keys.chunks(per_filter).map(|keys| keys.iter().collect()).collect();
@@ -70,7 +70,7 @@ fn build(per_filter: usize, rounds: usize) -> Vec<f64> {
     })
 }
 
-/// Keys by `seed`; those in the filter are by seed 0.
+/// Asks for keys made from `seed`. With 0 they are the keys in the filter.
 fn ask(seed: u64, rounds: usize) -> Vec<f64> {
     let present: KeyBuf = keys(KEYS, Some(16), 0).into_iter().collect();
     let filters = policies().map(|(_, policy)| {

@@ -1,7 +1,9 @@
-//! Threads that fill one filter: `AtomicBloomFilter`, and a plain filter of the same bits behind a `Mutex`.
+//! Threads that fill one filter: `AtomicBloomFilter`, and a plain filter of the same bits behind a
+//! `Mutex`.
 //!
-//! The threads of a round wait for each other before they start. A round in which one of them had to wait for a processor says
-//! nothing of either filter, and is left out where the system tells (Linux).
+//! The threads of a round wait for each other before they start. A round in which a thread had to
+//! wait for a processor says nothing about either filter, and is left out if the system reports it
+//! (Linux).
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +66,7 @@ fn filter(keys: &[Vec<u8>]) -> AtomicBloomFilter {
     AtomicBloomFilter::with_capacity(keys.len() as u64, BITS_PER_KEY).expect("memory")
 }
 
-/// What is compared does the same.
+/// Both filters set the same bits.
 fn check(keys: &[Vec<u8>]) {
     let [single, batch] = [filter(keys), filter(keys)];
     let mut plain = Plain::like(&single);
@@ -119,7 +121,7 @@ struct Share {
     waited: Duration,
 }
 
-/// Has every thread fill its share of the keys. `None` if they had to wait for a processor.
+/// Lets every thread fill its share of the keys. `None` if a thread had to wait for a processor.
 fn round(keys: &[Vec<u8>], threads: usize, fill: Fill<'_>) -> Option<Duration> {
     let ready = AtomicUsize::new(0);
     let work = |part: &[Vec<u8>]| {
@@ -145,7 +147,7 @@ fn round(keys: &[Vec<u8>], threads: usize, fill: Fill<'_>) -> Option<Duration> {
     (waited * 10 < time).then_some(time)
 }
 
-/// How long this thread has waited for a processor so far.
+/// The time that this thread has waited for a processor so far.
 fn waited() -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = text.split(' ').nth(1).and_then(|number| number.parse().ok());

@@ -1,87 +1,44 @@
-//! `filterblock`, the program, as a library: for tests and fuzzing. What is stable is the program.
+//! `filterblock`, the program, as a library: for tests and fuzzing. Only the program is stable.
 //!
-//! It looks into LevelDB tables and their filters. Results go to standard output, all else to standard error.
+//! It looks into LevelDB tables and their filters. Results go to standard output, everything else
+//! to standard error.
 #![forbid(unsafe_code)]
 
-mod build;
-mod console;
-mod database;
-mod extract;
-mod input;
-mod inspect;
-mod interrupt;
-mod json;
-mod layout;
-mod paths;
-mod query;
-mod reading;
-mod shell;
-mod show;
-mod survey;
-mod verify;
-mod whole_file;
+mod audit;
+mod command;
+mod exit;
+mod io;
+mod render;
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{ColorChoice, Parser, Subcommand};
-
-use console::Console;
+use clap::{ColorChoice, Parser as _};
 use filterblock::Error;
 use filterblock::table::{Meter, ReadAt, Table};
 
-/// The exit status for wrong usage and for input that is missing or cannot be read.
-const TROUBLE: u8 = 2;
-
-/// The exit status where the reader of the results went away before their end: what shells show of
-/// a program that SIGPIPE ends.
-const CLOSED: u8 = 141;
-
-/// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
-///
-/// Files are opened for reading only and without a lock, so that databases in use can be looked at.
-#[derive(Parser)]
-#[command(name = "filterblock", version, after_help = EXAMPLES, max_term_width = 100, propagate_version = true)]
-struct Arguments {
-    /// When to use colours on standard output
-    ///
-    /// `auto` uses them on a terminal, unless the environment says otherwise (NO_COLOR, TERM=dumb).
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    color: ColorChoice,
-    #[command(subcommand)]
-    command: Command,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  filterblock inspect ~/db               the filters of all tables of a database
-  filterblock inspect --json 000005.ldb  one table, for a program
-  filterblock query 000005.ldb hello     may the key \"hello\" be in this table?
-  filterblock verify ~/db                is everything in order, and does no filter deny a key?
-  filterblock extract 000005.ldb >block  the bare filter block
-  filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value";
-
-#[derive(Subcommand)]
-enum Command {
-    Inspect(inspect::Arguments),
-    Query(query::Arguments),
-    Verify(verify::Arguments),
-    Extract(extract::Arguments),
-    Build(build::Arguments),
-    Completions(shell::Completions),
-    Man(shell::Man),
-}
+use audit::reading::read_options;
+use command::Arguments;
+use exit::EXIT_ERROR;
+use io::console::Console;
 
 /// Runs the program on the arguments and the terminal of this process.
 pub fn main() -> ExitCode {
     let status = match Arguments::try_parse() {
-        Ok(arguments) => arguments.command.run(&mut Console::of_process(arguments.color)),
+        Ok(arguments) => {
+            let mut console = Console::of_process(arguments.color);
+            arguments.run(&mut console)
+        }
         Err(error) => {
             let result = error.print();
-            // Help and version are what was asked for.
-            if error.use_stderr() { TROUBLE } else { Console::of_process(ColorChoice::Auto).end(result, 0) }
+            // Otherwise it is help or the version, which the user has asked for.
+            if error.use_stderr() {
+                EXIT_ERROR
+            } else {
+                Console::of_process(ColorChoice::Auto).finish(result, 0)
+            }
         }
     };
     ExitCode::from(status)
@@ -96,7 +53,7 @@ pub fn run(
     run_metered(arguments, stdout, stderr, Arc::default())
 }
 
-/// As [`run`], and counts in `meter` what reading tables costs.
+/// Runs the program as [`run`] does, and counts in `meter` the work of reading tables.
 pub fn run_metered(
     arguments: impl IntoIterator<Item = OsString>,
     stdout: impl Write + 'static,
@@ -106,38 +63,22 @@ pub fn run_metered(
     let mut console = Console::new(Box::new(stdout), Box::new(stderr));
     console.set_meter(meter);
     match Arguments::try_parse_from(arguments) {
-        Ok(arguments) => arguments.command.run(&mut console),
+        Ok(arguments) => arguments.run(&mut console),
         Err(error) if error.use_stderr() => {
-            console.say(error);
-            TROUBLE
+            console.message(error);
+            EXIT_ERROR
         }
-        // Help and version are what was asked for.
+        // Help or the version, which the user has asked for.
         Err(help) => {
             let result = write!(console, "{help}");
-            console.end(result, 0)
+            console.finish(result, 0)
         }
     }
 }
 
-/// Finds out of a table what `inspect` shows, for tests that count what is read.
+/// Finds out about a table what `inspect` shows, for tests that count what is read.
 #[doc(hidden)]
 pub fn survey(source: impl ReadAt) -> Result<(), Error> {
-    let table = Table::open(source, &survey::read_options())?;
-    let census = table.filter().map(survey::Census::new);
-    survey::Survey::new(&table, census.as_ref());
-    Ok(())
-}
-
-impl Command {
-    fn run(self, console: &mut Console) -> u8 {
-        match self {
-            Self::Inspect(arguments) => inspect::run(&arguments, console),
-            Self::Query(arguments) => query::run(arguments, console),
-            Self::Verify(arguments) => verify::run(&arguments, console),
-            Self::Extract(arguments) => extract::run(&arguments, console),
-            Self::Build(arguments) => build::run(&arguments, console),
-            Self::Completions(arguments) => shell::completions(&arguments, console),
-            Self::Man(_) => shell::man(console),
-        }
-    }
+    let table = Table::open(source, &read_options())?;
+    audit::inspect::opened(&table, None).map(drop)
 }

@@ -1,10 +1,10 @@
 //! What inspecting takes at its peak, counted by an allocator: at most twice the file, 64 KiB and the limit on a block.
 
-#[path = "../../tests/counting/mod.rs"]
+#[path = "../../tests/common/counting.rs"]
 mod counting;
-#[path = "../../tests/encode/mod.rs"]
+#[path = "../../tests/common/encode.rs"]
 mod encode;
-#[path = "../../tests/tables/mod.rs"]
+#[path = "../../tests/common/tables.rs"]
 mod tables;
 
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
 //! How much `filterblock inspect` reads: counted reads, not clocks.
 
-#[path = "../../tests/tables/mod.rs"]
+#[path = "../../tests/common/tables.rs"]
 mod tables;
 
 use bytes::Bytes;

@@ -1,4 +1,5 @@
-//! Keys and filters of any bytes: LevelDB's filters are the model's, and no policy denies a key of its own.
+//! Keys and filters of any bytes: LevelDB's filters equal the model's, and no policy denies its own
+//! keys.
 
 use filterblock::{
     BashoBloom2Policy, BashoInternalFilterPolicy, BloomFilterPolicy, CassandraBloomPolicy, FilterPolicy,
@@ -8,7 +9,7 @@ use filterblock::{
 use crate::cut::Input;
 use crate::model;
 
-/// Options, up to 15 keys, and a filter of any bytes.
+/// Runs an input: options, up to 15 keys, and a filter of any bytes.
 pub fn run(data: &[u8]) {
     let mut input = Input(data);
     let (which, bits_per_key) = (input.byte(), u32::from(input.byte()));
@@ -55,7 +56,7 @@ fn leveldb(bits_per_key: u32, keys: &[&[u8]], filter: &[u8]) {
         assert!(policy.key_may_match(key, own));
         assert_eq!(policy.key_may_match(key, filter), model::bloom_matches(hash, filter));
     }
-    // Keys that are not in the filter, most likely.
+    // Keys that are probably not in the filter.
     for key in [filter, b"", b"\xff\xfe\xfd"] {
         assert_eq!(policy.key_may_match(key, own), model::bloom_matches(model::hash(key), own));
     }
@@ -63,7 +64,8 @@ fn leveldb(bits_per_key: u32, keys: &[&[u8]], filter: &[u8]) {
     same_answers_by_hashes(&policy, keys, filter);
 }
 
-/// For any policy: a filter can be refused, but not be one that denies its own keys; any other may say anything.
+/// Checks what holds for any policy: it may refuse to make a filter, but a filter that it makes
+/// must not deny its own keys. About other filters it may answer anything.
 fn own_keys_match(policy: impl FilterPolicy, keys: &[&[u8]], filter: &[u8]) {
     let owned: KeyBuf = keys.iter().collect();
     let mut own = b"before".to_vec();
@@ -78,7 +80,8 @@ fn own_keys_match(policy: impl FilterPolicy, keys: &[&[u8]], filter: &[u8]) {
     same_answers_by_hashes(&policy, keys, filter);
 }
 
-/// A policy gives the same answers one by one or together, and by hashes if it takes them.
+/// Checks that a policy gives the same answers one by one and together, and by hashes if it
+/// supports them.
 fn same_answers_by_hashes(policy: &impl FilterPolicy, keys: &[&[u8]], filter: &[u8]) {
     let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|&key| (key, filter)).collect();
     let mut answers = vec![false; keys.len()];
@@ -92,7 +95,7 @@ fn same_answers_by_hashes(policy: &impl FilterPolicy, keys: &[&[u8]], filter: &[
     }
 }
 
-/// A policy that takes hashes makes the same filter of them as of the keys.
+/// Checks that a policy that supports hashes makes the same filter from hashes as from keys.
 fn same_filter_by_hashes(policy: &impl FilterPolicy, keys: &[&[u8]], own: &[u8]) {
     let hashes: Option<Vec<KeyHash>> = keys.iter().map(|key| policy.hash_key(key)).collect();
     if let Some(hashes) = hashes.filter(|hashes| !hashes.is_empty()) {

@@ -1,5 +1,6 @@
-//! Calls of the filter block's builder in any order, with a policy that fails at times: what was added matches, misuse is the
-//! right error and changes nothing, and the block is the model's.
+//! Calls of the filter block's builder in any order, with a policy that sometimes fails: keys that
+//! were added match, misuse is the right error and changes nothing, and the block equals the
+//! model's.
 
 use std::sync::Mutex;
 
@@ -18,7 +19,7 @@ struct Plan<'a> {
     calls: Vec<Call<'a>>,
 }
 
-/// Small ones, so that blocks often are just as large.
+/// Small limits, so that blocks often reach them exactly.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum MaxSize {
     Few(u8),
@@ -45,12 +46,12 @@ enum Call<'a> {
     Mood(Mood),
 }
 
-/// What the policy does when a filter is to be made.
+/// The behaviour of the policy when a filter is to be made.
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq)]
 enum Mood {
     Good,
     Refuse,
-    /// Breaks its contract: what was there is gone.
+    /// Breaks the contract: removes what was in the buffer.
     Clear,
 }
 
@@ -98,17 +99,17 @@ impl FilterPolicy for Moody {
     }
 }
 
-/// What the builder has been told, and so what it has to say.
+/// The calls that the builder has seen, and so its expected results.
 struct Told<'a> {
     base_lg: u8,
     bits_per_key: u32,
     max_size: u64,
-    /// Each key with the offset it was added at.
+    /// Each key, with the offset at which it was added.
     keys: Vec<(u64, &'a [u8])>,
     last: u64,
 }
 
-/// What a call has to return.
+/// The result that a call must have.
 #[derive(Debug, PartialEq)]
 enum Expected {
     Done,
@@ -119,7 +120,7 @@ enum Expected {
 }
 
 impl Told<'_> {
-    /// The number of filters that are made; keys added now are for the next one.
+    /// The number of filters made so far. Keys added now belong to the next one.
     fn made(&self) -> u64 {
         self.last >> self.base_lg
     }
@@ -128,7 +129,7 @@ impl Told<'_> {
         self.keys.iter().any(|&(offset, _)| offset >> self.base_lg == self.made())
     }
 
-    /// The length of the block with `count` filters.
+    /// The length of a block with `count` filters.
     fn len(&self, count: u64) -> u64 {
         let mut filters = 0;
         let mut ranges: Vec<u64> = self.keys.iter().map(|&(offset, _)| offset >> self.base_lg).collect();
@@ -182,7 +183,7 @@ fn outcome<T>(result: &Result<T>) -> Expected {
     }
 }
 
-/// Options and calls.
+/// Runs an input: options and calls.
 pub fn run(data: &[u8]) {
     if let Ok(plan) = Plan::arbitrary_take_rest(Unstructured::new(data)) {
         follow(&plan);
@@ -216,7 +217,7 @@ fn follow(plan: &Plan<'_>) {
                 let hash = policy.hash_key(key).expect("a Bloom filter looks at hashes");
                 let added = builder.add_hash(hash);
                 takes_hashes |= mood != Mood::Refuse;
-                // Keys of several lengths may have shown already that the policy takes hashes.
+                // Keys of several lengths may have shown already that the policy supports hashes.
                 let refused = !takes_hashes && outcome(&added) == Expected::Refused;
                 assert!(refused || outcome(&added) == Expected::Done);
                 takes_hashes |= added.is_ok();

@@ -1,6 +1,7 @@
 //! Numbers and strings cut from a fuzzer's bytes.
 
-/// What is left of the bytes. Where they end, numbers are 0 and strings short, so that any input means something.
+/// The bytes that are left. At their end, numbers are 0 and strings short, so that any input has a
+/// meaning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
 
@@ -17,18 +18,18 @@ impl<'a> Input<'a> {
         self.take(1).first().copied().unwrap_or_default()
     }
 
-    /// The next eight bytes as a number, lowest first.
+    /// The next eight bytes as a little-endian number.
     pub(crate) fn number(&mut self) -> u64 {
         self.take(8).iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
     }
 
-    /// A length in one byte, and so many bytes.
+    /// A length in one byte, and that many bytes.
     pub(crate) fn string(&mut self) -> &'a [u8] {
         let len = self.byte();
         self.take(len.into())
     }
 
-    /// Whether nothing is left.
+    /// Returns true if nothing is left.
     pub(crate) fn is_empty(self) -> bool {
         self.0.is_empty()
     }

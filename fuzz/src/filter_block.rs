@@ -1,4 +1,4 @@
-//! Any bytes as a filter block: every answer is the model's.
+//! Any bytes as a filter block: every answer equals the model's.
 
 use std::borrow::Cow;
 use std::iter;
@@ -8,11 +8,12 @@ use filterblock::{BloomFilterPolicy, Error, FilterBlockReader, FilterPolicy as _
 use crate::cut::Input;
 use crate::model::{self, Block, bloom_matches};
 
-/// How many filters of a block are looked at one by one, and how many of them by the iterator too, whose errors take long to word.
+/// Number of filters of a block that are checked one by one. The iterator, whose errors take long
+/// to format, is checked for fewer of them.
 const MAX_FILTERS: usize = 8;
 const MAX_ITERATED: usize = 2;
 
-/// A key, a data block's offset, and the filter block.
+/// Runs an input: a key, the offset of a data block, and the filter block.
 pub fn run(data: &[u8]) {
     let mut input = Input(data);
     let mode = input.byte();
@@ -20,7 +21,7 @@ pub fn run(data: &[u8]) {
     let offset = input.number() >> (mode >> 6 << 4);
     let mut contents = Cow::from(input.0);
     if mode & 1 == 1 {
-        // Few numbers of 32 bits lie within a block; this way all do.
+        // Few 32-bit numbers lie within a block; these all do.
         put_array_within(contents.to_mut());
     }
     check(&contents, offset, key);
@@ -52,7 +53,7 @@ fn check(contents: &[u8], offset: u64, key: &[u8]) {
 
     let count = model.count;
     let lg = model.base_lg.unwrap_or_default().min(63);
-    // The offset as given, the filters one by one, and the borders of the array.
+    // The offset of the input, the filters one by one, and the borders of the array.
     let mut queries = [(0, key); MAX_FILTERS + 5];
     queries[0].0 = offset;
     queries[1].0 = u64::MAX;
@@ -69,7 +70,7 @@ fn check(contents: &[u8], offset: u64, key: &[u8]) {
     reader.keys_may_match(queries, &mut answers);
     assert_eq!(answers.len(), asked);
 
-    // What each side makes of a key does not depend on the filter.
+    // A key's hash does not depend on the filter.
     let taken = |key: &[u8]| {
         let user_key = key.len().checked_sub(8).map(|len| model::hash(&key[..len]));
         (policy.hash_key(key).expect("a Bloom filter looks at hashes"), model::hash(key), user_key)

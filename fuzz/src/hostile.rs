@@ -1,5 +1,6 @@
-//! Tables and MANIFESTs that make much of little: one block named many times, handles that overlap, long names, empty filters,
-//! fragments without contents, restarts. The longer the input, the longer what they are made of.
+//! Tables and MANIFESTs that make much of little: one block named many times, overlapping handles,
+//! long names, empty filters, fragments without contents, restarts. A longer input gives longer
+//! structures.
 
 use bytes::Bytes;
 use filterblock::table::{BlockHandle, Codec};
@@ -9,12 +10,12 @@ use crate::encode::encode;
 use crate::manifest::append_fragment;
 use crate::table::{File, encoded};
 
-/// No more of anything than this, so that an input takes milliseconds.
+/// Limit for any count, so that an input takes milliseconds.
 const MOST: usize = 4096;
 
 const BLOOM: &[u8] = b"filter.leveldb.BuiltinBloomFilter2";
 
-/// What an input describes.
+/// The structure that an input describes.
 #[derive(Debug)]
 pub enum Hostile {
     /// A table.
@@ -23,7 +24,7 @@ pub enum Hostile {
     Manifest(Vec<u8>),
 }
 
-/// A shape, a codec, a kind of damage, how often, and the contents of what there is often.
+/// Reads a shape, a codec, a kind of damage, a count, and the contents of the repeated part.
 pub fn make(data: &[u8]) -> Hostile {
     let mut input = Input(data);
     let (shape, codec, damage, option) = (input.byte(), input.byte(), input.byte(), input.byte());
@@ -121,7 +122,7 @@ pub fn make(data: &[u8]) -> Hostile {
     }
 }
 
-/// The order of keys, and numbers of files.
+/// The comparator, and numbers of files.
 fn sound_edit() -> Vec<u8> {
     let mut manifest = Vec::new();
     let edit = [&[1, 26][..], b"leveldb.BytewiseComparator", &[2, 4, 3, 9, 4, 100]].concat();
@@ -147,14 +148,15 @@ fn entry(shared: usize, rest: &[u8], value: &[u8]) -> Vec<u8> {
     [&bytes, rest, value].concat()
 }
 
-/// A block of entries with one restart.
+/// Makes a block of entries with one restart.
 fn plain_block(entries: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Vec<u8> {
     let mut block: Vec<u8> = entries.into_iter().flat_map(|(key, value)| entry(0, &key, &value)).collect();
     block.extend([0, 0, 0, 0, 1, 0, 0, 0]);
     block
 }
 
-/// Appends a data block of this contents, stored by one of the codecs and damaged in one of the ways there are.
+/// Appends a data block with these contents, stored with one of the codecs and damaged in one of
+/// the possible ways.
 fn damaged(file: &mut File, contents: &[u8], codec: u8, damage: u8, option: u8) -> BlockHandle {
     let entries = contents.chunks(40).enumerate().map(|(at, value)| (key(at), value.to_vec()));
     let mut block = plain_block(entries);
@@ -184,7 +186,7 @@ fn damaged(file: &mut File, contents: &[u8], codec: u8, damage: u8, option: u8) 
     file.block(&stored, kind, u32::from(damage % 8 == 7))
 }
 
-/// A table that has this block as a data block, as its index or as its metaindex.
+/// Makes a table that has this block as a data block, as its index or as its metaindex.
 fn placed(mut file: File, block: &[u8], option: u8) -> Hostile {
     let data = file.block(if option.is_multiple_of(3) { block } else { &[0, 0, 0, 0, 1, 0, 0, 0] }, 0, 0);
     let index = plain_block([(key(0), encoded(data))]);

@@ -1,9 +1,10 @@
-//! The fuzz targets, each a plain function `run(data: &[u8])`: libFuzzer calls it on nightly, the runner `stable` on any toolchain.
+//! The fuzz targets. Each is a plain function `run(data: &[u8])`, which libFuzzer calls on nightly,
+//! and the runner `stable` on any toolchain.
 
 pub mod bloom;
 pub mod builder;
 mod cut;
-#[path = "../../tests/encode/mod.rs"]
+#[path = "../../tests/common/encode.rs"]
 mod encode;
 pub mod filter_block;
 pub mod hostile;
@@ -16,7 +17,7 @@ pub mod table;
 pub mod tool;
 pub mod verify;
 
-/// A target: what it is called, and what runs an input.
+/// A target: its name, and the function that runs an input.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.

@@ -1,17 +1,17 @@
-//! Any bytes as a MANIFEST or a log, also framed with right checksums.
+//! Any bytes as a MANIFEST or a log, also framed with correct checksums.
 
-use filterblock::database::{LogReader, Manifest, holds_data};
+use filterblock::database::{LogReader, Manifest, batch_has_writes};
 use filterblock::{Error, Result};
 
 use crate::cut::Input;
 
-/// Enough for any list that an input can make, and for no more.
+/// Limit that is just enough for any list that an input can make.
 const MEMORY: usize = 64 << 10;
 
 const BLOCK_LEN: usize = 32 << 10;
 const HEADER_LEN: usize = 7;
 
-/// A mode, then a file or the contents of its records.
+/// Runs an input: a mode, then a file or the contents of its records.
 pub fn run(data: &[u8]) {
     let mut input = Input(data);
     if input.byte() & 1 == 0 {
@@ -22,7 +22,7 @@ pub fn run(data: &[u8]) {
     }
     let mut records = Vec::new();
     while !input.is_empty() {
-        // Some records are longer than a block.
+        // Makes some records longer than a block.
         let repeat = if input.byte() == 0xff { 150 } else { 1 };
         records.push(input.string().repeat(repeat));
     }
@@ -62,7 +62,7 @@ fn log_of(records: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// Appends a fragment, behind as many zeros as it takes for its header to lie in one block.
+/// Appends a fragment, after the zeros that keep its header within one block.
 pub(crate) fn append_fragment(file: &mut Vec<u8>, kind: u8, data: &[u8]) {
     let left = BLOCK_LEN - file.len() % BLOCK_LEN;
     if left < HEADER_LEN {
@@ -75,16 +75,16 @@ pub(crate) fn append_fragment(file: &mut Vec<u8>, kind: u8, data: &[u8]) {
     file.extend(data);
 }
 
-/// All records, and whether anything was damaged.
+/// Returns all records, and true if anything was damaged.
 fn read_log(file: &[u8]) -> (Vec<Vec<u8>>, bool) {
     let mut reader = LogReader::new(file).max_record_len(MEMORY);
     let (mut records, mut damage) = (Vec::new(), false);
-    // Each call moves on by a byte at least.
+    // Each call advances by at least a byte.
     for _ in 0..=file.len() {
         match reader.read_record() {
             Ok(None) => {
                 assert!(reader.incomplete_tail().is_none_or(|tail| tail < file.len() as u64));
-                let _: Result<bool> = holds_data(file);
+                let _: Result<bool> = batch_has_writes(file);
                 return (records, damage);
             }
             Ok(Some(record)) => {
@@ -117,7 +117,7 @@ fn read_manifest(file: &[u8]) {
     }
     match (&scan.damage, Manifest::parse(file)) {
         (None, Ok(parsed)) => assert!(parsed == scan.manifest),
-        // With more memory it may be read.
+        // Such a MANIFEST may be readable with more memory.
         (Some(Error::Limit { .. }), _) => {}
         (Some(damage), Err(error)) => {
             assert_is_of_the_file(damage, file);

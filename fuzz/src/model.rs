@@ -1,7 +1,7 @@
-//! LevelDB's hash, Bloom filter and filter block a second time: slow, in 64-bit numbers, and written from the format's description
-//! rather than from the library.
+//! A second implementation of LevelDB's hash, Bloom filter and filter block: slow, in 64-bit
+//! numbers, and written from the description of the format, not from the library.
 
-/// What a number of 32 bits wraps at.
+/// Modulus of 32-bit arithmetic.
 const WRAP: u64 = 1 << 32;
 
 /// The hash of `util/hash.cc` with the Bloom filter's seed.
@@ -24,12 +24,12 @@ fn positions(hash: u32, k: u64, bits: u64) -> impl Iterator<Item = usize> {
     (0..k).map(move |i| ((h + i * delta) % WRAP % bits) as usize)
 }
 
-/// k, as `util/bloom.cc` chooses it.
+/// Chooses k as `util/bloom.cc` does.
 pub fn probes(bits_per_key: u32) -> u64 {
     (u64::from(bits_per_key) * 69 / 100).clamp(1, 30)
 }
 
-/// The filter of these keys.
+/// Makes the filter of these keys.
 pub fn bloom_filter(keys: &[&[u8]], bits_per_key: u32) -> Vec<u8> {
     let (bits, k) =
         ((keys.len() as u64 * u64::from(bits_per_key)).max(64).next_multiple_of(8), probes(bits_per_key));
@@ -41,7 +41,7 @@ pub fn bloom_filter(keys: &[&[u8]], bits_per_key: u32) -> Vec<u8> {
     filter
 }
 
-/// Whether a key with this hash may be among those of the filter.
+/// Returns true if a key with this hash may be among those of the filter.
 pub fn bloom_matches(hash: u32, filter: &[u8]) -> bool {
     if filter.len() < 2 {
         return false;
@@ -51,7 +51,7 @@ pub fn bloom_matches(hash: u32, filter: &[u8]) -> bool {
     k > 30 || positions(hash, k, bits).all(|position| filter[position / 8] >> (position % 8) & 1 == 1)
 }
 
-/// One entry of the offset array, read together with what follows it.
+/// One entry of the offset array, read together with its successor.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     start: u64,
@@ -63,11 +63,11 @@ pub struct Entry {
 pub struct Block<'a> {
     contents: &'a [u8],
     array: u64,
-    /// How many entries the array has; none where it cannot be where it is said to be.
+    /// Number of entries in the array. `None` if the array cannot be where the block says.
     pub count: usize,
-    /// None where the block is too short to have one.
+    /// `None` if the block is too short to have one.
     pub base_lg: Option<u8>,
-    /// Whether the last five bytes make sense together with the block's length.
+    /// True if the last five bytes are consistent with the length of the block.
     tail_is_sound: bool,
 }
 
@@ -95,14 +95,14 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// The filter of this number, where its offsets are sound.
+    /// Filter `index`, if its offsets are sound.
     pub fn filter(&self, index: usize) -> Option<&'a [u8]> {
         let Entry { start, limit } = self.entry(index)?;
         let sound = start <= limit && limit <= self.array;
         sound.then(|| &self.contents[start as usize..limit as usize])
     }
 
-    /// Whether LevelDB would let this key match, where it does not fall into undefined behaviour.
+    /// Returns true if LevelDB lets this key match, except where LevelDB's behaviour is undefined.
     pub fn may_match(&self, block_offset: u64, matches: impl Fn(&[u8]) -> bool) -> bool {
         let Some(base_lg @ 0..64) = self.base_lg else { return true };
         let Ok(index) = usize::try_from(block_offset >> base_lg) else { return true };
@@ -112,12 +112,12 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Whether nothing is malformed.
+    /// Returns true if nothing is malformed.
     pub fn is_sound(&self) -> bool {
         self.tail_is_sound && (0..self.count).all(|index| self.filter(index).is_some())
     }
 
-    /// The first offset that filter `index` is for and the one behind its last, as far as 64 bits go.
+    /// The first offset that filter `index` is for, and the one after its last, limited to 64 bits.
     pub fn range(&self, index: usize) -> (u64, u64) {
         let Some(base_lg @ 0..64) = self.base_lg else { return (u64::MAX, u64::MAX) };
         let cut = |offset: u128| u64::try_from(offset).unwrap_or(u64::MAX);
@@ -129,8 +129,8 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     (0..4).map(|byte| u64::from(bytes[at + byte]) << (8 * byte)).sum()
 }
 
-/// The filter block for these keys, each with the offset of its data block, in ascending order of the offsets. `last` is the
-/// offset of the last `StartBlock`.
+/// Makes the filter block for these keys, each with the offset of its data block, in ascending
+/// order of offsets. `last` is the offset of the last `StartBlock`.
 pub fn filter_block(keys: &[(u64, &[u8])], last: u64, base_lg: u8, bits_per_key: u32) -> Vec<u8> {
     let mut count = last >> base_lg;
     if keys.iter().any(|&(offset, _)| offset >> base_lg == count) {

@@ -1,9 +1,9 @@
-//! Inputs without libFuzzer: seeded random numbers, and changes to inputs that are known to lead far.
+//! Inputs without libFuzzer: seeded random numbers, and mutations of inputs from the corpus.
 
 use std::fs;
 use std::path::Path;
 
-/// SplitMix64: small, and good enough to change bytes.
+/// The random generator SplitMix64: small, and good enough for mutations.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
 
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// No input is made longer.
+/// Longest input that is made.
 pub const MAX_LEN: usize = 64 << 10;
 
 /// The committed corpus of a target.
@@ -34,7 +34,7 @@ pub fn corpus(target: &str) -> Vec<Vec<u8>> {
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target))
 }
 
-/// What is in the files of a folder, in the order of their names.
+/// Reads the files of a folder, in the order of their names.
 pub fn files(folder: &Path) -> Vec<Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("listing the corpus").path()).collect();
@@ -42,7 +42,8 @@ pub fn files(folder: &Path) -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).expect("reading the corpus")).collect()
 }
 
-/// Makes `input` one of the inputs changed in up to eight places, or one time in eight something else altogether.
+/// Makes `input` a copy of one of the inputs with up to eight changes, or, one time in eight,
+/// something new.
 pub fn next_input(inputs: &[Vec<u8>], random: &mut Random, input: &mut Vec<u8>) {
     input.clear();
     let len = random.below(200);
@@ -59,7 +60,8 @@ pub fn next_input(inputs: &[Vec<u8>], random: &mut Random, input: &mut Vec<u8>) 
     }
 }
 
-/// Makes `input` up to [`MAX_LEN`] long, half of the times at least a quarter of that: by what it ends in, again and again, or by anything.
+/// Lengthens `input` to at most [`MAX_LEN`], half of the time to at least a quarter of that, by
+/// repeating its end or by random bytes.
 fn lengthen(input: &mut Vec<u8>, random: &mut Random) {
     let least = if random.below(2) == 0 { MAX_LEN / 4 } else { 512 };
     let len = least + random.below(MAX_LEN - least);
@@ -78,7 +80,7 @@ fn change(input: &mut Vec<u8>, inputs: &[Vec<u8>], random: &mut Random) {
     match random.below(7) {
         0 if !input.is_empty() => input[at] ^= 1 << random.below(8),
         1 if !input.is_empty() => input[at] = random.bits() as u8,
-        // Values at which things tend to break.
+        // Values that tend to be edge cases.
         2 if !input.is_empty() => input[at] = [0, 1, 0x7f, 0x80, 0xff][random.below(5)],
         3 => input.truncate(at),
         4 => {

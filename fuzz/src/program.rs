@@ -1,4 +1,4 @@
-//! The program `filterblock`, run within the process on a file of given bytes.
+//! The program `filterblock`, run in-process on a file of given bytes.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use filterblock::table::Meter;
 use serde_json::Value;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: u8,
@@ -33,7 +33,7 @@ impl Write for Output {
     }
 }
 
-/// What a run may take at most, besides fixed amounts.
+/// The most that a run may take, besides fixed amounts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Most {
     /// Bytes printed for each byte of the file.
@@ -44,9 +44,9 @@ pub(crate) struct Most {
     pub(crate) decoded: u64,
 }
 
-/// The limit on a block.
+/// Limit on the size of a block.
 pub(crate) const BLOCK: u64 = 8 << 20;
-/// What no block is smaller than in a file: its trailer.
+/// Smallest size of a block in a file: its trailer.
 const TRAILER: u64 = 5;
 
 impl Most {
@@ -60,7 +60,8 @@ impl Most {
 
 /// Runs `filterblock` with these arguments, `--json` and the path of a file of these bytes.
 ///
-/// Whatever they are, there is one line for the file, and no more is written than a few kilobytes and `most` allows for each byte of it.
+/// Whatever the bytes are, there is one line for the file, and no more output than a few kilobytes
+/// and what `most` allows for each byte of the file.
 pub(crate) fn run(arguments: &[&str], file: &[u8], most: &Most) -> Run {
     let mut table = tempfile::NamedTempFile::new().expect("a place for temporary files");
     table.write_all(file).expect("room for a small file");
@@ -69,7 +70,7 @@ pub(crate) fn run(arguments: &[&str], file: &[u8], most: &Most) -> Run {
     Run { status, report: lines.remove(0) }
 }
 
-/// Asks a file of these bytes for a key. There is one line for it, or none where nothing can be asked.
+/// Asks a file of these bytes for a key. There is one line for it, or none if nothing can be asked.
 pub(crate) fn query(file: &[u8], most: &Most) {
     let mut table = tempfile::NamedTempFile::new().expect("a place for temporary files");
     table.write_all(file).expect("room for a small file");
@@ -77,7 +78,8 @@ pub(crate) fn query(file: &[u8], most: &Most) {
     assert!(lines.len() <= 1, "{lines:?}");
 }
 
-/// Runs it with the folder of a database, whose MANIFEST this is and which has no tables. Returns the exit status and the lines.
+/// Runs it on the folder of a database with this MANIFEST and no tables. Returns the exit status
+/// and the lines.
 pub(crate) fn run_on_manifest(arguments: &[&str], manifest: &[u8], most: &Most) -> (u8, Vec<Value>) {
     let folder = tempfile::tempdir().expect("a place for temporary files");
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("room for it");
@@ -86,7 +88,7 @@ pub(crate) fn run_on_manifest(arguments: &[&str], manifest: &[u8], most: &Most) 
     run_on(arguments, folder.path(), &[], manifest.len(), most)
 }
 
-/// Runs it on the path, with more arguments behind it. Returns the exit status and the lines of JSON.
+/// Runs it on the path, followed by more arguments. Returns the exit status and the lines of JSON.
 pub(crate) fn run_on(
     arguments: &[&str],
     path: &Path,

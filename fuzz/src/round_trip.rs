@@ -1,4 +1,5 @@
-//! Tables written and read: all that was added comes back, nothing else does, and the filter block is the model's.
+//! Tables written and read: all entries come back, nothing else does, and the filter block equals
+//! the model's.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ struct Plan<'a> {
     absent: Vec<&'a [u8]>,
 }
 
-/// A user key, and the tag that a database puts behind it; newer versions come first.
+/// A user key, and the tag that a database appends to it. Newer versions come first.
 type Key = (Vec<u8>, Reverse<u64>);
 
 struct RoundTrip<'p> {
@@ -31,13 +32,13 @@ struct RoundTrip<'p> {
     entries: BTreeMap<Key, Vec<u8>>,
 }
 
-/// Options, entries and keys that may not be there.
+/// Runs an input: options, entries, and keys that may be absent.
 pub fn run(data: &[u8]) {
     let Ok(plan) = Plan::arbitrary_take_rest(Unstructured::new(data)) else { return };
     let entry = |&(key, tag, value): &(&[u8], u8, &[u8])| {
         // The lowest bit is the type: a value or a deletion.
         let tag = if plan.internal { u64::from(tag >> 1) << 8 | u64::from(tag & 1) } else { 0 };
-        // Repeated, values are worth compressing.
+        // Repeated, so that values are worth compressing.
         ((key.to_vec(), Reverse(tag)), value.repeat(3))
     };
     let entries = plan.entries.iter().map(entry).collect();
@@ -131,7 +132,7 @@ impl RoundTrip<'_> {
         assert!(iter.next().is_none());
     }
 
-    /// A key that may or may not be there.
+    /// Returns a key that may or may not be in the table.
     fn check_any(&self, table: &Table<Bytes>, key: &[u8]) {
         let newest = (key.to_vec(), Reverse(u64::MAX));
         if self.plan.internal {

@@ -1,4 +1,4 @@
-//! What `filterblock inspect` makes of tables and of bare filter blocks, sound or damaged.
+//! `filterblock inspect` on tables and bare filter blocks, sound or damaged.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,19 +13,21 @@ use crate::hostile::{self, Hostile};
 use crate::program::{self, Most, Run};
 use crate::table;
 
-/// Opening takes four reads at most, or two more where reading several things together fails.
+/// Opening takes at most four reads, or two more if a combined read fails.
 const OPENING: usize = 6;
-/// How many data blocks are looked into.
+/// Number of data blocks that are sampled.
 const SAMPLED: usize = 16;
 
-/// So much may be said of each byte: a filter, which has four at least, takes a line. What is opened is read twice at most, each
-/// block's trailer once, and the data blocks looked into are together no larger than the file.
+/// Limits for each byte of the file. A filter has at least four bytes and takes a line. What is
+/// opened is read at most twice, the trailer of each block once, and the sampled data blocks
+/// together are no larger than the file.
 const MOST: Most =
     Most { printed_a_byte: 128, read_a_byte: 6, decoded: (4 + SAMPLED as u64) * program::BLOCK };
-/// Keys are looked for without a data block.
+/// Keys are queried without reading a data block.
 const MOST_OF_QUERY: Most = Most { read_a_byte: 4, decoded: 4 * program::BLOCK, ..MOST };
 
-/// A kind of input: a filter block, a file, a table made as for the target `table`, or something that makes much of little.
+/// Runs an input: its kind, then a filter block, a file, a table as for the target `table`, or a
+/// structure that makes much of little.
 pub fn run(data: &[u8]) {
     let Some((kind, data)) = data.split_first() else { return };
     match kind % 4 {
@@ -43,7 +45,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// What has to end well, whatever it is: in whole, and asked for a key.
+/// Runs `inspect` and `query`, which must end well on any file.
 fn hostile(made: &Hostile) {
     match made {
         Hostile::Table(file) => {
@@ -56,7 +58,7 @@ fn hostile(made: &Hostile) {
     }
 }
 
-/// Counts what is read.
+/// Counts the reads.
 struct Counting {
     file: Bytes,
     reads: AtomicUsize,
@@ -77,7 +79,7 @@ fn inspect(file: Bytes, sound: bool) {
     let filter = &report["filter"];
     let damage = [&report["error"], &report["filter_error"], &filter["malformed"], &filter["unsound"]];
     assert!(status != 0 || damage[0].is_null(), "{report}");
-    // Bytes can always be read, but may mean what is not supported.
+    // Bytes can always be read, but may mean something unsupported.
     assert!(status < 2 || !damage[0].is_null() || !damage[1].is_null(), "{report}");
     if sound {
         assert!(status == 0 && damage.iter().all(|found| found.is_null()), "{report}");
@@ -94,7 +96,8 @@ fn inspect(file: Bytes, sound: bool) {
     let table = Table::open(source.file, &ReadOptions::default().filter_policies(default_read_policies()))
         .expect("as before");
     let (entries, blocks) = (table.data_blocks().count(), number(&report["data_blocks"]));
-    // Each block's trailer once, however often and wherever the index names it, and of a few blocks both again.
+    // The trailer of each block once, however often and wherever the index names it, and again with
+    // the contents of a few blocks.
     assert!(blocks <= entries && (!sound || blocks == entries));
     assert!(reads <= OPENING + entries + 2 * SAMPLED.min(blocks), "{reads} reads for {entries} entries");
     assert_eq!(table.filter().is_some(), !filter.is_null());
@@ -111,7 +114,7 @@ fn is_rate(rate: &Value) -> bool {
     rate.is_null() || rate.as_f64().is_some_and(|rate| (0.0..=1.0).contains(&rate))
 }
 
-/// What is said of a filter block.
+/// Checks what is printed about a filter block.
 fn check<P: FilterPolicy, B: AsRef<[u8]>>(shown: &Value, reader: &FilterBlockReader<P, B>) {
     assert_eq!(number(&shown["filters"]), reader.num_filters());
     assert!(number(&shown["empty_filters"]) <= reader.num_filters());

@@ -1,4 +1,4 @@
-//! What `filterblock verify` says of tables, sound or with one structure damaged.
+//! `filterblock verify` on tables, sound or with one structure damaged.
 
 use bytes::Bytes;
 use filterblock::policy::default_read_policies;
@@ -8,18 +8,19 @@ use crate::hostile::{self, Hostile};
 use crate::program::{self, Most, Run};
 use crate::table::{self, Made};
 
-/// What `verify` promises of one file: of the blocks in it, each byte is read twice at most, and those that opening and a
-/// sample of 16 blocks take; decoded are no more bytes than `limit` besides these.
+/// The promise of `verify` for one file: each byte of its blocks is read at most twice, besides the
+/// reads of opening and of a sample of 16 blocks; besides these, at most `limit` bytes are decoded.
 fn most(limit: u64) -> Most {
     Most { printed_a_byte: 0, read_a_byte: 6, decoded: limit + 20 * program::BLOCK }
 }
 
-/// What the tool decodes of a file of this length, if nothing else is said.
+/// The tool's default limit on decoded bytes for a file of this length.
 fn usual_limit(file_len: usize) -> u64 {
     (100 * file_len as u64).max(64 << 20)
 }
 
-/// Options, then a table made as for the target `table`; behind 255 something that makes much of little.
+/// Runs an input: options, then a table as for the target `table`, or, after 255, a structure that
+/// makes much of little.
 pub fn run(data: &[u8]) {
     let Some((&options, data)) = data.split_first() else { return };
     if options == 0xff {
@@ -32,7 +33,7 @@ pub fn run(data: &[u8]) {
     if options & 1 != 0 {
         arguments.extend(["--comparator", "bytewise"]);
     }
-    // Most of what is read of a table fits in this, of others nearly nothing does.
+    // Some tables almost fit within this limit; of others hardly anything does.
     let is_limited = options & 2 != 0;
     if is_limited {
         arguments.extend(["--max-output", "2000"]);
@@ -62,7 +63,7 @@ pub fn run(data: &[u8]) {
     check(&made, status, keys, denied);
 }
 
-/// What has to end well, whatever it is.
+/// Runs `verify`, which must end well on any file.
 fn hostile(made: &Hostile) {
     let arguments = ["verify", "--jobs", "1"];
     let (status, lines) = match made {
@@ -71,7 +72,7 @@ fn hostile(made: &Hostile) {
             (status, vec![report])
         }
         Hostile::Manifest(manifest) => {
-            // Each edit may be a line, for a table that is not there.
+            // Each edit may be a line, for a table that does not exist.
             program::run_on_manifest(&arguments, manifest, &Most { printed_a_byte: 128, ..most(0) })
         }
     };
@@ -87,7 +88,7 @@ fn number(value: &serde_json::Value) -> u64 {
     value.as_u64().expect("a number")
 }
 
-/// Compares with what the library reads.
+/// Compares the line with what the library reads.
 fn check(made: &Made, status: u8, keys: u64, denied: u64) {
     let open = |internal_keys| {
         let options =
@@ -104,14 +105,15 @@ fn check(made: &Made, status: u8, keys: u64, denied: u64) {
         Some(_) => {}
     }
     if made.data_is_intact {
-        // Nobody tells the tool whether filters are of user keys. Of filters that deny either, it goes by those that deny less.
+        // Nothing tells the tool whether the filters are of user keys. If they deny keys either
+        // way, it takes the way that denies fewer.
         let lost = [true, false].map(|internal_keys| lost(&open(internal_keys).expect("it can be opened")));
         assert!(lost.contains(&denied), "{denied} keys that a filter denies: {lost:?}");
         assert!(denied == 0 || status != 0);
     }
 }
 
-/// How many keys a filter denies, of those in sound data blocks.
+/// Counts the keys that a filter denies, in sound data blocks.
 fn lost(table: &Table<Bytes>) -> u64 {
     let Some(filters) = table.filter() else { return 0 };
     let mut lost = 0;
@@ -125,7 +127,7 @@ fn lost(table: &Table<Bytes>) -> u64 {
     lost
 }
 
-/// How many entries there are, if all can be read.
+/// Counts the entries. `None` if not all can be read.
 fn walk(table: &Table<Bytes>) -> Option<u64> {
     let (mut cursor, mut walked) = (table.cursor(), 0);
     while cursor.next().ok()? {

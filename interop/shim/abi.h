@@ -1,8 +1,7 @@
-// The C functions that src/leveldb/ffi/ calls, and the types both sides share.
+// The C functions that src/leveldb/ffi/ calls, and the types that both sides share.
 //
-// Bytes go in as (pointer, size) and come out through callbacks, so that neither
-// side frees what the other allocated. Functions that can fail return 0 and hand
-// the message to `error`.
+// Bytes go in as (pointer, size) and come out through callbacks, so that neither side frees what
+// the other allocated. Functions that can fail return 0 and pass the message to `error`.
 
 #ifndef FILTERBLOCK_INTEROP_ABI_H_
 #define FILTERBLOCK_INTEROP_ABI_H_
@@ -29,7 +28,7 @@ struct fb_source {
   uint8_t (*read)(void* context, uint64_t offset, size_t size, char* to);
 };
 
-// Takes entries in their order until it returns 0.
+// Takes entries in order until it returns 0.
 struct fb_entries {
   void* context;
   uint8_t (*entry)(void* context, fb_bytes key, fb_bytes value);
@@ -40,9 +39,9 @@ struct fb_entries {
 uint32_t fb_hash(fb_bytes data, uint32_t seed);
 void fb_bloom_create(int32_t bits_per_key, fb_bytes keys, fb_sink filter);
 uint8_t fb_bloom_match(int32_t bits_per_key, fb_bytes key, fb_bytes filter);
-// One piece for every block finished.
+// One piece for every finished block.
 void fb_filter_blocks_build(fb_bytes script, fb_sink blocks);
-// One byte for every query: bit 0 is the answer, bit 1 whether the policy was asked.
+// One byte for every query: bit 0 is the answer, bit 1 is set if the policy was asked.
 void fb_filter_blocks_query(fb_bytes script, fb_sink answers);
 
 // --- table.cc ---
@@ -69,7 +68,7 @@ fb_table* fb_table_open(const fb_table_options* options, fb_source file, uint64_
 uint8_t fb_table_scan(fb_table* table, fb_entries entries, fb_sink error);
 // The first entry at or after `key`, through an iterator: asks no filter.
 uint8_t fb_table_seek(fb_table* table, fb_bytes key, fb_entries found, fb_sink error);
-// The way a database takes, Table::InternalGet: asks the filter first.
+// The way of a database, Table::InternalGet: asks the filter first.
 uint8_t fb_table_get(fb_table* table, fb_bytes key, fb_entries found, fb_sink error);
 void fb_table_filter_counts(const fb_table* table, uint64_t* asked, uint64_t* denied);
 void fb_table_free(fb_table* table);
@@ -90,13 +89,14 @@ void fb_speed_build(const fb_speed_policy* policy, const fb_bytes* keys, size_t 
 // One byte for every query.
 void fb_speed_ask(const fb_speed_policy* policy, fb_bytes block, const fb_speed_query* queries,
                   size_t count, uint8_t* answers);
-// The same of several tables: how many of them may hold the key.
+// The same for several tables: the number of tables that may hold the key.
 void fb_speed_ask_tables(const fb_speed_policy* policy, const fb_bytes* blocks, size_t tables,
                          const fb_speed_query* queries, size_t count, uint8_t* answers);
-// Opens the table and walks it, with checksums, so many times. Adds up the bytes of keys and values.
+// Opens the table and walks it this many times, with checksums. Adds up the bytes of keys and
+// values.
 uint8_t fb_speed_walk(fb_bytes table, uint64_t times, uint64_t* bytes, fb_sink error);
 
-// Opens the table of this path as LevelDB opens files, and walks it once.
+// Opens the table at this path as LevelDB opens files, and walks it once.
 uint8_t fb_speed_walk_file(const char* path, uint64_t* bytes, fb_sink error);
 
 // --- database.cc ---
@@ -132,7 +132,7 @@ uint8_t fb_db_scan(fb_db* db, fb_entries entries, fb_sink error);
 // Null: from the beginning, to the end.
 void fb_db_compact(fb_db* db, const fb_bytes* start, const fb_bytes* limit);
 uint8_t fb_db_property(fb_db* db, const char* name, fb_sink value);
-// Holds a snapshot of what is there now until the database is closed.
+// Holds a snapshot of the present state until the database is closed.
 void fb_db_hold_snapshot(fb_db* db);
 void fb_db_close(fb_db* db);
 uint8_t fb_db_repair(const char* path, const fb_db_options* options, fb_sink error);

@@ -35,7 +35,7 @@ int CompareReversed(void*, const char* a, size_t a_size, const char* b, size_t b
 const char* ReversedName(void*) { return "filterblock.testdata.Reversed"; }
 void DoNothing(void*) {}
 
-// The filter goes out in memory that leveldb/c.h frees.
+// The filter is returned in memory that leveldb/c.h frees.
 char* CreateFilter(void* state, const char* const* keys, const size_t* sizes, int count,
                    size_t* filter_size) {
   const auto* policy = static_cast<const fb_policy*>(state);

@@ -1,6 +1,6 @@
-// Classes of LevelDB 1.23 that its library contains and its public headers do not
-// declare. Only what the linker and the layout of objects need: the members
-// have to stay as they are in libleveldb.a.
+// Classes of LevelDB 1.23 that its library contains and its public headers do not declare. Only the
+// parts that the linker and the layout of objects need: the members must stay as they are in
+// libleveldb.a.
 
 #ifndef FILTERBLOCK_INTEROP_INTERNALS_H_
 #define FILTERBLOCK_INTEROP_INTERNALS_H_
@@ -63,7 +63,7 @@ class InternalKeyComparator : public Comparator {
   const Comparator* user_comparator_;
 };
 
-// Filters the user part of internal keys.
+// Filters the user key of internal keys.
 class InternalFilterPolicy : public FilterPolicy {
  public:
   explicit InternalFilterPolicy(const FilterPolicy* user) : user_policy_(user) {}

@@ -1,4 +1,5 @@
-// Loops over LevelDB's functions, so that timing them from outside does not time the way across.
+// Loops over LevelDB's functions, so that their timing does not include the calls across the
+// language border.
 
 #include <memory>
 
@@ -15,7 +16,7 @@ namespace {
 using leveldb::Slice;
 using leveldb::Status;
 
-// A policy as a table or as a database has it.
+// A policy over whole keys, or over internal keys.
 class Policy {
  public:
   Policy(int bits_per_key, bool internal_keys)
@@ -30,7 +31,7 @@ class Policy {
   const leveldb::InternalFilterPolicy internal_;
 };
 
-// A file in memory. Like a mapped one, it is read without copying.
+// A file in memory. Like a mapped file, it is read without copying.
 class MemoryFile : public leveldb::RandomAccessFile {
  public:
   explicit MemoryFile(fb_bytes contents) : contents_(contents) {}

@@ -1,4 +1,4 @@
-// What the shim's parts share: reading scripts, and policies.
+// Parts that the shim's files share: reading scripts, and policies.
 
 #ifndef FILTERBLOCK_INTEROP_SUPPORT_H_
 #define FILTERBLOCK_INTEROP_SUPPORT_H_
@@ -27,8 +27,8 @@ inline uint8_t Check(const leveldb::Status& status, const fb_sink& error) {
   return status.ok();
 }
 
-// Many operations in one run of bytes, as src/leveldb/script.rs writes them: integers
-// in the machine's own order, byte strings behind a 32-bit length.
+// Many operations in one run of bytes, as src/leveldb/script.rs writes them: integers in the
+// machine's byte order, byte strings after a 32-bit length.
 class Script {
  public:
   explicit Script(fb_bytes bytes) : at_(bytes.data), end_(bytes.data + bytes.size) {}
@@ -55,7 +55,7 @@ class Script {
   const char* end_;
 };
 
-// Passes everything on and counts what is asked.
+// Forwards everything and counts the calls.
 class CountingPolicy : public leveldb::FilterPolicy {
  public:
   explicit CountingPolicy(const leveldb::FilterPolicy* policy) : policy_(policy) {}

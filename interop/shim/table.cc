@@ -47,7 +47,7 @@ class SourceFile : public leveldb::RandomAccessFile {
   const fb_source source_;
 };
 
-// Options, and the policies and comparators they point to.
+// Options, and the policies and comparators that they point to.
 class Setup {
  public:
   explicit Setup(const fb_table_options& from) : comparator_(leveldb::BytewiseComparator()) {
@@ -82,7 +82,7 @@ void PassOn(void* entries, const Slice& key, const Slice& value) {
 }
 
 // Table::InternalGet is private. Access is not checked in the arguments of an explicit
-// instantiation, which is the one way the language leaves to call it.
+// instantiation, which is the only way that the language leaves to call it.
 using InternalGetFn = Status (leveldb::Table::*)(const leveldb::ReadOptions&, const Slice&, void*,
                                                  void (*)(void*, const Slice&, const Slice&));
 InternalGetFn InternalGet();

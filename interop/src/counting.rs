@@ -1,10 +1,10 @@
-//! A filter policy that tells whether it was really asked.
+//! A filter policy that shows whether it was really asked.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filterblock::{FilterPolicy, Keys, Result};
 
-/// Passes everything on to another policy and counts.
+/// Forwards everything to another policy, and counts.
 #[derive(Debug)]
 pub struct CountingPolicy<P> {
     policy: P,
@@ -14,22 +14,22 @@ pub struct CountingPolicy<P> {
 }
 
 impl<P> CountingPolicy<P> {
-    /// Counts what `policy` is asked to do.
+    /// Counts the calls of `policy`.
     pub fn new(policy: P) -> Self {
         Self { policy, created: 0.into(), asked: 0.into(), denied: 0.into() }
     }
 
-    /// How many filters it made.
+    /// The number of filters it made.
     pub fn created(&self) -> u64 {
         self.created.load(Ordering::Relaxed)
     }
 
-    /// How many times it was asked about a key.
+    /// The number of times it was asked about a key.
     pub fn asked(&self) -> u64 {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// How many times it said that a key is not there.
+    /// The number of times it denied a key.
     pub fn denied(&self) -> u64 {
         self.denied.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The programs in `go/`, which are built on goleveldb.
+//! The programs in `go/`, which use goleveldb.
 
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// Builds the program `go/NAME` into `folder`. `None`, with a message on standard error, if there is no Go here to build it with.
+/// Builds the program `go/NAME` into `folder`. `None`, with a message on standard error, if Go is
+/// not installed.
 pub fn build(name: &str, folder: &Path) -> Result<Option<PathBuf>> {
     let program = folder.join(format!("goleveldb-{name}"));
     let built = Command::new("go")
@@ -22,7 +23,7 @@ pub fn build(name: &str, folder: &Path) -> Result<Option<PathBuf>> {
             Ok(Some(program))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            // Not by a macro: of tests, what those print is shown only when they fail.
+            // Not by a macro: the test harness hides output of macros unless the test fails.
             std::io::stderr().write_all(b"go is not installed: nothing is compared with goleveldb\n")?;
             Ok(None)
         }

@@ -1,8 +1,8 @@
-//! Side by side with LevelDB itself.
+//! Comparisons of the library with LevelDB itself.
 //!
 //! [`leveldb`] is a safe wrapper of Debian's LevelDB, including its internal filter block classes.
-//! The programs in `src/bin` and the tests compare the library with it; `generate-testdata`
-//! writes what lies in `testdata/`.
+//! The programs in `src/bin` and the tests compare the library with it; `generate-testdata` writes
+//! the files in `testdata/`.
 
 pub mod compare;
 pub mod counting;

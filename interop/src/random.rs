@@ -1,6 +1,7 @@
-//! Pseudo-random numbers that stay the same: files in `testdata/` and seeds in reports depend on them.
+//! Pseudo-random numbers that never change: files in `testdata/` and seeds in reports depend on
+//! them.
 
-/// SplitMix64: small, fast, and good enough to choose test cases.
+/// The random generator SplitMix64: small, fast, and good enough to choose test cases.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
@@ -10,7 +11,7 @@ impl Random {
         Self(seed)
     }
 
-    /// A generator for case number `index` that does not depend on how much the others took.
+    /// A generator for case number `index`, independent of the numbers that other cases took.
     pub fn for_case(seed: u64, index: u64) -> Self {
         Self(Self(seed ^ index.wrapping_mul(0xd134_2543_de82_ef95)).next_u64())
     }
@@ -38,12 +39,13 @@ impl Random {
         self.below(limit as u64) as usize
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times.
     pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
-    /// A number that is small, middling or large with equal chance: up to `bits` bits of it are used.
+    /// A number that is small, middling or large with equal chance: up to `bits` bits of it are
+    /// used.
     pub fn skewed(&mut self, bits: u32) -> u64 {
         let used = self.between(0, u64::from(bits)) as u32;
         self.next_u64().checked_shr(64 - used).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! A file of many gigabytes that takes little memory, as long as most of it is zeros.
+//! A file of many gigabytes that takes little memory as long as most of it is zeros.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,11 +8,11 @@ use filterblock::table::ReadAt;
 
 const PAGE: usize = 4096;
 
-/// Grows at its end and can be read anywhere. Pages that are all zeros are not kept.
+/// A file that grows at its end and can be read anywhere. Pages of zeros are not kept.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SparseFile {
     pages: BTreeMap<u64, Vec<u8>>,
-    /// What lies behind the last full page.
+    /// The bytes after the last full page.
     rest: Vec<u8>,
     len: u64,
 }
@@ -40,12 +40,12 @@ impl SparseFile {
         }
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub fn size(&self) -> u64 {
         self.len
     }
 
-    /// Fills `to` from the offset on; false if the file ends before.
+    /// Fills `to` from the offset on. Returns false if the file ends before that.
     pub fn read(&self, offset: u64, to: &mut [u8]) -> bool {
         let Some(end) = offset.checked_add(to.len() as u64).filter(|&end| end <= self.len) else {
             return false;

@@ -1,4 +1,5 @@
-//! Our policy and our tables inside LevelDB, at the smaller count; `compare-database` takes larger ones.
+//! Our policy and our tables inside LevelDB, with a small count; `compare-database` takes larger
+//! ones.
 
 use filterblock_interop::compare::{database, repair};
 

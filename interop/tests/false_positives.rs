@@ -1,5 +1,5 @@
-//! The false-positive rate of LevelDB's Bloom filter at every length, in the manner of its `util/bloom_test.cc`,
-//! which tries 1 to 10, then tens, hundreds and thousands.
+//! The false-positive rate of LevelDB's Bloom filter at every length, in the manner of its
+//! `util/bloom_test.cc`, which tests 1 to 10, then tens, hundreds and thousands.
 
 use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
 
@@ -20,7 +20,7 @@ fn under_two_percent_at_every_length_but_one_from_1_to_10_000() {
             poor.push((len, passed));
         }
     }
-    // Twelve keys are a length that LevelDB's test leaves out. Its filter has the same bytes, so the same rate.
+    // LevelDB's test skips twelve keys. Its filter has the same bytes, and so the same rate.
     assert_eq!(poor, [(12, 213)], "(keys, absent ones that pass of 10,000)");
     assert!(mediocre < 20, "{mediocre} lengths with over 1.25 %");
 }

@@ -1,4 +1,5 @@
-//! Filter blocks against LevelDB's, at the smaller counts; `compare-filter-block` takes larger ones.
+//! Filter blocks compared with LevelDB's, with small counts; `compare-filter-block` takes larger
+//! ones.
 
 use filterblock_interop::compare::{builder, reader};
 
@@ -6,7 +7,7 @@ use filterblock_interop::compare::{builder, reader};
 fn both_builders_write_the_same_bytes() {
     let report = builder::run(20_000, 11).unwrap();
     assert_eq!(report.blocks, 20_000);
-    // The cases reach what they are meant to.
+    // The cases reach all conditions.
     assert!(report.backward_starts > 0 && report.hashed_keys > 0 && report.early_keys > 0);
     assert!(report.long_keys > 0);
     assert!(report.largest > 100_000, "no gap of many empty filters");

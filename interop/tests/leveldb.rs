@@ -1,4 +1,4 @@
-//! The instrument itself: what the comparisons rely on works, and notices what it should.
+//! The wrapper of LevelDB itself: it works, and notices what it should.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Tables with filters of our own policies, as LevelDB sees them: it does not know the names, and reads without filters.
+//! Tables with filters of our own policies, as LevelDB sees them: it does not know the names, and
+//! reads without filters.
 
 use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{CassandraBloomPolicy, Murmur3BloomPolicy, SharedPolicy};
@@ -30,7 +31,7 @@ fn leveldb_opens_them_without_complaint_and_finds_every_key() {
         }
         assert_eq!(theirs.filter_counts(), (0, 0), "{}: LevelDB has no filter to ask", policy.name());
 
-        // We do.
+        // This library knows them.
         let ours = Table::open(&file[..], &ReadOptions::default().filter_policies(vec![policy])).unwrap();
         let denied = (0..2000).filter(|i| !ours.may_contain(&key(2 * i + 1)).unwrap()).count();
         assert!(denied > 1900, "{denied}");

@@ -1,6 +1,7 @@
-//! What writing a table of 1 GB takes at its peak: one data block, the index and the filters, not the table.
+//! The peak memory of writing a table of 1 GB: one data block, the index and the filters, not the
+//! table.
 
-#[path = "../../tests/counting/mod.rs"]
+#[path = "../../tests/common/counting.rs"]
 mod counting;
 
 use std::io;

@@ -3,8 +3,9 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::files::{FileKind, parse_name};
-use crate::open_file::open_file;
+use super::names::FileKind;
+use crate::error::IoAction;
+use crate::table::source::open_file;
 use crate::{Error, Result, Structure, escape};
 
 /// Longer than `MANIFEST-`, a number of 20 digits and a line feed.
@@ -19,25 +20,30 @@ pub(crate) fn current_manifest(dir: &Path) -> Result<PathBuf> {
     }
 }
 
+/// The name of the MANIFEST that `contents`, those of `CURRENT`, tell.
+pub(super) fn parse(contents: &[u8]) -> Result<&str> {
+    if let Some(name) = manifest_name(contents) {
+        return Ok(name);
+    }
+    let found = match contents.get(..=MAX_CURRENT_LEN) {
+        Some(_) => format!("more than {MAX_CURRENT_LEN} bytes"),
+        None => format!("\"{}\"", escape(contents)),
+    };
+    Err(Error::corrupt(Structure::Current, 0, "MANIFEST-, a number and a line feed", found))
+}
+
 fn read(path: &Path) -> Result<String> {
     let mut contents = Vec::new();
     open_file(path)?
         .take(const { MAX_CURRENT_LEN as u64 + 1 })
         .read_to_end(&mut contents)
-        .map_err(|error| Error::io("reading", 0, error))?;
-    if let Some(name) = manifest_name(&contents) {
-        return Ok(name.to_owned());
-    }
-    let found = match contents.get(..=MAX_CURRENT_LEN) {
-        Some(_) => format!("more than {MAX_CURRENT_LEN} bytes"),
-        None => format!("\"{}\"", escape(&contents)),
-    };
-    Err(Error::corrupt(Structure::Current, 0, "MANIFEST-, a number and a line feed", found))
+        .map_err(|error| Error::io(IoAction::ReadAll, 0, error))?;
+    parse(&contents).map(str::to_owned)
 }
 
 fn manifest_name(contents: &[u8]) -> Option<&str> {
     let name = str::from_utf8(contents.strip_suffix(b"\n")?).ok()?;
-    let (kind, _) = parse_name(name)?;
+    let (kind, _) = FileKind::parse(name)?;
     (kind == FileKind::Manifest && contents.len() <= MAX_CURRENT_LEN).then_some(name)
 }
 

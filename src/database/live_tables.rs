@@ -1,13 +1,14 @@
-//! The tables that are live once version edits are applied (`VersionSet::Builder` in LevelDB's `db/version_set.cc`).
+//! The tables that are live once version edits are applied (`VersionSet::Builder` in LevelDB's
+//! `db/version_set.cc`).
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use bytes::Bytes;
 
-use super::version_edit::NewTable;
-use crate::table::internal_key::split;
-use crate::{Error, Result, Structure};
+use super::edit::NewTable;
+use crate::key::parts::{VALUE, kind};
+use crate::{Error, KeyFormat, Result, Structure};
 
 /// A table that belongs to the database, as the MANIFEST records it.
 #[derive(Clone, PartialEq, Eq)]
@@ -28,24 +29,33 @@ pub struct LiveTable {
 impl LiveTable {
     /// The user keys of the first and the last entry.
     ///
-    /// `None` if one of the two is neither a value nor a deletion of LevelDB's: relatives append more to the user key for
-    /// types of their own.
+    /// `None` if one of the two is neither a value nor a deletion of LevelDB's: relatives append
+    /// more to the user key for types of their own.
     pub fn user_keys(&self) -> Option<(&[u8], &[u8])> {
         Some((user_key(&self.smallest)?, user_key(&self.largest)?))
     }
 
-    /// Whether the range of keys leaves room for this one, keys being in bytewise order. In doubt it does.
-    pub(crate) fn may_hold(&self, user_key: &[u8]) -> bool {
-        self.user_keys().is_none_or(|(smallest, largest)| {
-            smallest > largest || (smallest <= user_key && user_key <= largest)
-        })
+    /// The user keys of the first and the last entry, unless the first is after the last one in
+    /// bytewise order.
+    fn range(&self) -> Option<(&[u8], &[u8])> {
+        self.user_keys().filter(|(smallest, largest)| smallest <= largest)
+    }
+
+    /// Tells whether the range of keys leaves room for this one, keys being in bytewise order. In
+    /// doubt it does.
+    pub(super) fn may_hold(&self, user_key: &[u8]) -> bool {
+        self.range().is_none_or(|(smallest, largest)| smallest <= user_key && user_key <= largest)
+    }
+
+    /// Tells whether the range of keys excludes nothing.
+    pub(super) fn is_unranged(&self) -> bool {
+        self.range().is_none()
     }
 }
 
 fn user_key(internal_key: &[u8]) -> Option<&[u8]> {
-    let (user_key, tag) = split(internal_key)?;
-    // The type is the tag's lowest byte; 0 and 1 are LevelDB's.
-    (tag & 0xff <= 1).then_some(user_key)
+    let (user_key, tag) = KeyFormat::LevelDb.split(internal_key)?;
+    (kind(tag) <= VALUE).then_some(user_key)
 }
 
 impl fmt::Debug for LiveTable {
@@ -63,7 +73,7 @@ impl fmt::Debug for LiveTable {
 /// Collects live tables, within a limit of memory.
 pub(crate) struct LiveTables {
     tables: BTreeMap<(u8, u64), LiveTable>,
-    /// What `tables` takes in bytes, roughly and rather too high.
+    /// The memory of `tables` in bytes, roughly and rather too high.
     memory: u64,
     limit: u64,
 }
@@ -82,7 +92,8 @@ impl LiveTables {
         }
     }
 
-    /// Adds a table that the record at `offset` names. goleveldb names some tables twice; that is fine as long as both say the same.
+    /// Adds a table that the record at `offset` names. goleveldb names some tables twice; that is
+    /// fine as long as both say the same.
     pub(crate) fn add(&mut self, table: &NewTable<'_>, offset: u64) -> Result<()> {
         let &NewTable { level, number, size, smallest, largest } = table;
         if let Some(known) = self.tables.get(&(level, number)) {
@@ -112,7 +123,7 @@ impl LiveTables {
     }
 }
 
-/// What a table takes with keys of these lengths; twice the entry, for the map around it.
+/// The memory of a table with keys of these lengths. The entry counts twice, for the map around it.
 fn memory(smallest_len: usize, largest_len: usize) -> u64 {
     const ENTRY: usize = 2 * size_of::<((u8, u64), LiveTable)>();
     ENTRY.saturating_add(smallest_len).saturating_add(largest_len) as u64

@@ -6,19 +6,22 @@ use std::path::Path;
 
 use bytes::Bytes;
 
+use super::by_range::ByRange;
 use super::current::current_manifest;
-use super::files::{DatabaseFile, DatabaseFiles, FileKind};
+use super::edit::{Field, NUM_LEVELS, fields};
+use super::folder::{DatabaseFile, DatabaseFiles};
 use super::live_tables::{LiveTable, LiveTables};
 use super::log::{LogReader, LogRecord};
-use super::version_edit::{Field, NUM_LEVELS, fields};
-use crate::escape::quote;
-use crate::open_file::open_file;
+use super::names::FileKind;
+use crate::bytes::escape::quote;
+use crate::table::source::open_file;
 use crate::table::{BytewiseComparator, Comparator};
 use crate::{Error, Result, Structure};
 
-/// What a MANIFEST says: which tables are live, and what else is needed to read them.
+/// The contents of a MANIFEST: the live tables, and what else is needed to read them.
 ///
-/// [`read`](Self::read) and [`parse`](Self::parse) give one only if every record of the file is sound.
+/// [`read`](Self::read) and [`parse`](Self::parse) give one only if every record of the file is
+/// sound.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
     comparator: Option<Bytes>,
@@ -28,6 +31,8 @@ pub struct Manifest {
     last_sequence: Option<u64>,
     /// By level, then by number.
     tables: Vec<LiveTable>,
+    /// Empty unless keys are in bytewise order.
+    by_range: ByRange,
     records: u64,
     incomplete_tail: Option<u64>,
 }
@@ -36,8 +41,9 @@ pub struct Manifest {
 #[derive(Debug)]
 #[must_use]
 pub struct ManifestScan {
-    /// What the records say that come before the damage, and perhaps a part of the damaged one. With damage, tables
-    /// may be missing here and others be here that are live no more: this is to be shown, not relied on.
+    /// The contents of the records before the damage, and perhaps of a part of the damaged one.
+    /// With damage, tables may be missing here and others be here that are live no more: this is to
+    /// be shown, not relied on.
     pub manifest: Manifest,
     /// The first damage, if there is any.
     pub damage: Option<Error>,
@@ -55,23 +61,26 @@ impl ManifestScan {
 }
 
 impl Manifest {
-    /// How much memory a MANIFEST may take unless another limit is given: 256 MiB, which is about a million tables.
+    /// The memory that a MANIFEST may take unless another limit is given: 256 MiB, which is about a
+    /// million tables.
     pub const DEFAULT_MEMORY_LIMIT: usize = 256 << 20;
 
     /// Reads the MANIFEST that `CURRENT` names in the database folder `dir`.
     ///
-    /// Costs one pass over the file. [`incomplete_tail`](Self::incomplete_tail) tells if the last record is cut off.
+    /// Costs one pass over the file, and a sort of the live tables by their keys.
+    /// [`incomplete_tail`](Self::incomplete_tail) tells if the last record is cut off.
     ///
     /// # Errors
     ///
     /// With the file's path:
     ///
     /// - [`Error::Io`] if one of the two cannot be read, is not there, or is no regular file.
-    /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, or a record of the MANIFEST is damaged,
-    ///   contradicts another, or is missing.
+    /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, or a record
+    ///   of the MANIFEST is damaged, contradicts another, or is missing.
     /// - [`Error::Unsupported`] for a record that only relatives of LevelDB write.
-    /// - [`Error::Limit`] for a MANIFEST that would take more than [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT), or
-    ///   whose comparator has a name of more than 4 KiB.
+    /// - [`Error::Limit`] for a MANIFEST that would take more than
+    ///   [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT), or whose comparator has a name of
+    ///   more than 4 KiB.
     pub fn read(dir: impl AsRef<Path>) -> Result<Self> {
         Self::scan_folder(dir, Self::DEFAULT_MEMORY_LIMIT)?.into_result()
     }
@@ -89,7 +98,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), for what concerns `CURRENT` and opening the MANIFEST. What is wrong inside is the scan's damage.
+    /// As [`read`](Self::read), for what concerns `CURRENT` and opening the MANIFEST. What is wrong
+    /// inside is the scan's damage.
     pub fn scan_folder(dir: impl AsRef<Path>, memory_limit: usize) -> Result<ManifestScan> {
         let path = current_manifest(dir.as_ref())?;
         let file = open_file(&path).map_err(|error| error.with_path(&path))?;
@@ -107,15 +117,19 @@ impl Manifest {
         let mut log = LogReader::new(source).max_record_len(memory_limit);
         let read = manifest.apply_all(&mut log, &mut tables);
         manifest.tables = tables.into_vec();
+        if manifest.is_bytewise() {
+            manifest.by_range = ByRange::new(&manifest.tables);
+        }
         ManifestScan { manifest, damage: read.err() }
     }
 
-    /// The name of the comparator that orders the user keys, of 4 KiB at most. LevelDB and goleveldb always record one.
+    /// The name of the comparator that orders the user keys, of 4 KiB at most. LevelDB and
+    /// goleveldb always record one.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.comparator.as_deref()
     }
 
-    /// Whether user keys are ordered byte by byte, as LevelDB does by default.
+    /// Tells whether user keys are ordered byte by byte, as LevelDB does by default.
     pub fn is_bytewise(&self) -> bool {
         self.comparator() == Some(BytewiseComparator.name().as_bytes())
     }
@@ -125,12 +139,14 @@ impl Manifest {
         self.log_number.unwrap_or_default()
     }
 
-    /// One more log that is not in tables yet; 0 if there is none. Only early versions of LevelDB used it.
+    /// One more log that is not in tables yet; 0 if there is none. Only early versions of LevelDB
+    /// used it.
     pub fn prev_log_number(&self) -> u64 {
         self.prev_log_number
     }
 
-    /// Whether the log of this number is not in tables yet (`DBImpl::Recover` in LevelDB's `db/db_impl.cc`).
+    /// Tells whether the log of this number may hold writes that are in no table yet
+    /// (`DBImpl::Recover` in LevelDB's `db/db_impl.cc`).
     pub fn is_log_live(&self, number: u64) -> bool {
         number >= self.log_number() || number == self.prev_log_number
     }
@@ -159,25 +175,56 @@ impl Manifest {
         self.tables.get(start..end).unwrap_or(&self.tables)
     }
 
-    /// The live tables whose range of keys leaves room for `user_key`, in the order in which LevelDB searches them: level 0
-    /// from the newest on, then the levels below it.
+    /// The live tables that a lookup of `user_key` asks, in its order: level 0 from the newest on,
+    /// then the levels below it (`Version::Get` in LevelDB's `db/version_set.cc`).
     ///
-    /// The range is looked at only if keys are in bytewise order; else these are all tables. Costs one pass over them.
+    /// These are the tables whose range of keys leaves room for the key: at most one on each level
+    /// from 1 on. If entries of this one key lie in several tables of a level, these are all of
+    /// them, the newest entries first; a lookup asks the one that its sequence number falls into.
+    /// If tables overlap that must not, or a range is damaged, these are all that may hold the key.
+    ///
+    /// Ranges are looked at only if keys are in bytewise order. In any other order these are all
+    /// tables, each level below 0 by number.
+    ///
+    /// Costs one pass over level 0, and a binary search on each level below it.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = &'a LiveTable> + 'a {
         let bytewise = self.is_bytewise();
-        let below = (1..NUM_LEVELS).flat_map(|level| self.level(level));
-        self.level(0).iter().rev().chain(below).filter(move |table| !bytewise || table.may_hold(user_key))
+        let newest = self.level(0).iter().rev().filter(move |table| !bytewise || table.may_hold(user_key));
+        let ranged = (1..NUM_LEVELS).filter(move |_| bytewise);
+        let unranged = (1..NUM_LEVELS).filter(move |_| !bytewise);
+        newest
+            .chain(ranged.flat_map(move |level| self.by_range.may_hold(&self.tables, level, user_key)))
+            .chain(unranged.flat_map(|level| self.level(level)))
     }
 
-    /// How many records were read.
+    /// The live table of this number. Of two levels that name it, the upper one counts.
+    pub fn table(&self, number: u64) -> Option<&LiveTable> {
+        (0..NUM_LEVELS).find_map(|level| {
+            let tables = self.level(level);
+            let at = tables.binary_search_by_key(&number, |table| table.number).ok()?;
+            tables.get(at)
+        })
+    }
+
+    /// The live table of the same level that begins before `table` and ends within or behind it.
+    /// Only level 0 allows that: elsewhere LevelDB finds the keys of but one of the two.
+    ///
+    /// `None` if there is no such table, and for level 0. `None` also if keys are not in bytewise
+    /// order, as it cannot be told then.
+    pub fn overlapped_by(&self, table: &LiveTable) -> Option<&LiveTable> {
+        self.by_range.overlapped_by(&self.tables, table)
+    }
+
+    /// The number of records that were read.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Where the record starts within which the file ends, if it does, in bytes from the file's start.
+    /// The offset of the record within which the file ends, if it does, in bytes.
     ///
-    /// LevelDB opens such a database without a word and goes by the records before: the writer stopped there. Where a damaged
-    /// length reaches beyond the file, it looks the same, and the records behind it are lost. A file cut between two records looks whole.
+    /// LevelDB opens such a database without a word and goes by the records before: the writer
+    /// stopped there. Where a damaged length reaches beyond the file, it looks the same, and the
+    /// records behind it are lost. A file cut between two records looks whole.
     pub fn incomplete_tail(&self) -> Option<u64> {
         self.incomplete_tail
     }
@@ -237,7 +284,8 @@ impl Manifest {
 }
 
 impl DatabaseFiles {
-    /// The logs that are not in tables yet, oldest first. [`log_holds_data`](super::log_holds_data) tells whether one holds anything.
+    /// The logs that are not in tables yet, oldest first.
+    /// [`log_has_writes`](crate::database::log_has_writes) tells whether one holds anything.
     pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
         self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))
     }

@@ -1,4 +1,4 @@
-//! What a database folder says about its tables: the MANIFEST, and the files that are there.
+//! Databases: their files, and the MANIFEST that says which tables are live.
 //!
 //! ```text
 //! CURRENT            the name of the MANIFEST
@@ -8,43 +8,47 @@
 //! LOCK, LOG, …       nothing of the database's contents
 //! ```
 //!
-//! Nothing here writes or locks, so a database that is open elsewhere can be looked at. What is read then is one state of it, and files
-//! may vanish in between.
+//! [`Database`] puts them together. Nothing here writes or locks, so a database that is open
+//! elsewhere can be looked at. It is then seen in one state, and files may vanish at any time.
 //!
-//! What LevelDB and goleveldb write is read. Any bytes can be given; what is damaged is an error, never a
+//! Databases of LevelDB and goleveldb are read. Any bytes can be given; damage is an error, never a
 //! shorter list of tables.
 //!
-//! ```no_run
-//! use filterblock::database::{DatabaseFiles, FileKind, Manifest};
+//! ```
+//! use filterblock::database::{Database, log_has_writes};
 //!
-//! let files = DatabaseFiles::list("chainstate")?;
-//! match Manifest::read("chainstate") {
-//!     Ok(manifest) => {
-//!         for table in manifest.tables() {
-//!             match files.table(table.number) {
-//!                 Ok(Some(file)) => println!("{} on level {}: {} bytes", table.number, table.level, file.len),
-//!                 Ok(None) => println!("{} is missing", table.number),
-//!                 Err(file) => println!("{}", file.error),
-//!             }
-//!         }
-//!     }
-//!     // All tables may be live then.
-//!     Err(error) => println!("{error}; {} tables", files.of_kind(FileKind::Table).count()),
+//! let database = Database::open("testdata/databases/levels")?;
+//! for table in database.tables() {
+//!     println!("{}: {:?} {:?}", table.number, table.status, table.file);
+//! }
+//! for log in database.logs().filter(|log| log.is_live) {
+//!     // In doubt it holds writes, which no table and no filter knows of.
+//!     let has_writes = log.file.path().is_none_or(|path| log_has_writes(path).unwrap_or(true));
+//!     println!("{}: {has_writes}", log.number);
+//! }
+//! if let Err(error) = database.manifest() {
+//!     println!("{error}; all tables may be live");
 //! }
 //! # Ok::<(), filterblock::Error>(())
 //! ```
 
+mod by_range;
 mod current;
-mod files;
+#[expect(clippy::module_inception, reason = "the file is named after its type")]
+mod database;
+mod edit;
+mod folder;
+mod listing;
 mod live_tables;
 mod log;
 mod manifest;
-mod version_edit;
-mod write_log;
+mod names;
 
-pub use files::{DatabaseFile, DatabaseFiles, FileKind, UnreadableFile};
+pub use database::{Database, DatabaseLog, DatabaseTable, TableStatus};
+pub use edit::NUM_LEVELS;
+pub use folder::{DatabaseFile, DatabaseFiles, FileState, StrayFile, UnreadableFile};
+pub use listing::DatabaseListing;
 pub use live_tables::LiveTable;
-pub use log::{LogReader, LogRecord};
+pub use log::{LogReader, LogRecord, batch_has_writes, log_has_writes};
 pub use manifest::{Manifest, ManifestScan};
-pub use version_edit::NUM_LEVELS;
-pub use write_log::{holds_data, log_holds_data};
+pub use names::FileKind;

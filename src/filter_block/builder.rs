@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::{DEFAULT_BASE_LG, MAX_BASE_LG, TAIL_LEN};
+use super::format::{DEFAULT_BASE_LG, TAIL_LEN, check_base_lg};
 use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Result};
 
 /// What a policy finds in `dst` and must leave as it is: a policy that shortens `dst`
@@ -96,13 +96,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// [`Error::InvalidOption`] if `base_lg` is above 63.
     pub fn with_base_lg(policy: P, base_lg: u8) -> Result<Self> {
-        if base_lg > MAX_BASE_LG {
-            return Err(Error::InvalidOption {
-                option: "base_lg",
-                expected: "0 to 63".into(),
-                found: base_lg.to_string().into(),
-            });
-        }
+        check_base_lg(base_lg)?;
         Ok(Self { base_lg, ..Self::new(policy) })
     }
 
@@ -157,7 +151,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Adds a key of the current data block. Repetitions are kept, as LevelDB keeps them: they enlarge the filter.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
-        if !self.keys.push_alike(key) {
+        if !self.keys.push_same_len(key) {
             self.add_unlike(key);
         }
     }
@@ -180,7 +174,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     fn hash_pending(&mut self) -> bool {
         let Self { policy, keys, hashes, .. } = self;
         let (pending, added) = (keys.as_keys(), hashes.len());
-        if pending.is_empty() || pending.even().is_none() {
+        if pending.is_empty() || pending.fixed_len().is_none() {
             return false;
         }
         hashes.extend(pending.iter().map_while(|key| policy.hash_key(key)));
@@ -189,7 +183,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             return false;
         }
         self.hashed = self.hashed.saturating_add(self.keys.len() as u64);
-        self.keys.forget();
+        self.keys.clear_and_mix();
         true
     }
 

@@ -25,16 +25,11 @@
 //! ```
 
 mod builder;
+mod format;
 mod reader;
 
 pub use builder::FilterBlockBuilder;
+pub use format::DEFAULT_BASE_LG;
+#[cfg(feature = "table")]
+pub(crate) use format::check_base_lg;
 pub use reader::{FilterBlockReader, Filters};
-
-/// The base_lg that LevelDB writes: a filter for every 2 KiB of data blocks.
-pub const DEFAULT_BASE_LG: u8 = 11;
-
-/// The largest base_lg that divides 64-bit offsets into ranges.
-const MAX_BASE_LG: u8 = 63;
-
-/// The array's offset and base_lg, behind the array.
-const TAIL_LEN: usize = 5;

@@ -6,10 +6,10 @@ use std::ops::Range;
 use byteorder::{ByteOrder, LittleEndian};
 use bytes::Bytes;
 
-use super::{MAX_BASE_LG, TAIL_LEN};
-use crate::coding::fixed32_at;
-use crate::fetch::fetch;
-use crate::policy::BATCH;
+use super::format::{MAX_BASE_LG, TAIL_LEN};
+use crate::bytes::coding::fixed32_at;
+use crate::kernel::prefetch;
+use crate::policy::PREFETCHED;
 use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 
 /// Asks the filters of a table (LevelDB's `table/filter_block.cc`).
@@ -69,7 +69,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         answers.clear();
         // What a policy should leave unanswered may match.
         answers.resize(queries.len(), true);
-        for (queries, answers) in queries.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+        for (queries, answers) in queries.chunks(PREFETCHED).zip(answers.chunks_mut(PREFETCHED)) {
             self.fetch_offsets(queries);
             self.ask_batch(queries, answers);
         }
@@ -85,13 +85,13 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
             let index = (block_offset >> (self.base_lg & MAX_BASE_LG)) as usize;
             contents.get(self.array_offset.wrapping_add(index.wrapping_mul(4)))
         };
-        fetch(queries.iter().filter_map(|&(block_offset, _)| entry(block_offset)));
+        prefetch(queries.iter().filter_map(|&(block_offset, _)| entry(block_offset)));
     }
 
-    /// Answers at most `BATCH` queries.
-    #[expect(clippy::indexing_slicing, reason = "there are at most `BATCH` queries")]
+    /// Answers at most `PREFETCHED` queries.
+    #[expect(clippy::indexing_slicing, reason = "there are at most `PREFETCHED` queries")]
     fn ask_batch(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
-        let mut probes: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
+        let mut probes: [(&[u8], &[u8]); PREFETCHED] = [(&[], &[]); PREFETCHED];
         for (&(block_offset, key), probe) in queries.iter().zip(&mut probes) {
             let mut found = None;
             self.ask(block_offset, |filter| {
@@ -104,16 +104,16 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.policy.keys_may_match(&probes[..queries.len()], answers);
     }
 
-    /// Answers at most `BATCH` queries of which not all need a filter.
+    /// Answers at most `PREFETCHED` queries of which not all need a filter.
     #[expect(
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
-        reason = "there are at most `BATCH` queries, each with an answer, and `len` counts some of them"
+        reason = "there are at most `PREFETCHED` queries, each with an answer, and `len` counts some of them"
     )]
     #[cold]
     fn ask_some(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
-        let mut probes: [(&[u8], &[u8]); BATCH] = [(&[], &[]); BATCH];
-        let mut slots = [0; BATCH];
+        let mut probes: [(&[u8], &[u8]); PREFETCHED] = [(&[], &[]); PREFETCHED];
+        let mut slots = [0; PREFETCHED];
         let mut len = 0;
         for (slot, (&(block_offset, key), answer)) in queries.iter().zip(&mut *answers).enumerate() {
             *answer = self.ask(block_offset, |filter| {
@@ -123,7 +123,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
                 true
             });
         }
-        let mut some = [true; BATCH];
+        let mut some = [true; PREFETCHED];
         self.policy.keys_may_match(&probes[..len], &mut some[..len]);
         for (&slot, answer) in slots[..len].iter().zip(some) {
             answers[usize::from(slot)] = answer;

@@ -11,7 +11,7 @@ use crate::{Error, Result, Structure};
 
 /// A Bloom filter in memory, for a memtable say, that many threads fill and ask without a lock.
 ///
-/// It is the filter of [`Murmur3BloomPolicy`](super::Murmur3BloomPolicy), with the same bits for the same keys:
+/// It is the filter of [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy), with the same bits for the same keys:
 /// [`write_filter`](Self::write_filter) turns it into one of a filter block.
 ///
 /// An integer is the key of its eight bytes as `u64`, lowest first, whatever its type: `7_u8` and `7_u64` are the same key. A
@@ -76,7 +76,7 @@ impl AtomicBloomFilter {
         Self::with_capacity(keys, bits_per_key_for_rate(p)?)
     }
 
-    /// Reads a filter of [`Murmur3BloomPolicy`](super::Murmur3BloomPolicy), so that keys can be added to it.
+    /// Reads a filter of [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy), so that keys can be added to it.
     ///
     /// # Errors
     ///
@@ -246,7 +246,7 @@ impl AtomicBloomFilter {
         self.fill().powf(f64::from(self.probes))
     }
 
-    /// Appends this to `dst` as a filter that [`Murmur3BloomPolicy`](super::Murmur3BloomPolicy) reads: m / 8 + 1 bytes.
+    /// Appends this to `dst` as a filter that [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) reads: m / 8 + 1 bytes.
     ///
     /// Keys that another thread is adding meanwhile may or may not be in it.
     ///

@@ -7,10 +7,10 @@
 
 use std::sync::LazyLock;
 
-use super::bloom_format::MAX_PROBES;
-use super::murmur::murmur64a;
-use super::{BloomFilterPolicy, FilterPolicy, KeyHash, bit_array};
+use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, Origin, bit_array};
+use crate::hash::murmur64a;
 use crate::hash::{BLOOM_SEED, hash_signed_tail};
+use crate::kernel::MAX_PROBES;
 use crate::{Error, Keys, Result};
 
 /// The original counts bits in 32 bits, and rounds them up to whole bytes there.
@@ -29,7 +29,7 @@ const PRIMES: usize = 12_498;
 ///
 /// To be used only where the caller knows that Basho's LevelDB wrote a table, and on x86-64: read by the wrong one of the
 /// two policies, a filter denies nearly all keys that are there. Keys of Riak's databases also
-/// need [`BashoInternalFilterPolicy`](super::BashoInternalFilterPolicy), which a [`Table`](crate::table::Table) with Basho's mark puts
+/// need [`BashoInternalFilterPolicy`](crate::policy::BashoInternalFilterPolicy), which a [`Table`](crate::table::Table) with Basho's mark puts
 /// around it by itself.
 ///
 /// A filter takes `bits_per_key` bits for each key, at least 61, a few more for the prime, and one byte.
@@ -137,7 +137,7 @@ fn prime_gaps() -> Vec<u8> {
 }
 
 fn hash_key(key: &[u8]) -> KeyHash {
-    KeyHash::of_two(hash_signed_tail(key, BLOOM_SEED), murmur64a(key, MURMUR_SEED) as u32)
+    KeyHash::from_pair(hash_signed_tail(key, BLOOM_SEED), murmur64a(key, MURMUR_SEED) as u32)
 }
 
 /// `modulus` is not 0.
@@ -146,7 +146,7 @@ fn hash_key(key: &[u8]) -> KeyHash {
     reason = "a divisor other than 0; k times 32 bits are far below 64"
 )]
 fn positions(hash: KeyHash, modulus: u64, probes: u8) -> impl Iterator<Item = u64> {
-    let (mut h, h2) = hash.two();
+    let (mut h, h2) = hash.pair();
     let delta = h.rotate_right(17);
     (1..=u64::from(probes)).map(move |factor| {
         let position = (u64::from(h) + factor * u64::from(h2)) % modulus;
@@ -188,8 +188,13 @@ impl FilterPolicy for BashoBloom2Policy {
         positions(hash, modulus(array.len()), probes).all(|position| bit_array::is_set(array, position))
     }
 
-    fn reads_basho(&self) -> bool {
-        true
+    fn reads_dialect(&self, origin: Origin) -> bool {
+        origin == Origin::Basho
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        let shape = bit_array::leveldb_shape(filter)?;
+        Some(if shape.bits > MAX_BITS { shape.with_expected_rate(1.0) } else { shape })
     }
 }
 

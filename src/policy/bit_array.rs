@@ -2,12 +2,34 @@
 //!
 //! Bit p is bit p % 8, from the lowest, of byte p / 8.
 
+use super::FilterShape;
+use crate::kernel::MAX_PROBES;
 use crate::{Error, Result};
 
 /// How many bits an array has.
 #[inline]
 pub(super) fn bits(array: &[u8]) -> u64 {
     (array.len() as u64).saturating_mul(8)
+}
+
+/// How many bits of an array are set. One pass.
+pub(super) fn bits_set(array: &[u8]) -> u64 {
+    let (words, rest) = array.as_chunks();
+    let words = words.iter().map(|&word| u64::from_le_bytes(word).count_ones());
+    words.chain(rest.iter().map(|byte| byte.count_ones())).map(u64::from).sum()
+}
+
+/// Measures a filter of the common frame, whatever its policy makes of it: bits, then k.
+pub(super) fn shape(filter: &[u8]) -> Option<FilterShape> {
+    let (&probes, array) = filter.split_last()?;
+    Some(FilterShape::bloom(bits(array), bits_set(array), probes.into()))
+}
+
+/// Measures a filter of LevelDB's encoding: greater k than 30 is reserved and denies nothing.
+pub(super) fn leveldb_shape(filter: &[u8]) -> Option<FilterShape> {
+    let shape = shape(filter)?;
+    let is_reserved = shape.bits > 0 && shape.probes > MAX_PROBES.into();
+    Some(if is_reserved { shape.with_expected_rate(1.0) } else { shape })
 }
 
 /// How many bits a filter would have with exactly `bits_per_key` for each of `keys` keys.

@@ -11,9 +11,9 @@
 //! A reader takes K from the filter, so filters of any sizing are read by any policy. Unless the array is one or more whole
 //! words, within the limit, and K is 1 to 15, a key "may match"; the filter of no bytes matches nothing.
 
-use super::murmur::murmur2_cassandra;
 use super::rate::check_rate;
-use super::{FilterPolicy, KeyHash, bit_array};
+use super::{FilterPolicy, FilterShape, KeyHash, bit_array};
+use crate::hash::murmur2_cassandra;
 use crate::{Error, Keys, Result};
 
 /// Bits beyond n * buckets.
@@ -156,7 +156,7 @@ fn best(buckets: u64) -> (u8, f64) {
 
 fn hash_key(key: &[u8]) -> KeyHash {
     let first = murmur2_cassandra(key, 0);
-    KeyHash::of_two(first, murmur2_cassandra(key, first))
+    KeyHash::from_pair(first, murmur2_cassandra(key, first))
 }
 
 #[expect(
@@ -164,13 +164,22 @@ fn hash_key(key: &[u8]) -> KeyHash {
     reason = "`bits` is positive, so the remainder neither overflows nor divides by zero"
 )]
 fn positions(hash: KeyHash, bits: i32, probes: u8) -> impl Iterator<Item = u64> {
-    let (first, step) = hash.two();
+    let (first, step) = hash.pair();
     let mut h = first.cast_signed();
     (0..probes).map(move |_| {
         let position = u64::from(h.wrapping_rem(bits).unsigned_abs());
         h = h.wrapping_add(step.cast_signed());
         position
     })
+}
+
+/// Splits a filter into K and array, if both are such as this policy makes.
+fn decode(filter: &[u8]) -> Option<(u8, &[u8])> {
+    let (&probes, array) = filter.split_last()?;
+    let bits = bit_array::bits(array);
+    let is_sound =
+        (1..=MAX_PROBES).contains(&probes) && bits > 0 && bits.is_multiple_of(64) && bits <= MAX_BITS;
+    is_sound.then_some((probes, array))
 }
 
 impl FilterPolicy for CassandraBloomPolicy {
@@ -195,11 +204,15 @@ impl FilterPolicy for CassandraBloomPolicy {
     }
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
-        let Some((&probes, array)) = filter.split_last() else { return false };
-        let bits = bit_array::bits(array);
-        if !(1..=MAX_PROBES).contains(&probes) || bits == 0 || !bits.is_multiple_of(64) || bits > MAX_BITS {
-            return true;
+        match decode(filter) {
+            Some((probes, array)) => positions(hash, bit_array::bits(array) as i32, probes)
+                .all(|position| bit_array::is_set(array, position)),
+            None => !filter.is_empty(),
         }
-        positions(hash, bits as i32, probes).all(|position| bit_array::is_set(array, position))
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        let shape = bit_array::shape(filter)?;
+        Some(if decode(filter).is_some() { shape } else { shape.with_expected_rate(1.0) })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FilterPolicy, KeyHash};
+use super::{FilterPolicy, FilterShape, KeyHash, Origin};
 use crate::{Keys, Result};
 
 macro_rules! forward {
@@ -37,8 +37,11 @@ macro_rules! forward {
                 (**self).hash_may_match(hash, filter)
             }
             #[inline]
-            fn reads_basho(&self) -> bool {
-                (**self).reads_basho()
+            fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+                (**self).describe(filter)
+            }
+            fn reads_dialect(&self, origin: Origin) -> bool {
+                (**self).reads_dialect(origin)
             }
         }
     )*};

@@ -18,7 +18,7 @@ use crate::{Error, Keys, Result};
 /// | `filterblock.Murmur3BloomFilter1` | this library | [`Murmur3BloomPolicy`] |
 /// | `rocksdb.BuiltinBloomFilter` | RocksDB, Pebble | [`OpaquePolicy`]: every key may match |
 ///
-/// [`BashoBloom2Policy`](super::BashoBloom2Policy) is not among them: it has to be asked for.
+/// [`BashoBloom2Policy`](crate::policy::BashoBloom2Policy) is not among them: it has to be asked for.
 pub fn default_read_policies() -> Vec<SharedPolicy> {
     // How many bits a key takes matters only in writing.
     vec![

@@ -4,10 +4,10 @@
 //! last whole word of four as `char`: signed on x86, unsigned on ARM. goleveldb takes them as unsigned. Nothing in
 //! a table says which it was.
 
-use super::bloom_format::MAX_PROBES;
-use super::bloom_probe::matches;
-use super::{BloomFilterPolicy, FilterPolicy, KeyHash, bit_array};
+use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::hash::{self, BLOOM_SEED, to_signed_tail};
+use crate::kernel::MAX_PROBES;
+use crate::kernel::matches;
 use crate::{Error, Keys, Result};
 
 /// goleveldb counts bits in 32 bits, and rounds them up to whole bytes there.
@@ -96,9 +96,9 @@ impl LegacyBloomPolicy {
     fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
         self.check_size(hashes.len() as u64)?;
         match self.hash {
-            LegacyHash::Signed => self.bloom.create(hashes.map(|hash| hash.two().1), dst),
+            LegacyHash::Signed => self.bloom.create(hashes.map(|hash| hash.pair().1), dst),
             LegacyHash::Unsigned | LegacyHash::Either => {
-                self.bloom.create(hashes.map(|hash| hash.two().0), dst)
+                self.bloom.create(hashes.map(|hash| hash.pair().0), dst)
             }
         }
     }
@@ -107,7 +107,7 @@ impl LegacyBloomPolicy {
 /// Both hashes of a key: unsigned and signed.
 fn hash_key(key: &[u8]) -> KeyHash {
     let unsigned = hash::leveldb(key, BLOOM_SEED);
-    KeyHash::of_two(unsigned, to_signed_tail(unsigned, key))
+    KeyHash::from_pair(unsigned, to_signed_tail(unsigned, key))
 }
 
 impl FilterPolicy for LegacyBloomPolicy {
@@ -132,12 +132,16 @@ impl FilterPolicy for LegacyBloomPolicy {
     }
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
-        let (unsigned, signed) = hash.two();
+        let (unsigned, signed) = hash.pair();
         match self.hash {
             LegacyHash::Unsigned => matches(unsigned, filter),
             LegacyHash::Signed => matches(signed, filter),
             LegacyHash::Either => matches(unsigned, filter) || signed != unsigned && matches(signed, filter),
         }
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        bit_array::leveldb_shape(filter)
     }
 }
 

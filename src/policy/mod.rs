@@ -1,239 +1,37 @@
-//! What a filter is made of and how it is asked: [`FilterPolicy`] and the policies that come with the library.
+//! Policies make filters and ask them: [`FilterPolicy`], and the policies that come with the library.
 
 mod atomic;
 mod basho;
-mod basho_internal;
+mod basho_user_key;
 mod bit_array;
-#[allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "batches of hashes are counted; hot"
-)]
 mod bloom;
-#[allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "a modulus keeps positions within the array; hot"
-)]
-mod bloom_array;
-mod bloom_format;
-#[allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "a modulus keeps positions within the array, batches are counted; hot"
-)]
-mod bloom_probe;
 mod cassandra;
+mod filter_policy;
 mod forward;
-mod internal;
+mod key_hash;
 mod known;
 mod legacy;
-mod modulus;
-mod murmur;
 mod murmur3;
+mod origin;
+mod prefix;
 mod rate;
+mod shape;
+mod user_key;
 
-use std::sync::Arc;
-
-use crate::{Error, Keys, Result};
-
-#[cfg(all(feature = "simd", target_arch = "x86_64"))]
-pub(crate) use bloom_format::MAX_PROBES;
-pub(crate) use bloom_probe::BATCH;
+pub(crate) use bloom::PREFETCHED;
 
 pub use atomic::AtomicBloomFilter;
 pub use basho::BashoBloom2Policy;
-pub use basho_internal::BashoInternalFilterPolicy;
+pub use basho_user_key::BashoInternalFilterPolicy;
 pub use bloom::BloomFilterPolicy;
 pub use cassandra::CassandraBloomPolicy;
-pub use internal::InternalFilterPolicy;
+pub use filter_policy::{FilterPolicy, SharedPolicy};
+pub use key_hash::KeyHash;
 pub use known::{OpaquePolicy, default_read_policies};
 pub use legacy::{LegacyBloomPolicy, LegacyHash};
 pub use murmur3::Murmur3BloomPolicy;
+pub use origin::Origin;
+pub use prefix::PrefixPolicy;
 pub use rate::expected_false_positive_rate;
-
-/// A policy that can be shared between tables and threads.
-pub type SharedPolicy = Arc<dyn FilterPolicy>;
-
-/// Makes filters for sets of keys and asks them (LevelDB's `include/leveldb/filter_policy.h`).
-///
-/// A filter may say that a key is there though it is not, never the reverse: for every key
-/// given to [`create_filter`](Self::create_filter), [`key_may_match`](Self::key_may_match) is
-/// true on what it appended. Answers depend on nothing but the arguments.
-///
-/// A filter is stored under the policy's name. Once the encoding changes in a way that old readers would misread,
-/// the name has to change too.
-///
-/// # Examples
-///
-/// With a comparator that ignores trailing spaces, keys that compare equal must have equal
-/// answers, so the filter is made of what the comparator looks at:
-///
-/// ```
-/// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, Keys, Result};
-///
-/// struct IgnoreTrailingSpaces(BloomFilterPolicy);
-///
-/// fn trim(mut key: &[u8]) -> &[u8] {
-///     while let [rest @ .., b' '] = key {
-///         key = rest;
-///     }
-///     key
-/// }
-///
-/// impl FilterPolicy for IgnoreTrailingSpaces {
-///     fn name(&self) -> &str {
-///         "example.IgnoreTrailingSpaces"
-///     }
-///     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-///         let trimmed: KeyBuf = keys.iter().map(trim).collect();
-///         self.0.create_filter(trimmed.as_keys(), dst)
-///     }
-///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-///         self.0.key_may_match(trim(key), filter)
-///     }
-/// }
-///
-/// let policy = IgnoreTrailingSpaces(BloomFilterPolicy::new(10));
-/// let keys: KeyBuf = ["pear  "].into_iter().collect();
-/// let mut filter = Vec::new();
-/// policy.create_filter(keys.as_keys(), &mut filter)?;
-/// assert!(policy.key_may_match(b"pear", &filter));
-/// assert!(!policy.key_may_match(b"plum", &filter));
-/// # Ok::<(), filterblock::Error>(())
-/// ```
-///
-/// A filter over the part of a key up to the first `:` answers for whole groups of keys, and
-/// is smaller, since each group is counted once:
-///
-/// ```
-/// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, Keys, Result};
-///
-/// struct Prefix(BloomFilterPolicy);
-///
-/// fn prefix(key: &[u8]) -> &[u8] {
-///     key.split(|&byte| byte == b':').next().unwrap_or(key)
-/// }
-///
-/// impl FilterPolicy for Prefix {
-///     fn name(&self) -> &str {
-///         "example.Prefix"
-///     }
-///     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-///         // Keys come sorted, so equal prefixes are neighbours.
-///         let mut prefixes: Vec<&[u8]> = keys.iter().map(prefix).collect();
-///         prefixes.dedup();
-///         let prefixes: KeyBuf = prefixes.into_iter().collect();
-///         self.0.create_filter(prefixes.as_keys(), dst)
-///     }
-///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-///         self.0.key_may_match(prefix(key), filter)
-///     }
-/// }
-///
-/// let policy = Prefix(BloomFilterPolicy::new(10));
-/// let keys: KeyBuf = ["user:ada", "user:bob"].into_iter().collect();
-/// let mut filter = Vec::new();
-/// policy.create_filter(keys.as_keys(), &mut filter)?;
-/// assert!(policy.key_may_match(b"user:", &filter));
-/// assert!(!policy.key_may_match(b"group:", &filter));
-/// # Ok::<(), filterblock::Error>(())
-/// ```
-pub trait FilterPolicy: Send + Sync {
-    /// The name under which tables store this policy's filters, without `filter.` before it.
-    fn name(&self) -> &str;
-
-    /// Appends a filter for `keys` to `dst` and leaves what is there untouched.
-    ///
-    /// # Errors
-    ///
-    /// Where no filter can be made; `dst` is then as before. An error of the policy's own
-    /// goes into [`Error::policy`].
-    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()>;
-
-    /// Whether `key` may be among the keys that `filter` was made for.
-    ///
-    /// `filter` can be any bytes when it comes from a damaged file. No answer may panic; in doubt it is `true`.
-    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
-
-    /// Answers many (key, filter) pairs: `answers[i]` for `probes[i]`, as
-    /// [`key_may_match`](Self::key_may_match) would. Where the lengths differ, the shorter one
-    /// counts, and answers beyond it stay as they are.
-    ///
-    /// By default one by one. A policy that waits for memory can look up several at once here.
-    fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
-        for (&(key, filter), answer) in probes.iter().zip(answers) {
-            *answer = self.key_may_match(key, filter);
-        }
-    }
-
-    /// The hash through which alone this policy looks at `key`, or `None` if there is no
-    /// such hash, for this key or for any (the default).
-    ///
-    /// A policy that returns one also has to implement
-    /// [`create_filter_from_hashes`](Self::create_filter_from_hashes) and
-    /// [`hash_may_match`](Self::hash_may_match), so that either way gives the same filters and answers. Then
-    /// [`FilterBlockBuilder`](crate::FilterBlockBuilder) keeps hashes in place of keys where it is faster.
-    #[expect(unused_variables, reason = "named for the documentation")]
-    fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
-        None
-    }
-
-    /// Appends the filter for the keys with these [hashes](Self::hash_key) to `dst`.
-    ///
-    /// # Errors
-    ///
-    /// As [`create_filter`](Self::create_filter), and [`Error::HashUnsupported`] by default.
-    #[expect(unused_variables, reason = "named for the documentation")]
-    fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
-        Err(Error::HashUnsupported { policy: self.name().to_owned() })
-    }
-
-    /// Whether a key with this [hash](Self::hash_key) may be among those that `filter` was
-    /// made for. By default it may.
-    #[expect(unused_variables, reason = "named for the documentation")]
-    fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
-        true
-    }
-
-    /// Whether this policy reads the filters of Basho's LevelDB (Riak), which gave another encoding the name of LevelDB's own.
-    ///
-    /// In a table with Basho's mark, filters under `leveldb.BuiltinBloomFilter2` are left to policies that say so here; without one,
-    /// every key may match. By default a policy does not.
-    fn reads_basho(&self) -> bool {
-        false
-    }
-}
-
-/// What a policy keeps of a key: up to 64 bits that mean something to that policy alone.
-///
-/// An LSM tree asks many tables about one key. It can hash the key once, with
-/// [`FilterPolicy::hash_key`], and ask each with [`FilterPolicy::hash_may_match`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct KeyHash(u64);
-
-impl KeyHash {
-    /// For policies: wraps what they need to know of a key.
-    pub const fn new(bits: u64) -> Self {
-        Self(bits)
-    }
-
-    /// For policies: what [`new`](Self::new) was given.
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-
-    const fn of_two(first: u32, second: u32) -> Self {
-        Self((second as u64) << 32 | first as u64)
-    }
-
-    const fn two(self) -> (u32, u32) {
-        (self.0 as u32, (self.0 >> 32) as u32)
-    }
-}
-
-impl std::fmt::Debug for KeyHash {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "KeyHash({:#x})", self.0)
-    }
-}
+pub use shape::FilterShape;
+pub use user_key::InternalFilterPolicy;

@@ -11,9 +11,9 @@
 //! A reader takes k from the filter, so filters of any sizing are read by any policy. Unless the array is a power of two of
 //! bytes, at least 8 and within the limit, and k is 1 to 64, a key "may match"; the filter of no bytes matches nothing.
 
-use super::murmur::murmur3_twice;
 use super::rate::{bits_per_key_for, check_rate};
-use super::{FilterPolicy, bit_array};
+use super::{FilterPolicy, FilterShape, bit_array};
+use crate::hash::murmur3_twice;
 use crate::{Error, Keys, Result};
 
 const MIN_BITS: u64 = 64;
@@ -31,9 +31,9 @@ const MAX_PROBES: u8 = 64;
 /// A filter takes `bits_per_key` bits for each key, rounded up to a power of two of at least 64 bits, and one byte: so up to twice the
 /// bits, and fewer false positives accordingly. The bits come from four 64-bit hashes, so large filters and those of many
 /// probes lose nothing to the hash. Making one takes a pass over each key and k bits to set, asking it a pass and up
-/// to k bits to read. Four words of hash are more than a [`KeyHash`](super::KeyHash) holds: these filters need the keys.
+/// to k bits to read. Four words of hash are more than a [`KeyHash`](crate::policy::KeyHash) holds: these filters need the keys.
 ///
-/// [`AtomicBloomFilter`](super::AtomicBloomFilter) is the same filter in memory.
+/// [`AtomicBloomFilter`](crate::policy::AtomicBloomFilter) is the same filter in memory.
 ///
 /// ```
 /// use filterblock::{FilterPolicy, KeyBuf, Murmur3BloomPolicy};
@@ -159,6 +159,11 @@ impl FilterPolicy for Murmur3BloomPolicy {
                 .all(|position| bit_array::is_set(array, position)),
             None => !filter.is_empty(),
         }
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        let shape = bit_array::shape(filter)?;
+        Some(if decode(filter).is_some() { shape } else { shape.with_expected_rate(1.0) })
     }
 }
 

@@ -8,7 +8,7 @@
 //! footer   [metaindex handle][index handle][zeros up to 40 bytes][magic: fixed64]
 //! ```
 
-use crate::coding::{MAX_VARINT64_LEN, fixed64_at, get_varint64, put_fixed64, put_varint64};
+use crate::bytes::coding::{MAX_VARINT64_LEN, fixed64_at, get_varint64, put_fixed64, put_varint64};
 use crate::{Error, Result, Structure};
 
 /// What stands behind each block: the compression type and the checksum.

@@ -1,45 +1,20 @@
 //! The tables (`.ldb`, `.sst`) that carry filter blocks.
 
-mod basho_key;
 mod block;
-mod block_builder;
-mod block_cursor;
-mod block_reader;
-mod block_writer;
-mod builder;
-pub(crate) mod checksum;
-mod comparator;
-mod compression;
-mod cursor;
-mod fetched_ranges;
-mod filters;
+mod codec;
 mod format;
-mod inspect;
-pub(crate) mod internal_key;
-mod lookup;
-mod meter;
-mod open;
-mod origin;
-mod position;
-mod read_at;
-mod read_options;
-mod reader;
-mod summary;
-mod write_options;
+mod marks;
+mod read;
+pub(crate) mod source;
+mod write;
 
-pub use block_cursor::{BlockCursor, DataBlocks};
-pub use builder::TableBuilder;
-pub use comparator::{BytewiseComparator, Comparator, SharedComparator};
-pub use compression::{Codec, Compression};
-pub use cursor::{Cursor, Iter};
-pub use fetched_ranges::FetchedRanges;
+pub use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
+pub use crate::key::internal_comparator::InternalKeyComparator;
+pub use crate::policy::Origin;
+pub use codec::{Codec, Compression};
 pub use format::BlockHandle;
-pub use internal_key::InternalKeyComparator;
-pub use lookup::Lookup;
-pub use meter::Meter;
-pub use origin::Origin;
-pub use read_at::ReadAt;
-pub use read_options::ReadOptions;
-pub use reader::Table;
-pub use summary::{FilterSummary, TableSummary};
-pub use write_options::WriteOptions;
+pub use read::{
+    BlockCursor, Cursor, DataBlocks, Iter, Lookup, Meter, ReadOptions, Table, TableFilter, TableIndex,
+};
+pub use source::{FetchedRanges, ReadAt};
+pub use write::{FilterSummary, FinishError, TableBuilder, TableSummary, WriteOptions};

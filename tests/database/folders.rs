@@ -7,7 +7,7 @@ use std::path::Path;
 use filterblock::Error;
 use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest};
 
-use crate::support::{BYTEWISE, internal_key, testdata};
+use crate::databases::{BYTEWISE, internal_key, testdata};
 
 /// Number, size, user key of the first and of the last entry with their sequence numbers and types.
 type Row = (u8, u64, u64, (String, u64, u8), (String, u64, u8));
@@ -189,8 +189,10 @@ fn a_file_that_cannot_be_looked_at_is_neither_sound_nor_missing_and_the_others_a
     assert_eq!(unreadable, [&tables[..], &[(FileKind::Log, 8), (FileKind::Current, 0)]].concat());
     for file in files.unreadable() {
         assert_eq!(file.error.path(), Some(&*file.path));
-        let Error::Io { action, offset: 0, source } = file.error.without_path() else { panic!("{file:?}") };
-        assert_eq!(action, "looking up the size");
+        let Error::Io { action, offset: 0, source, .. } = file.error.without_path() else {
+            panic!("{file:?}")
+        };
+        assert_eq!(action.to_string(), "looking up the size");
         let expected = fs::metadata(&file.path).unwrap_err();
         assert_eq!((source.kind(), source.raw_os_error()), (expected.kind(), expected.raw_os_error()));
         assert_eq!(source.kind() == ErrorKind::NotFound, file.number == 6);
@@ -356,7 +358,7 @@ fn nothing_is_written_or_locked() {
     let manifest = Manifest::read(folder.path()).unwrap();
     let files = DatabaseFiles::list(folder.path()).unwrap();
     for log in files.live_logs(&manifest) {
-        assert!(filterblock::database::log_holds_data(&log.path).unwrap());
+        assert!(filterblock::database::log_has_writes(&log.path).unwrap());
     }
     assert_eq!(state(), before);
 }

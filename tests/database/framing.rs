@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 
-use filterblock::database::{LogReader, Manifest, holds_data};
+use filterblock::database::{LogReader, Manifest, batch_has_writes};
 use filterblock::{Error, Result};
 
-use crate::support::{BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, fragment, log};
+use crate::databases::{BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, fragment, log};
 
 /// A record with its offset, or an error as it is shown.
 type Item = std::result::Result<(u64, Vec<u8>), String>;
@@ -289,7 +289,7 @@ fn records_beyond_the_limit_are_passed_over() {
     let mut reader = LogReader::new(&file[..]).max_record_len(100);
     let mut read = || reader.read_record().map(|record| record.map(|record| record.offset));
     let limit = |read: Result<Option<u64>>| match read {
-        Err(Error::Limit { what: "log record", offset, limit: 100, found }) => (offset, found),
+        Err(Error::Limit { what: "log record", offset, limit: 100, found, .. }) => (offset, found),
         other => panic!("{other:?}"),
     };
     assert_eq!(read().unwrap(), Some(0));
@@ -324,7 +324,7 @@ fn reading_ends_where_the_source_fails() {
     assert_eq!(error.to_string(), "reading 32768 bytes at offset 32768: no disk");
     assert!(reader.read_record().unwrap().is_none());
     assert!(
-        matches!(holds_data(file[..BLOCK].chain(Fails)), Err(Error::Io { .. })),
+        matches!(batch_has_writes(file[..BLOCK].chain(Fails)), Err(Error::Io { .. })),
         "what is unread may be a batch"
     );
 }
@@ -366,20 +366,20 @@ fn a_source_that_says_it_read_more_than_there_was_room_for_is_an_error() {
                 Err(error) => break error,
             }
         };
-        let Error::Io { action, offset, source } = &error else { panic!("{error}") };
+        let Error::Io { action, offset, source, .. } = &error else { panic!("{error}") };
         // A block takes seven honest calls.
         let (blocks, room) = (honest_calls / 7, BLOCK - honest_calls % 7 * 5000);
-        assert_eq!((&**action, *offset), ("reading 32768 bytes", (blocks * BLOCK) as u64));
+        assert_eq!((&*action.to_string(), *offset), ("reading 32768 bytes", (blocks * BLOCK) as u64));
         let said = room.saturating_add(more);
         assert_eq!(source.to_string(), format!("the source said it read {said} bytes into {room}"));
         assert!(reader.read_record().unwrap().is_none(), "reading ends there");
 
-        assert!(matches!(holds_data(liar()), Ok(true) | Err(Error::Io { .. })));
+        assert!(matches!(batch_has_writes(liar()), Ok(true) | Err(Error::Io { .. })));
         let scan = Manifest::scan(liar(), 1 << 20);
         assert!(scan.damage.is_some());
     }
     assert!(matches!(
-        holds_data(Liar { file: b"", honest_calls: 0, more: 1, lies: 3 }),
+        batch_has_writes(Liar { file: b"", honest_calls: 0, more: 1, lies: 3 }),
         Err(Error::Io { .. })
     ));
     let scan = Manifest::scan(Liar { file: b"", honest_calls: 0, more: 1, lies: 3 }, 1 << 20);

@@ -6,7 +6,7 @@ use filterblock::Error;
 use filterblock::database::{LogReader, Manifest};
 use proptest::prelude::*;
 
-use crate::support::{Edit, log, testdata};
+use crate::databases::{Edit, log, testdata};
 
 /// One of each writer: two records, and four.
 const MANIFESTS: [&str; 2] = ["databases/levels/MANIFEST-000008", "goleveldb/base-lg-11/MANIFEST-000013"];

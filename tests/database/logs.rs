@@ -3,9 +3,9 @@
 use std::fs;
 
 use filterblock::Error;
-use filterblock::database::{holds_data, log_holds_data};
+use filterblock::database::{batch_has_writes, log_has_writes};
 
-use crate::support::{BLOCK, FIRST, FULL, fragment, log, testdata};
+use crate::databases::{BLOCK, FIRST, FULL, fragment, log, testdata};
 
 /// `[sequence: fixed64][count: fixed32]`, and a deletion (type 0) of the key "k".
 const BATCH: &[u8] = b"\x07\0\0\0\0\0\0\0\x01\0\0\0\x00\x01k";
@@ -19,13 +19,13 @@ fn logs_of_leveldb_and_goleveldb() {
         ("goleveldb/base-lg-11/000014.log", true),
         ("goleveldb/base-lg-19/000014.log", true),
     ] {
-        assert_eq!(log_holds_data(testdata(log)).unwrap(), holds, "{log}");
+        assert_eq!(log_has_writes(testdata(log)).unwrap(), holds, "{log}");
     }
 }
 
 #[test]
 fn only_a_whole_batch_with_a_write_counts() {
-    let holds = |file: &[u8]| holds_data(file).unwrap();
+    let holds = |file: &[u8]| batch_has_writes(file).unwrap();
     assert!(!holds(b""));
     assert!(!holds(&[0; BLOCK + 9]), "space that was reserved");
     assert!(holds(&fragment(FULL, BATCH)));
@@ -41,10 +41,10 @@ fn only_a_whole_batch_with_a_write_counts() {
 fn behind_damage_there_may_be_data() {
     let mut file = fragment(FULL, BATCH);
     file[0] ^= 1;
-    assert!(matches!(holds_data(&file[..]), Err(Error::Corrupt { offset: 0, .. })));
+    assert!(matches!(batch_has_writes(&file[..]), Err(Error::Corrupt { offset: 0, .. })));
     file.resize(BLOCK, 0);
     file.extend(fragment(FULL, BATCH));
-    assert!(holds_data(&file[..]).unwrap());
+    assert!(batch_has_writes(&file[..]).unwrap());
 }
 
 #[test]
@@ -54,27 +54,27 @@ fn of_several_defects_the_first_is_told() {
     let mut file = damaged.clone();
     file.resize(BLOCK, 0);
     file.extend(damaged);
-    assert!(matches!(holds_data(&file[..]), Err(Error::Corrupt { offset: 0, .. })));
+    assert!(matches!(batch_has_writes(&file[..]), Err(Error::Corrupt { offset: 0, .. })));
 }
 
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_batch_too_long_to_be_read_counts() {
     let (file, _) = log(&[vec![1; (64 << 20) + 1]]);
-    assert!(holds_data(&file[..]).unwrap());
+    assert!(batch_has_writes(&file[..]).unwrap());
 }
 
 #[test]
 fn errors_name_the_log() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("000003.log");
-    assert!(matches!(log_holds_data(&path).unwrap_err().without_path(), Error::Io { .. }));
+    assert!(matches!(log_has_writes(&path).unwrap_err().without_path(), Error::Io { .. }));
     fs::write(&path, [1; 20]).unwrap();
-    assert!(!log_holds_data(&path).unwrap());
+    assert!(!log_has_writes(&path).unwrap());
     let mut damaged = fragment(FULL, BATCH);
     damaged[9] ^= 1;
     fs::write(&path, damaged).unwrap();
-    assert_eq!(log_holds_data(&path).unwrap_err().path(), Some(&*path));
-    let error = log_holds_data(folder.path()).unwrap_err().to_string();
+    assert_eq!(log_has_writes(&path).unwrap_err().path(), Some(&*path));
+    let error = log_has_writes(folder.path()).unwrap_err().to_string();
     assert!(error.ends_with("opening at offset 0: not a regular file"), "{error}");
 }

@@ -3,7 +3,7 @@
 use filterblock::Error;
 use filterblock::database::{LiveTable, Manifest};
 
-use crate::support::{BYTEWISE, Edit, internal_key, log, value_key};
+use crate::databases::{BYTEWISE, Edit, internal_key, log, value_key};
 
 fn parse(edits: &[Edit]) -> filterblock::Result<Manifest> {
     let records: Vec<_> = edits.iter().map(|edit| &edit.0).collect();
@@ -180,7 +180,7 @@ fn memory_is_limited() {
         (0..1000).map(|n| Edit::default().add(0, n, 1, &value_key("a"), &value_key("b")).0).collect();
     let (file, offsets) = log(&[vec![Edit::sound().0], edits].concat());
     let scan = Manifest::scan(&file[..], 50_000);
-    let Some(Error::Limit { what: "live tables", offset, limit: 50_000, found }) = scan.damage else {
+    let Some(Error::Limit { what: "live tables", offset, limit: 50_000, found, .. }) = scan.damage else {
         panic!("{scan:?}")
     };
     assert!(found > 50_000);
@@ -245,7 +245,7 @@ fn a_comparators_name_has_a_limit() {
     let (file, offsets) = log(&[Edit::default().number(9, 0).0, named(4097)]);
     let scan = Manifest::scan(&file[..], Manifest::DEFAULT_MEMORY_LIMIT);
     assert_eq!(scan.manifest.comparator(), None);
-    let Some(Error::Limit { what: "comparator's name", offset, limit: 4096, found: 4097 }) = scan.damage
+    let Some(Error::Limit { what: "comparator's name", offset, limit: 4096, found: 4097, .. }) = scan.damage
     else {
         panic!("{scan:?}")
     };

@@ -7,8 +7,8 @@ use filterblock::database::{LogReader, Manifest};
 use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, FilterBlockReader};
 
+use crate::filters::random_key;
 use crate::policies;
-use crate::support::random_key;
 use crate::tables::{Answering, Crafted, handle, samples};
 
 #[test]

@@ -2,15 +2,15 @@
 #![cfg(feature = "table")]
 
 mod answers;
-#[path = "../counting/mod.rs"]
+#[path = "../common/counting.rs"]
 mod counting;
 mod document;
+#[path = "../common/filters.rs"]
+mod filters;
 mod memory;
 mod nature;
 mod panics;
-#[path = "../support/mod.rs"]
-mod support;
-#[path = "../tables/mod.rs"]
+#[path = "../common/tables.rs"]
 mod tables;
 
 use std::sync::Arc;

@@ -1,13 +1,13 @@
-//! Memory that is counted: filters, builders, databases. For tables see `tests/table_memory.rs`.
+//! Memory that is counted: filters, builders, databases. For tables see `tests/tables/memory.rs`.
 
 use std::io::Read;
 
-use filterblock::database::{LogReader, Manifest, holds_data};
+use filterblock::database::{LogReader, Manifest, batch_has_writes};
 use filterblock::{BloomFilterPolicy, Error, FilterBlockBuilder, FilterBlockReader, KeyHash};
 
 use crate::counting::{allocations, peak};
+use crate::filters::random_key;
 use crate::policies;
-use crate::support::random_key;
 
 #[test]
 fn asking_filters_allocates_nothing() {
@@ -112,7 +112,7 @@ fn databases_keep_to_their_limit_on_memory() {
     let (bytes, record) = peak(|| LogReader::new(zeros()).read_record().map(|record| record.is_some()));
     assert!(matches!(record, Ok(false)), "{record:?}");
     assert!(bytes < 100 << 10, "{bytes}");
-    let (bytes, _) = peak(|| holds_data(zeros()));
+    let (bytes, _) = peak(|| batch_has_writes(zeros()));
     assert!(bytes < 100 << 10, "{bytes}");
 }
 

@@ -3,7 +3,7 @@
 use filterblock::hash::{self, BLOOM_SEED};
 use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
 
-use crate::support::filter;
+use crate::filters::filter;
 
 /// A key of eight bytes with the same hash as `like`, whatever its first four: the second four make up for them.
 fn collision(like: [u8; 8], first: u32) -> [u8; 8] {

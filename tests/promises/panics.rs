@@ -3,11 +3,11 @@
 use std::thread;
 
 use bytes::Bytes;
-use filterblock::database::{LogReader, Manifest, holds_data};
+use filterblock::database::{LogReader, Manifest, batch_has_writes};
 use filterblock::table::{ReadOptions, Table};
 use filterblock::{FilterBlockReader, KeyHash};
 
-use crate::support::random_key;
+use crate::filters::random_key;
 use crate::tables::{Crafted, entry_block, handle, samples, testdata};
 use crate::{policies, tables};
 
@@ -37,7 +37,7 @@ fn read_all_ways(bytes: &[u8]) {
             let _ = entered.enter(&table, block).and_then(|()| entered.next());
         }
     }
-    let _ = (Manifest::scan(bytes, 1 << 20), holds_data(bytes));
+    let _ = (Manifest::scan(bytes, 1 << 20), batch_has_writes(bytes));
     let mut log = LogReader::new(bytes);
     while !matches!(log.read_record(), Ok(None)) {}
 }

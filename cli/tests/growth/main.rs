@@ -9,9 +9,9 @@ mod folders;
 mod meter;
 mod tables;
 
-#[path = "../../../tests/encode/mod.rs"]
+#[path = "../../../tests/common/encode.rs"]
 mod encode;
-#[path = "../../../tests/tables/mod.rs"]
+#[path = "../../../tests/common/tables.rs"]
 mod support;
 
 use std::ffi::OsString;

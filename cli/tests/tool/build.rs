@@ -127,6 +127,28 @@ fn both_policies_get_their_filters() {
     assert_eq!(shown["metaindex"], serde_json::json!(expected));
 }
 
+/// As `inspect --policy` takes them, too.
+#[test]
+fn policies_are_given_by_their_names_or_for_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = file(&folder, "pairs", "a\t1\n");
+    let build = |policy: &str| {
+        let output = folder.path().join("new.ldb");
+        run(&arguments(&["--force", "--policy", policy], &input, &output)).expect(0).quiet();
+        std::fs::read(output).unwrap()
+    };
+    for (name, short) in [("leveldb.BuiltinBloomFilter2", "new"), ("leveldb.BuiltinBloomFilter", "old")] {
+        let table = Table::open(build(name), &ReadOptions::default()).unwrap();
+        let mut metaindex = table.metaindex().unwrap();
+        assert!(metaindex.next().unwrap());
+        assert_eq!(metaindex.key(), format!("filter.{name}").as_bytes());
+        assert_eq!(build(short), build(name));
+    }
+    let unknown = arguments(&["--policy", "newest"], &input, &folder.path().join("other.ldb"));
+    let err = run(&unknown).expect(2).err;
+    assert!(err.contains("leveldb.BuiltinBloomFilter2, leveldb.BuiltinBloomFilter"), "{err}");
+}
+
 /// The later line is the newer version of a key.
 #[test]
 fn internal_keys_are_numbered_by_line() {

@@ -177,6 +177,29 @@ fn names_that_share_a_long_start() {
     assert!(error.ends_with("expected at most 4096 bytes, found 100000"), "{error}");
 }
 
+/// The library stops reading the metaindex at RocksDB's mark, before the damage.
+#[test]
+fn a_metaindex_that_is_damaged_behind_its_filter() {
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[(b"key", b"value")]);
+    let filter = crafted.block(&filter_block(&[b"key"]));
+    let names = [FILTER, b"rocksdb.properties", b"zzz"].map(|name| (name, handle(filter)));
+    let mut metaindex = entry_block(&names);
+    // The length of the last key.
+    let length = metaindex.windows(3).position(|key| key == b"zzz").unwrap() - 2;
+    metaindex[length] = 0x7f;
+    let metaindex = crafted.block(&metaindex);
+    let index = crafted.entries(&[(b"z", handle(data))]);
+    let contents = crafted.footer(metaindex, index);
+    let report = inspect(&contents, 1);
+    let error = report["filter_error"].as_str().unwrap();
+    assert!(error.starts_with("block entry at offset ") && !report["filter"].is_null(), "{report}");
+    let folder = folder();
+    let verdict = run(&args!["verify", "--json", file(&folder, "table.ldb", contents)]).expect(1).one();
+    let finding = &verdict["findings"][0];
+    assert_eq!((&finding["code"], &finding["found"]), (&"filter-unusable".into(), &report["filter_error"]));
+}
+
 #[test]
 fn index_keys_that_share_a_long_start() {
     let mut crafted = Crafted::default();

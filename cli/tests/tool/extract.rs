@@ -108,4 +108,6 @@ fn what_is_no_table_is_status_2() {
         assert_eq!(run.out, "");
         assert!(run.err.starts_with(&format!("filterblock: {}: ", path.display())), "{run:?}");
     }
+    let run = run(&args!["extract", folder.path()]).expect(2);
+    assert!(run.err.ends_with(": expected a regular file, found a folder\n"), "{run:?}");
 }

@@ -1,9 +1,9 @@
 //! The program as its users meet it: arguments in, output and exit status out.
 
 #[allow(dead_code, reason = "not all of it is used here")]
-#[path = "../../../tests/database/support.rs"]
+#[path = "../../../tests/common/databases.rs"]
 mod manifest;
-#[path = "../../../tests/tables/mod.rs"]
+#[path = "../../../tests/common/tables.rs"]
 mod tables;
 
 mod build;

@@ -258,5 +258,5 @@ fn a_terminal_gets_colours_and_its_width() {
     assert!(plain.contains("(no room for: "), "{plain}");
     assert!(plain.contains("000005.ldb         2    12.1 KiB"), "{plain}");
     let refused = on_a_terminal(&args!["extract", table("single-4096-bloom10.ldb")], "").unwrap();
-    assert!(refused.contains("a filter block is no text for a terminal"), "{refused}");
+    assert!(refused.contains("a filter block is not text"), "{refused}");
 }

@@ -1,4 +1,5 @@
-//! The structure of the code: no files that import each other in a circle.
+//! The structure of the code: no files that import each other in a circle, and rooms that know only
+//! the rooms below them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,26 +8,37 @@ use std::path::Path;
 /// A module's path within its crate.
 type Module = Vec<String>;
 
-/// The modules below `folder` with their code. `mod.rs` and the crate's root only put others together, and are left out.
-fn modules(folder: &Path, path: &[String], found: &mut BTreeMap<Module, String>) {
+/// Adds the modules below `folder` with their code. The crate's root is left out, and so are
+/// `mod.rs` files, which only put others together, unless `with_parents`.
+fn modules(folder: &Path, path: &[String], with_parents: bool, found: &mut BTreeMap<Module, String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let file = entry.unwrap().path();
         let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
         let module = [path, std::slice::from_ref(&name)].concat();
+        if name == "tests" {
+            continue;
+        }
         if file.is_dir() {
-            modules(&file, &module, found);
+            modules(&file, &module, with_parents, found);
+        } else if name == "mod" && with_parents {
+            found.insert(path.to_vec(), fs::read_to_string(&file).unwrap());
         } else if !["mod", "lib", "main"].contains(&&*name) {
             found.insert(module, fs::read_to_string(&file).unwrap());
         }
     }
 }
 
-/// The paths that begin with `crate` or `super` in code that is no test, with what stands in braces one by one.
-fn paths(code: &str) -> Vec<Vec<String>> {
+/// Code without its tests and comments.
+fn bare(code: &str) -> String {
     let code = code.split("#[cfg(test)]\nmod tests").next().unwrap();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let code: String = lines.flat_map(|line| [line, " "]).collect();
-    let starts = ["crate::", "super::"].into_iter().flat_map(|start| code.match_indices(start));
+    lines.flat_map(|line| [line, " "]).collect()
+}
+
+/// The paths in `code` that begin with one of `starts`, with the names in braces one by one.
+fn paths(code: &str, starts: &[&str]) -> Vec<Vec<String>> {
+    let code = bare(code);
+    let starts = starts.iter().flat_map(|start| code.match_indices(start));
     let is_whole = |at: usize| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
     let starts = starts.map(|(at, _)| at).filter(|&at| is_whole(at));
     starts.flat_map(|at| expand(&code[at..], &[])).collect()
@@ -60,18 +72,69 @@ fn expand(text: &str, before: &[String]) -> Vec<Vec<String>> {
     }
 }
 
-/// Which modules each one names.
-fn imports(modules: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
+/// The names that `mod.rs` files and the crate's root hand on from the modules below them.
+fn handed_on(folder: &Path, path: &[String], found: &mut BTreeMap<Module, Module>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+        if file.is_dir() {
+            handed_on(&file, &[path, &[name]].concat(), found);
+        } else if name == "mod" || name == "lib" {
+            let code = bare(&fs::read_to_string(&file).unwrap());
+            for (at, start) in code.match_indices("pub use ").chain(code.match_indices(") use ")) {
+                for names in expand(&code[at + start.len()..], &[]) {
+                    let target = match names[0].as_str() {
+                        "crate" => names[1..].to_vec(),
+                        _ => [path, &names].concat(),
+                    };
+                    found.insert([path, &names[names.len() - 1..]].concat(), target);
+                }
+            }
+        }
+    }
+}
+
+/// The module that a path leads to, by way of names that are handed on.
+fn module_of(
+    path: &Module,
+    modules: &BTreeMap<Module, String>,
+    handed_on: &BTreeMap<Module, Module>,
+) -> Option<Module> {
+    for len in (1..=path.len()).rev() {
+        if modules.contains_key(&path[..len]) {
+            return Some(path[..len].to_vec());
+        }
+        if let Some(target) = handed_on.get(&path[..len]) {
+            return module_of(target, modules, handed_on);
+        }
+    }
+    None
+}
+
+/// The modules that each one names. `with_parents`: a parent names its children, as it declares them.
+fn imports(
+    modules: &BTreeMap<Module, String>,
+    handed_on: &BTreeMap<Module, Module>,
+    with_parents: bool,
+) -> BTreeMap<Module, BTreeSet<Module>> {
     let of = |(module, code): (&Module, &String)| {
-        let named = paths(code).into_iter().filter_map(|path| {
-            let supers = path.iter().take_while(|part| *part == "super").count();
-            let base = if supers > 0 { module.len().checked_sub(supers)? } else { 0 };
-            let path = [&module[..base], &path[supers.max(1)..]].concat();
-            (1..=path.len()).rev().map(|len| path[..len].to_vec()).find(|path| modules.contains_key(path))
+        let named = paths(code, &["crate::", "super::"]).into_iter().filter_map(|path| {
+            let path = absolute(module, &path)?;
+            module_of(&path, modules, handed_on)
         });
-        (module.clone(), named.filter(|other| other != module).collect())
+        let is_child =
+            |other: &&Module| with_parents && other.len() == module.len() + 1 && other.starts_with(module);
+        let children = modules.keys().filter(is_child).cloned();
+        (module.clone(), named.chain(children).filter(|other| other != module).collect())
     };
     modules.iter().map(of).collect()
+}
+
+/// A path from the crate's root.
+fn absolute(module: &Module, path: &[String]) -> Option<Module> {
+    let supers = path.iter().take_while(|part| *part == "super").count();
+    let base = if supers > 0 { module.len().checked_sub(supers)? } else { 0 };
+    Some([&module[..base], &path[supers.max(1)..]].concat())
 }
 
 /// The modules that are in circles, or import such.
@@ -85,24 +148,106 @@ fn in_circles(mut imports: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     }
 }
 
+/// The tool's modules and the library's.
+fn of_folder(folder: &str, with_parents: bool) -> BTreeMap<Module, String> {
+    let mut found = BTreeMap::new();
+    modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &[], with_parents, &mut found);
+    assert!(found.len() > 40, "{} files", found.len());
+    found
+}
+
 #[test]
 fn no_files_import_each_other_in_a_circle() {
-    let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for folder in [cli.join("src"), cli.parent().unwrap().join("src")] {
-        let mut found = BTreeMap::new();
-        modules(&folder, &[], &mut found);
-        let imports = imports(&found);
+    for (folder, with_parents) in [("src", true), ("../src", false)] {
+        let mut names = BTreeMap::new();
+        if !with_parents {
+            handed_on(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &[], &mut names);
+        }
+        let imports = imports(&of_folder(folder, with_parents), &names, with_parents);
         let named: usize = imports.values().map(BTreeSet::len).sum();
-        assert!(imports.len() > 40 && named > imports.len(), "{} files, {named} imports", imports.len());
+        assert!(named > imports.len(), "{} files, {named} imports", imports.len());
         assert_eq!(in_circles(imports), [""; 0]);
     }
+}
+
+/// The rooms of the tool, and what must not be named in each: other rooms and crates.
+const ROOMS: [(&str, &[&str]); 4] = [
+    (
+        "audit",
+        &[
+            "command",
+            "render",
+            "io",
+            "exit",
+            "serde",
+            "serde_json",
+            "anstream",
+            "anstyle",
+            "clap",
+            "indicatif",
+        ],
+    ),
+    ("io", &["command", "render", "serde", "serde_json"]),
+    ("render", &["command", "clap", "indicatif"]),
+    ("command", &["serde", "serde_json", "anstream", "anstyle"]),
+];
+
+/// The forbidden names in the files of a room, each with the file.
+fn strangers(modules: &BTreeMap<Module, String>, room: &str, forbidden: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (module, code) in modules.iter().filter(|(module, _)| module[0] == room) {
+        let inside = paths(code, &["crate::", "super::"]).into_iter();
+        let inside = inside.filter_map(|path| absolute(module, &path)?.into_iter().next());
+        let starts: Vec<String> = forbidden.iter().map(|name| format!("{name}::")).collect();
+        let starts: Vec<&str> = starts.iter().map(String::as_str).collect();
+        let outside = paths(code, &starts).into_iter().map(|path| path[0].clone());
+        let named: BTreeSet<String> = inside.chain(outside).collect();
+        let named = named.iter().filter(|name| forbidden.contains(&&***name));
+        found.extend(named.map(|name| format!("{} names {name}", module.join("/"))));
+    }
+    found
+}
+
+#[test]
+fn each_room_of_the_tool_knows_only_what_it_may() {
+    let modules = of_folder("src", true);
+    for (room, forbidden) in ROOMS {
+        assert!(modules.keys().filter(|module| module[0] == room).count() > 5, "{room}");
+        assert_eq!(strangers(&modules, room, forbidden), [""; 0]);
+    }
+    let rooms: BTreeSet<&str> = modules.keys().map(|module| &*module[0]).collect();
+    assert_eq!(rooms, ["audit", "command", "exit", "io", "render"].into());
+}
+
+#[test]
+fn strangers_are_found() {
+    let found = |code: &str| {
+        let module = ["audit", "stats", "x"].map(str::to_owned).to_vec();
+        strangers(&[(module, code.to_owned())].into(), "audit", ROOMS[0].1)
+    };
+    assert_eq!(found("use std::io::Read;\nuse crate::audit::record;\nuse super::super::query;"), [""; 0]);
+    assert_eq!(
+        found("// crate::io::console\nuse std::clap::X;\n#[cfg(test)]\nmod tests { use clap::X; }"),
+        [""; 0]
+    );
+    assert_eq!(found("use crate::{audit::x, io::console::Console};"), ["audit/stats/x names io"]);
+    assert_eq!(found("use super::super::super::render::numbers;"), ["audit/stats/x names render"]);
+    assert_eq!(
+        found("#[derive(serde::Serialize)]\nuse anstream::{\n    a,\n};"),
+        ["audit/stats/x names anstream", "audit/stats/x names serde"]
+    );
+    assert_eq!(found("fn f() { crate::command::run() }"), ["audit/stats/x names command"]);
 }
 
 #[test]
 fn circles_are_found() {
     let found = |code: [(&str, &str); 3]| {
         let module = |path: &str| path.split('/').map(str::to_owned).collect::<Module>();
-        in_circles(imports(&code.map(|(path, code)| (module(path), code.to_owned())).into()))
+        in_circles(imports(
+            &code.map(|(path, code)| (module(path), code.to_owned())).into(),
+            &BTreeMap::new(),
+            true,
+        ))
     };
     let c = ("x/c", "use std::super::a::A;\n// use crate::a;");
     assert_eq!(found([("a", "use crate::x::{c::C, b::{B, D}};"), ("x/b", "use super::c::C;"), c]), [""; 0]);
@@ -114,4 +259,7 @@ fn circles_are_found() {
         found([("a", ""), ("x/b", "use super::{\n    c::C,\n};"), ("x/c", "use crate::x::b::B;")]),
         ["x/b", "x/c"]
     );
+    // A child that uses what its parent defines, and one that uses what a sibling does.
+    assert_eq!(found([("a", ""), ("x", "mod b;"), ("x/b", "use super::X;")]), ["x", "x/b"]);
+    assert_eq!(found([("x", "mod b;"), ("x/b", "use super::c::X;"), c]), [""; 0]);
 }

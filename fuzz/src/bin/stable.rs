@@ -1,11 +1,11 @@
-//! Runs the targets without libFuzzer: the committed corpus, then inputs made from it by seeded changes.
+//! Runs the targets without libFuzzer: the committed corpus, then seeded mutations of it.
 //!
 //! ```text
 //! stable [--seconds N | --inputs N] [--seed N] [--corpus FOLDER] [target]...
 //! ```
 //!
-//! FOLDER has more inputs to begin with, in a folder of its own for each target.
-//! A panic ends it, after the input has been shown in hexadecimal.
+//! FOLDER has more initial inputs, in a subfolder for each target. A panic ends the run, after the
+//! input has been printed in hexadecimal.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use filterblock_fuzz::{TARGETS, Target};
 
 const USAGE: &str = "usage: stable [--seconds N | --inputs N] [--seed N] [--corpus FOLDER] [target]...";
 
-/// Where one class of lengths ends and the next begins.
+/// Borders between the classes of lengths.
 const LENGTHS: [usize; 3] = [512, 4 << 10, 16 << 10];
 
-/// What is run of each target.
+/// The command line.
 struct Options {
     seconds: Option<u64>,
     inputs: u64,
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether no input made the target panic.
+/// Runs an input. Returns false if the target panicked.
 fn run(&(name, target): &Target, options: &Options) -> bool {
     let mut known = corpus(name);
     if let Some(folder) = &options.corpus {

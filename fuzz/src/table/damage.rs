@@ -1,4 +1,4 @@
-//! One structure of a table damaged, and the table put together around it with right checksums.
+//! One structure of a table damaged, and the table put together around it with correct checksums.
 
 use arbitrary::Arbitrary;
 use filterblock::table::BlockHandle;
@@ -6,7 +6,7 @@ use filterblock::table::BlockHandle;
 use super::parts::{Parts, entry_block};
 use crate::model;
 
-/// What is done to a run of bytes. Places are taken modulo its length.
+/// A change to a run of bytes. Positions are taken modulo its length.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Edit<'a> {
     /// Other bytes from here on.
@@ -15,11 +15,11 @@ pub(super) enum Edit<'a> {
     Flip(u16, u8),
     /// Cut off here.
     Cut(u16),
-    /// Bytes put in here.
+    /// Bytes inserted here.
     Insert(u16, &'a [u8]),
-    /// A 32-bit number so many words before the end: counts, offsets.
+    /// A 32-bit number, this many words before the end: counts, offsets.
     Word(u8, u32),
-    /// Something else altogether.
+    /// Entirely different bytes.
     Replace(&'a [u8]),
 }
 
@@ -45,10 +45,10 @@ impl Edit<'_> {
     }
 }
 
-/// A handle that leads elsewhere.
+/// A handle that points elsewhere.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Elsewhere {
-    /// Anywhere.
+    /// Any place.
     At(u64, u64),
     /// The block of this number in the file, or near it.
     Near(u8, i8, i8),
@@ -76,7 +76,7 @@ pub(super) enum Name<'a> {
     Any(&'a [u8]),
 }
 
-/// Names that say whose the table is or how its filters are read. Nobody guesses them.
+/// Names that tell whose table it is, or how its filters are read. No fuzzer guesses them.
 const NAMES: [&str; 9] = [
     "filter.filterblock.CassandraBloomFilter1",
     "filter.filterblock.Murmur3BloomFilter1",
@@ -98,7 +98,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// What a name in the metaindex stands for.
+/// The target of a name in the metaindex.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(super) enum Value<'a> {
     Handle(Elsewhere),
@@ -119,9 +119,9 @@ impl Value<'_> {
 pub(super) enum Damage<'a> {
     /// None.
     Nothing,
-    /// A data block's entries or restarts; it is stored uncompressed.
+    /// The entries or restarts of a data block, which is stored uncompressed.
     Contents(u8, Edit<'a>),
-    /// A data block as it is stored, perhaps compressed.
+    /// A data block as stored, perhaps compressed.
     Stored(u8, Edit<'a>),
     /// A data block's compression type.
     Kind(u8, u8),
@@ -137,7 +137,7 @@ pub(super) enum Damage<'a> {
     FilterHandle(Elsewhere),
     /// The metaindex.
     Metaindex(Edit<'a>),
-    /// An entry before that of the filters.
+    /// An entry before that of the filter block.
     MetaindexEntry(Name<'a>, Value<'a>),
     /// The metaindex's handle.
     MetaindexHandle(Elsewhere),
@@ -149,29 +149,29 @@ pub(super) enum Damage<'a> {
     IndexKind(u8),
     /// The index's handle.
     IndexHandle(Elsewhere),
-    /// The footer before the magic.
+    /// The footer, before the magic number.
     Footer(Edit<'a>),
-    /// The file, without putting anything right.
+    /// The file, without correcting anything.
     File(Edit<'a>),
 }
 
-/// Which answers the damage leaves as they were.
+/// The answers that the damage leaves unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Intact {
     /// All.
     All,
-    /// Those about the other data blocks, and no key of this one is denied.
+    /// Those about the other data blocks. No key of this block is denied.
     AllBut(usize),
     /// Those about the other data blocks.
     AllButLost(usize),
-    /// All, unless a filter denies the key.
+    /// All, except where a filter denies the key.
     AllButFilters,
     /// None.
     Nothing,
 }
 
 impl Damage<'_> {
-    /// The data block that is damaged, of `count`.
+    /// The damaged data block, out of `count`.
     fn block(self, count: usize) -> Option<usize> {
         match self {
             Self::Contents(block, _)
@@ -184,14 +184,14 @@ impl Damage<'_> {
         }
     }
 
-    /// What has to be as before, in a table of `count` data blocks.
+    /// The answers that must be unchanged, in a table of `count` data blocks.
     pub(super) fn leaves(self, count: usize) -> Intact {
         match self {
             Self::Nothing => Intact::All,
             Self::Contents(..) | Self::Stored(..) | Self::Kind(..) | Self::Checksum(..) => {
                 self.block(count).map_or(Intact::All, Intact::AllBut)
             }
-            // The filter asked is that of the place where the handle leads.
+            // The filter asked is the one at the place where the handle points.
             Self::Handle(..) => self.block(count).map_or(Intact::All, Intact::AllButLost),
             Self::Filter(_)
             | Self::FilterKind(_)
@@ -228,14 +228,14 @@ impl File {
     }
 }
 
-/// A handle as it is in an index.
+/// Encodes a handle as in an index.
 pub(crate) fn encoded(handle: BlockHandle) -> Vec<u8> {
     let mut bytes = Vec::new();
     handle.encode(&mut bytes);
     bytes
 }
 
-/// The file of these parts, with filters of this base_lg, and the damage.
+/// Builds the file from these parts, with filters of this base_lg, and the damage.
 pub(super) fn assemble(parts: &Parts, base_lg: Option<u8>, damage: Damage<'_>) -> Vec<u8> {
     let mut file = File::default();
     let target = damage.block(parts.data.len());

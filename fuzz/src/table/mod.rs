@@ -1,5 +1,5 @@
-//! Sound tables with one structure damaged and the checksums put right: no panic, no endless walk, and no wrong answer about what
-//! the damage leaves intact.
+//! Sound tables with one structure damaged and the checksums corrected: no panic, no endless walk,
+//! and no wrong answer about what the damage leaves intact.
 
 mod damage;
 mod parts;
@@ -13,14 +13,15 @@ use damage::{Damage, Intact, assemble};
 pub(crate) use damage::{File, encoded};
 use parts::{Entry, Parts, samples};
 
-/// More than a walk through any sound sample decodes.
+/// More bytes than a walk through any sound sample decodes.
 const MAX_OUTPUT: u64 = 64 << 10;
 
-/// Of how many keys everything is asked, in the data block that is damaged and in each of the others.
+/// Number of keys that are asked for in every way, in the damaged data block and in each of the
+/// others.
 const ASKED_OF_DAMAGED: usize = 4;
 const ASKED_OF_INTACT: usize = 1;
 
-/// How many blocks and filters of a damaged table are looked at.
+/// Number of blocks and filters of a damaged table that are read.
 const MAX_LOOKED_AT: usize = 8;
 
 #[derive(Arbitrary, Debug)]
@@ -50,11 +51,11 @@ impl Plan<'_> {
 pub struct Made {
     /// The table.
     pub file: Bytes,
-    /// Whether nothing is damaged.
+    /// True if nothing is damaged.
     pub sound: bool,
-    /// Whether its keys are a database's.
+    /// True if its keys are a database's.
     pub internal: bool,
-    /// Whether data blocks and index are as they were.
+    /// True if data blocks and index are unchanged.
     pub data_is_intact: bool,
 }
 
@@ -70,7 +71,7 @@ pub fn make(data: &[u8]) -> Option<Made> {
     })
 }
 
-/// Which table, how it is read, and the damage.
+/// Runs an input: the choice of a table and of read options, and the damage.
 pub fn run(data: &[u8]) {
     let Ok(plan) = Plan::arbitrary_take_rest(Unstructured::new(data)) else { return };
     let parts = plan.parts();
@@ -94,7 +95,7 @@ pub fn run(data: &[u8]) {
         assert!(table.filter_error().is_none());
     }
     for (number, block) in parts.data.iter().enumerate() {
-        // A few of each block, which ones is up to the input; the walk below sees all.
+        // A few keys of each block, chosen by the input. The walk below reads all of them.
         let damaged =
             matches!(intact, Intact::AllBut(damaged) | Intact::AllButLost(damaged) if damaged == number);
         let asked = if damaged { ASKED_OF_DAMAGED } else { ASKED_OF_INTACT };
@@ -115,7 +116,7 @@ pub fn run(data: &[u8]) {
     look_around(&table);
 }
 
-/// Only what is wrong with the file can be wrong.
+/// Checks that an error is about the file.
 fn assert_is_of_the_file(error: &Error) {
     assert!(
         matches!(error, Error::Corrupt { .. } | Error::Unsupported { .. } | Error::Limit { .. }),
@@ -123,12 +124,12 @@ fn assert_is_of_the_file(error: &Error) {
     );
 }
 
-/// What a call returned, if it is no error; an error has to be about the file.
+/// Returns the result of a call, if it is no error. An error must be about the file.
 fn checked<T>(result: Result<T, Error>) -> Option<T> {
     result.inspect_err(assert_is_of_the_file).ok()
 }
 
-/// Everything about one stored key.
+/// Asks everything about one stored key.
 fn ask(table: &Table<Bytes>, (key, value): &Entry, number: usize, intact: Intact, internal: bool) {
     let may_contain = checked(table.may_contain(key));
     let value_found = checked(table.get(key));
@@ -165,7 +166,8 @@ fn ask(table: &Table<Bytes>, (key, value): &Entry, number: usize, intact: Intact
     assert_eq!(cursor_found, Some(Some(key.clone())), "a cursor does not ask filters");
 }
 
-/// Goes through all entries, which are those of `parts` if given, with a cursor and perhaps an iterator too.
+/// Walks through all entries, with a cursor and perhaps an iterator too. They must equal those of
+/// `parts`, if given.
 fn walk(table: &Table<Bytes>, parts: Option<&Parts>, iterate: bool) {
     let mut expected = parts.map(|parts| parts.data.iter().flat_map(|block| &block.entries));
     let mut copies = iterate.then(|| table.iter());
@@ -182,17 +184,17 @@ fn walk(table: &Table<Bytes>, parts: Option<&Parts>, iterate: bool) {
             assert!(cursor.key() == key && cursor.value() == value);
         }
         walked += 1;
-        // Each takes three bytes at least of what is decoded.
+        // Each entry takes at least three decoded bytes.
         assert!(walked <= MAX_OUTPUT / 3, "the walk does not end");
     }
     assert!(expected.is_none_or(|mut expected| expected.next().is_none()), "a walk finds all");
-    // The error that ended the walk ends the iterator too.
+    // The error that ended the walk also ends the iterator.
     let Some(copies) = copies else { return };
     let rest = copies.take(2).map(checked).filter(Option::is_some).count();
     assert_eq!(rest, 0, "the iterator goes on behind the end");
 }
 
-/// What those ask who look into a table.
+/// Calls the methods that inspect a table.
 fn look_around(table: &Table<Bytes>) {
     for block in table.data_blocks().take(MAX_LOOKED_AT).filter_map(checked) {
         checked(table.compression_of(block));

@@ -1,4 +1,4 @@
-//! Sound tables taken apart: what is damaged and put together again.
+//! Sound tables taken apart, to be damaged and put together again.
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOptions};
 
-/// How many data blocks of a sample are kept: a first, a last and one between.
+/// Number of data blocks of a sample that are kept: a first, a last and one between.
 const MAX_BLOCKS: usize = 3;
 
 /// A key and its value.
@@ -17,22 +17,23 @@ pub(super) type Entry = (Vec<u8>, Vec<u8>);
 pub(super) struct DataBlock {
     /// Its key in the index.
     pub(super) index_key: Vec<u8>,
-    /// As it is in the file, without compression type and checksum.
+    /// The bytes in the file, without compression type and checksum.
     pub(super) stored: Vec<u8>,
     /// The compression type.
     pub(super) kind: u8,
-    /// Decompressed.
+    /// The decompressed contents.
     pub(super) contents: Vec<u8>,
-    /// What is in it.
+    /// Its entries.
     pub(super) entries: Vec<Entry>,
 }
 
-/// A table without what follows from its data blocks: filters, metaindex, index and footer are made anew.
+/// A table without the parts that follow from its data blocks. Filters, metaindex, index and footer
+/// are built again.
 #[derive(Debug)]
 pub(super) struct Parts {
-    /// Whether the keys are a database's.
+    /// True if the keys are a database's.
     pub(super) internal: bool,
-    /// The data blocks in their order.
+    /// The data blocks in order.
     pub(super) data: Vec<DataBlock>,
 }
 
@@ -53,7 +54,7 @@ impl Parts {
             let contents = match kind {
                 0 => stored.clone(),
                 1 => snap::raw::Decoder::new().decompress_vec(&stored).expect("sound Snappy data"),
-                // The same entries do, with a restart at each.
+                // The same entries, with a restart at each.
                 _ => entry_block(entries.iter().map(|(key, value): &Entry| (key, value))),
             };
             data.push(DataBlock { index_key: index.key().to_vec(), stored, kind, contents, entries });
@@ -63,13 +64,13 @@ impl Parts {
         Self { internal, data }
     }
 
-    /// What its filters are made of, for a stored key.
+    /// Returns the part of a stored key that its filters hold.
     pub(super) fn filter_key<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         if self.internal { &key[..key.len() - 8] } else { key }
     }
 }
 
-/// The contents of a block in which every entry is a restart.
+/// Builds a block in which every entry is a restart.
 pub(super) fn entry_block<K: AsRef<[u8]>, V: AsRef<[u8]>>(
     entries: impl IntoIterator<Item = (K, V)>,
 ) -> Vec<u8> {
@@ -88,7 +89,7 @@ pub(super) fn entry_block<K: AsRef<[u8]>, V: AsRef<[u8]>>(
     bytes
 }
 
-/// The tables to begin with: small, of every kind that differs in how it is read.
+/// The initial tables: small, one of every kind that is read differently.
 pub(super) fn samples() -> &'static [Parts] {
     static SAMPLES: OnceLock<Vec<Parts>> = OnceLock::new();
     SAMPLES.get_or_init(|| {
@@ -125,7 +126,7 @@ fn short_keys() -> Vec<u8> {
     table(options().block_size(60).restart_interval(3), (0..30).map(entry))
 }
 
-/// A database's table: several versions of each key, deletions among them.
+/// A database's table: several versions of each key, some of them deletions.
 fn versions() -> Vec<u8> {
     let entry = |i: u64| {
         let tag = (90 - i) << 8 | u64::from(!i.is_multiple_of(5));

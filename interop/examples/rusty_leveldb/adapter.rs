@@ -1,11 +1,12 @@
-//! What to take over: a filter policy of `filterblock` as one of `rusty-leveldb`.
+//! An adapter to copy: a filter policy of `filterblock` as one of `rusty-leveldb`.
 
 use filterblock::Keys;
 
-/// Passes everything on to `P`. `rusty-leveldb` hands it user keys, as LevelDB does.
+/// Forwards everything to `P`. `rusty-leveldb` passes it user keys, as LevelDB does.
 ///
-/// The crate does not compare names when it looks for a table's filter: it takes the first one whose name is not before the
-/// policy's. So read a database only by the policy that wrote it.
+/// The crate does not compare names when it looks for a table's filter: it takes the first one
+/// whose name is not before the policy's. Therefore read a database only with the policy that wrote
+/// it.
 pub(crate) struct Policy<P> {
     policy: P,
     name: &'static str,
@@ -13,7 +14,7 @@ pub(crate) struct Policy<P> {
 
 impl<P: filterblock::FilterPolicy> Policy<P> {
     pub(crate) fn new(policy: P) -> Self {
-        // The crate wants a name that lives forever, so each policy leaks this one short string.
+        // The crate wants a `'static` name, so each policy leaks this one short string.
         let name = policy.name().to_owned().leak();
         Self { policy, name }
     }
@@ -28,7 +29,7 @@ impl<P: filterblock::FilterPolicy> rusty_leveldb::FilterPolicy for Policy<P> {
         let mut filter = Vec::new();
         let created =
             Keys::new(keys, key_offsets).and_then(|keys| self.policy.create_filter(keys, &mut filter));
-        // The trait has no errors, and no filter may be returned that denies these keys.
+        // The trait has no errors, and a filter that denies these keys must not be returned.
         created.unwrap_or_else(|error| panic!("making a filter of {}: {error}", self.name));
         filter
     }

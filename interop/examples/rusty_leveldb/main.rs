@@ -24,7 +24,7 @@ fn main() -> anyhow::Result<()> {
     for number in 0..10_000 {
         database.put(format!("key{number:05}").as_bytes(), b"value")?;
     }
-    // Only tables have filters, so all that is still in memory goes to one.
+    // Only tables have filters, so the memtable is written to one.
     database.compact_range(b"key00000", b"key99999")?;
 
     let found = (0..10_000).filter(|number| database.get(format!("key{number:05}").as_bytes()).is_some());

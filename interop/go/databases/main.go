@@ -3,14 +3,14 @@
 //	GO111MODULE=off GOPATH=/usr/share/gocode go build -o databases main.go
 //	databases [options] FOLDER < STEPS
 //
-// STEPS has a line for each step, with spaces between the fields, and keys and values in hexadecimal behind "=":
+// STEPS has a line for each step, with spaces between the fields, and keys and values in hexadecimal after "=":
 //
 //	put =KEY =VALUE
 //	delete =KEY
-//	write            applies the puts and deletes since the last one
+//	write            applies the puts and deletes since the last write
 //	compact          the whole database
 //	compact =A =B    the keys from A to before B
-//	snapshot         is held until the database is closed
+//	snapshot         takes one and holds it until the database is closed
 //	reopen
 package main
 
@@ -79,7 +79,7 @@ func main() {
 		options.Comparer = order{name: "Renamed"}
 	case "reversed":
 		options.Comparer = order{name: "Reversed", reverse: true}
-		// Compaction would look for tables that overlap by bytes.Compare.
+		// Compaction would find overlapping tables by bytes.Compare.
 		options.CompactionL0Trigger = 1000
 		options.WriteL0SlowdownTrigger = 1000
 		options.WriteL0PauseTrigger = 1000

@@ -2,7 +2,7 @@
 //
 //	GO111MODULE=off GOPATH=/usr/share/gocode go run main.go TARGET
 //
-// TARGET must not hold any of them yet. The files come out the same every time.
+// TARGET must not contain any of them. The files are the same every time.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 func open(path string, baseLg int) *leveldb.DB {
 	db, err := leveldb.OpenFile(path, &opt.Options{
 		BlockSize:                     1024,
-		CompactionL0Trigger:           100, // level 0 is compacted only when asked for
+		CompactionL0Trigger:           100, // level 0 is compacted only on request
 		CompactionTableSize:           4 * 1024,
 		CompactionTotalSize:           6 * 1024,
 		CompactionTotalSizeMultiplier: 2,
@@ -47,22 +47,21 @@ func main() {
 	}
 }
 
-// generate leaves tables on levels 0, 1 and 2 and a log; some keys are there twice or more, some are deleted.
-// It prints what goleveldb takes for the live tables: level, number, size and the range of internal keys.
+// generate leaves tables on levels 0, 1 and 2 and a log. Some keys have several versions, some are deleted.
+// It prints the tables that goleveldb takes to be live: level, number, size and the range of internal keys.
 func generate(path string, baseLg int) {
 	db := open(path, baseLg)
 	put(db, 0, 3000, "first")
 	compact(db, 0, 3000)
 	check(db.Close())
 
-	// What a log holds goes to level 0 when the database is opened.
+	// Opening the database moves the contents of a log to level 0.
 	db = open(path, baseLg)
 	put(db, 600, 900, "second")
 	remove(db, 30, 60)
 	check(db.Close())
 
-	// This MANIFEST begins with a record that names the newest table twice, and grows by edits that remove tables
-	// and add others.
+	// The first record of this MANIFEST names the newest table twice. Later edits remove tables and add others.
 	db = open(path, baseLg)
 	put(db, 2000, 2400, "third")
 	remove(db, 2100, 2130)
@@ -82,8 +81,8 @@ func generate(path string, baseLg int) {
 	check(os.Remove(filepath.Join(path, "LOCK")))
 }
 
-// compact moves the tables with keys of this range off level 0, and waits until what is too much on the levels
-// below has gone further down.
+// compact moves the tables with keys of this range off level 0, and waits until the excess on the levels below has
+// moved further down.
 func compact(db *leveldb.DB, from, to int) {
 	check(db.CompactRange(util.Range{Start: key(from), Limit: key(to)}))
 	before := ""
@@ -102,7 +101,7 @@ func key(i int) []byte {
 	return []byte(fmt.Sprintf("key%06d", i))
 }
 
-// put writes every third key, so that absent ones lie between the others.
+// put writes every third key, so that absent keys lie between the others.
 func put(db *leveldb.DB, from, to int, round string) {
 	for i := from; i < to; i += 3 {
 		value := fmt.Sprintf("%s value of %d, %x", round, i, uint32(i)*2654435761)

@@ -3,10 +3,10 @@
 //	GO111MODULE=off GOPATH=/usr/share/gocode go build -o speed main.go
 //	speed BITS_PER_KEY KEY_SIZE PER_FILTER ROUNDS PRESENT ABSENT FILTERS
 //
-// PRESENT and ABSENT are files of keys without anything between them. FILTERS is a file of filters, each behind its length in
-// 32 bits, one for every PER_FILTER keys of PRESENT: what goleveldb builds has to equal them. Prints the median nanoseconds
-// for each key, to build, to ask for a key that is there and to ask for one that is not, and how many of these two were
-// answered with "may match".
+// PRESENT and ABSENT are files of keys without separators. FILTERS is a file of filters, each after its length in 32 bits,
+// one for every PER_FILTER keys of PRESENT: the filters that goleveldb builds must equal them. Prints the median
+// nanoseconds a key to build, to ask for a present key and to ask for an absent key, and the number of present and of
+// absent keys that were answered with "may match".
 package main
 
 import (

@@ -7,16 +7,16 @@
 // A LISTING has a line for each entry, in ascending order of the keys: key, tab, value. KEYS has a line for each key to
 // look up. All keys and values are in hexadecimal.
 //
-// What is read goes to standard output: for each entry of the table
+// Standard output has a line for each entry of the table
 //
 //	entry KEY VALUE
 //
-// and for each key to look up
+// and a line for each key to look up
 //
 //	key KEY ANSWER FILTERED PLAIN
 //
-// with tabs between the fields. ANSWER is what the filter said: "yes", "no", or "unasked". FILTERED and PLAIN are what was
-// found with the filter and without it: "=" and the value, or "absent".
+// with tabs between the fields. ANSWER is the filter's: "yes", "no", or "unasked". FILTERED and PLAIN are the results with
+// the filter and without it: "=" and the value, or "absent".
 package main
 
 import (
@@ -93,7 +93,7 @@ func write(arguments []string, listing io.Reader) {
 	check(file.Close())
 }
 
-// watched is a filter that remembers what it answered.
+// watched is a filter that remembers its answers.
 type watched struct {
 	filter.Filter
 	answer string
@@ -115,7 +115,7 @@ func read(arguments []string, keys io.Reader, out io.Writer) {
 	}
 	contents, err := os.ReadFile(arguments[0])
 	check(err)
-	// A filter says itself how many probes it needs; bits a key play no part in reading.
+	// The filter itself holds the number of probes; bits a key do not matter for reading.
 	watched := &watched{Filter: filter.NewBloomFilter(10)}
 	options := &opt.Options{Filter: watched, Strict: opt.StrictAll}
 	reader, err := table.NewReader(bytes.NewReader(contents), int64(len(contents)), storage.FileDesc{}, nil, nil, options)

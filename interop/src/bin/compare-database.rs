@@ -1,12 +1,12 @@
-//! Has LevelDB use our Bloom policy for a whole database and compares with its own; then
-//! has it read tables of ours.
+//! Lets LevelDB use our Bloom policy for a whole database and compares with its own policy, then
+//! lets it read tables of ours.
 
 use anyhow::Result;
 use clap::Parser;
 use filterblock_interop::compare::{database, repair};
 
-/// Compares databases of LevelDB with our filter policy and with its own, and has it take in tables of ours;
-/// fails at the first difference.
+/// Compares LevelDB databases with our filter policy and with its own, and lets LevelDB adopt
+/// tables of ours; fails at the first difference.
 #[derive(Parser)]
 struct Arguments {
     /// Different keys to write.
@@ -21,7 +21,7 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse();
     println!("{}", database::run(arguments.keys, arguments.seed)?);
     println!("{}", repair::run(arguments.keys, false)?);
-    // Takes opening the database again and again, so fewer.
+    // Fewer, since each case opens the database again.
     println!("{}", repair::run(arguments.keys.min(5_000), true)?);
     Ok(())
 }

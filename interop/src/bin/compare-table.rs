@@ -1,4 +1,4 @@
-//! Compares tables with LevelDB's: what both builders write, and what each reads of the other.
+//! Compares tables with LevelDB's: what both builders write, and what each reads from the other's.
 
 use anyhow::Result;
 use clap::Parser;

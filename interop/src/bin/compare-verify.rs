@@ -1,7 +1,8 @@
-//! Times `filterblock verify` beside LevelDB's iteration with checksums, over tables that LevelDB wrote: each run in a process of its
-//! own, in turns, with the processor time and the memory it took.
+//! Times `filterblock verify` and LevelDB's iteration with checksums, over tables that LevelDB
+//! wrote. Each run has its own process, in turns; processor time and memory are measured.
 //!
-//! LevelDB opens each table by its own `Env`, which maps it into memory, and iterates it; no database merges tables around it. Linux only.
+//! LevelDB opens each table through its own `Env`, which maps the file into memory, and iterates
+//! over it. No database merges the tables. Linux only.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,7 +18,7 @@ use filterblock_interop::leveldb::{
 };
 use filterblock_interop::random::Random;
 
-/// Measures how fast `filterblock verify` is beside LevelDB.
+/// Measures the speed of `filterblock verify` and of LevelDB.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -26,19 +27,19 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Mode {
-    /// Writes tables, times all that is to be compared, and removes them.
+    /// Writes tables, times everything that is to be compared, and removes the tables.
     All {
-        /// Where the tables go; a new folder is made in it.
+        /// The folder for the tables; a new folder is made in it.
         folder: PathBuf,
         #[command(flatten)]
         tables: Tables,
-        /// How often; the best of each counts.
+        /// Number of rounds; the best of each counts.
         #[arg(long, default_value_t = 5)]
         rounds: usize,
     },
-    /// Writes tables, to be gone through one by one with what follows.
+    /// Writes tables, for the commands below.
     Write {
-        /// An empty folder that is there.
+        /// An existing empty folder.
         folder: PathBuf,
         #[command(flatten)]
         tables: Tables,
@@ -89,22 +90,23 @@ fn main() -> Result<()> {
     }
 }
 
-/// What a run took.
+/// The cost of a run.
 #[derive(Clone, Copy)]
 struct Cost {
     wall: f64,
-    /// Of all threads.
+    /// Processor time of all threads.
     processor: f64,
-    /// The most memory that was resident, in KiB; LevelDB's has the mapped files in it.
+    /// The largest resident memory, in KiB; LevelDB's includes the mapped files.
     memory: u64,
 }
 
-/// Runs in a process of its own, and prints what it took.
+/// Runs in its own process, and prints the cost.
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<()> {
     let start = Instant::now();
     work()?;
     let wall = start.elapsed().as_secs_f64();
-    // Behind the name in brackets, user and system time are the 12th and 13th field, in hundredths of a second.
+    // After the name in parentheses, user and system time are the 12th and 13th field, in
+    // hundredths of a second.
     let stat = fs::read_to_string("/proc/self/stat")?;
     let fields = stat.rsplit(')').next().context("fields")?.split_whitespace();
     let ticks: Vec<u64> = fields.skip(11).take(2).map(str::parse).collect::<Result<_, _>>()?;
@@ -115,7 +117,7 @@ fn timed(work: impl FnOnce() -> Result<()>) -> Result<()> {
     Ok(())
 }
 
-/// `core`: on this one only.
+/// Runs a command. `core`: on this core only.
 fn run(core: Option<u32>, words: &[&str]) -> Result<Cost> {
     let program = std::env::current_exe()?;
     let mut command = match core {
@@ -145,7 +147,7 @@ fn compare(folder: &Path, rounds: usize) -> Result<()> {
     for round in 0..=rounds {
         for ((_, core, words), costs) in runs.iter().zip(&mut costs) {
             let cost = run(*core, words)?;
-            // The first round fetches the files.
+            // The first round reads the files into the page cache.
             if round > 0 {
                 costs.push(cost);
             }
@@ -179,7 +181,8 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Writes tables as a database has them: internal keys of 16 bytes and 8, values of 100 bytes that Snappy halves, ten bits a key.
+/// Writes tables as a database has them: internal keys of 16 bytes and 8, values of 100 bytes that
+/// Snappy halves, ten bits a key.
 fn write(folder: &Path, tables: &Tables) -> Result<()> {
     let &Tables { bytes, table_bytes, uncompressed } = tables;
     let compression = if uncompressed { Compression::None } else { Compression::Snappy };
@@ -208,7 +211,7 @@ fn write(folder: &Path, tables: &Tables) -> Result<()> {
         written += file.len() as u64;
         fs::write(folder.join(format!("{:06}.ldb", tables + 4)), &file)?;
     }
-    // Writes a MANIFEST that has them all, and leaves the tables as they are.
+    // Writes a MANIFEST that lists all of them, and leaves the tables as they are.
     repair(folder, &DatabaseOptions { compression, ..DatabaseOptions::default() })?;
     println!("{tables} tables of LevelDB, {written} bytes, {number} entries, {compression:?}");
     Ok(())

@@ -1,4 +1,4 @@
-//! Filter blocks: the bytes that both builders make of the same calls.
+//! Filter blocks: the bytes that both builders make from the same calls.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use crate::hex;
 use crate::leveldb::BlockScript;
 use crate::random::Random;
 
-/// How many blocks LevelDB builds in one call.
+/// Number of blocks that LevelDB builds in one call.
 const BATCH: u64 = 1000;
 const MAX_BITS_PER_KEY: u64 = 50;
 
-/// What was compared; all blocks had the same bytes.
+/// The counts of a comparison without differences.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The seed of the cases.
@@ -22,15 +22,15 @@ pub struct Report {
     pub blocks: u64,
     /// Calls of `StartBlock`.
     pub starts: u64,
-    /// Those that went back, within the range whose filter is not yet made.
+    /// Those that went back, within the range whose filter is not made yet.
     pub backward_starts: u64,
     /// Calls of `AddKey`.
     pub keys: u64,
-    /// Those of which our builder got only the hash.
+    /// Those that gave our builder only the hash.
     pub hashed_keys: u64,
-    /// Those that came before the first `StartBlock`.
+    /// Those before the first `StartBlock`.
     pub early_keys: u64,
-    /// Those of 256 bytes and more, eight or more of one length together.
+    /// Those of 256 bytes and more, where eight or more of one length came together.
     pub long_keys: u64,
     /// Bytes of the blocks built.
     pub bytes: u64,
@@ -51,9 +51,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// Builds `runs` random filter blocks with both and compares the bytes.
+/// Builds `runs` random filter blocks with both builders and compares the bytes.
 pub fn run(runs: u64, seed: u64) -> Result<Report> {
-    // One builder for each setting, used again and again: it has to start anew by itself.
+    // One builder for each setting, reused: it must reset itself.
     let mut builders: Vec<_> = (0..=MAX_BITS_PER_KEY as u32)
         .map(|bits| FilterBlockBuilder::new(BloomFilterPolicy::new(bits)))
         .collect();
@@ -96,7 +96,7 @@ pub fn run(runs: u64, seed: u64) -> Result<Report> {
     Ok(report)
 }
 
-/// One filter block being built by both.
+/// One filter block that both build.
 struct Case<'a> {
     random: Random,
     script: &'a mut BlockScript,
@@ -130,7 +130,8 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// How far the next block is: mostly some KiB, seldom so far that thousands of empty filters lie between.
+    /// Distance to the next block: mostly some KiB, rarely so large that thousands of empty filters
+    /// lie between.
     fn gap(&mut self) -> u64 {
         match self.random.below(1000) {
             0 => self.random.skewed(27),
@@ -166,7 +167,7 @@ impl Case<'_> {
     }
 }
 
-/// A length for many keys: mostly below 70 bytes, seldom up to 70,000 and then often near a power
+/// A length for many keys: mostly below 70 bytes, rarely up to 70,000 and then often near a power
 /// of two.
 pub(super) fn alike_len(random: &mut Random) -> usize {
     if !random.one_in(500) {
@@ -180,7 +181,7 @@ pub(super) fn alike_len(random: &mut Random) -> usize {
     }
 }
 
-/// A key of the length given, or of 0 to 200 bytes, mostly short.
+/// A key of the given length, or of 0 to 200 bytes, mostly short.
 fn next_key(random: &mut Random, len: Option<usize>, key: &mut Vec<u8>) {
     let len = match len {
         Some(len) => len,

@@ -1,8 +1,8 @@
-//! Damage to filter blocks, so distributed that every condition of a reader is met.
+//! Damage to filter blocks, distributed so that every condition of a reader occurs.
 
 use crate::random::Random;
 
-/// Damages a block in one of many ways; the block holds at least its 5 last bytes.
+/// Damages a block in one of many ways. The block has at least its 5 last bytes.
 pub(super) fn damage(random: &mut Random, block: &mut Vec<u8>) {
     match random.below(12) {
         0 => flip_bits(random, block),
@@ -35,7 +35,8 @@ fn flip_bits(random: &mut Random, block: &mut [u8]) {
     }
 }
 
-/// Stray bytes, so that the array's length is no multiple of four, or has entries too many.
+/// Inserts stray bytes, so that the length of the array is no multiple of four, or has too many
+/// entries.
 fn insert_behind_array(random: &mut Random, block: &mut Vec<u8>) {
     let (_, end) = array_of(block);
     let len = random.between(1, 9) as usize;
@@ -48,7 +49,7 @@ fn some_bytes(random: &mut Random) -> Vec<u8> {
     let len = random.skewed(7) as usize;
     let mut bytes = random.bytes(len);
     if random.one_in(2) {
-        // Small numbers, so that more than the first condition is met.
+        // Small numbers, so that not only the first condition occurs.
         bytes.iter_mut().for_each(|byte| *byte = [0, 0, 0, 1, 4, 8, 11, 16][usize::from(*byte) % 8]);
     }
     bytes
@@ -65,7 +66,7 @@ fn move_array(random: &mut Random, block: &mut [u8]) {
     put_word(block, end, to);
 }
 
-/// Where the first filter's number of probes stands, if it has the usual 9 bytes.
+/// Position of the first filter's number of probes, if the filter has the usual 9 bytes.
 fn one_probe_byte(random: &mut Random, block: &mut [u8]) {
     let at = if random.one_in(2) { 8 } else { random.index(block.len()) };
     if at + 5 < block.len() {
@@ -73,7 +74,7 @@ fn one_probe_byte(random: &mut Random, block: &mut [u8]) {
     }
 }
 
-/// Two neighbouring offsets that are equal, and beyond the filters.
+/// Makes two neighbouring offsets equal, and beyond the filters.
 fn empty_beyond(random: &mut Random, block: &mut [u8]) {
     let (start, end) = array_of(block);
     let count = (end - start) / 4;

@@ -1,5 +1,5 @@
-//! Whole databases of LevelDB with our Bloom policy, registered under the built-in name, beside
-//! databases with the built-in one.
+//! LevelDB databases with our Bloom policy, registered under the built-in name, next to databases
+//! with the built-in policy.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,32 +16,34 @@ use crate::leveldb::{
 use crate::random::Random;
 
 const BITS_PER_KEY: u32 = 10;
-/// Few enough that a round never starts a compaction by itself: both databases then do the same in the same order.
+/// Few enough that a round never starts a compaction by itself: both databases then do the same in
+/// the same order.
 const MAX_KEYS_PER_ROUND: u64 = 50_000;
 const MIN_ROUNDS: u64 = 4;
 
-/// What was compared; all of it was equal.
+/// The counts of a comparison without differences.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The seed of the workload.
     pub seed: u64,
     /// Different keys that were written.
     pub keys: u64,
-    /// Writes to keys that were there before.
+    /// Writes to keys that existed before.
     pub overwrites: u64,
     /// Deletions.
     pub deletions: u64,
     /// Tables in the databases that were compacted on demand, equal file by file.
     pub equal_tables: u64,
-    /// Tables in the database that was compacted as LevelDB saw fit, equal to what its own policy makes of their entries.
+    /// Tables in the database that LevelDB compacted by itself. They equal what LevelDB's own
+    /// policy makes of their entries.
     pub rebuilt_tables: u64,
     /// Filters that our policy made.
     pub filters_made: u64,
     /// Keys looked up in a database made with the other policy.
     pub lookups: u64,
-    /// Times our policy was asked about a key.
+    /// Number of times that our policy was asked about a key.
     pub asked: u64,
-    /// Times it said that the key is not there.
+    /// Number of times that it denied the key.
     pub denied: u64,
 }
 
@@ -102,12 +104,13 @@ pub fn run(keys: u64, seed: u64) -> Result<Report> {
     Ok(report)
 }
 
-/// Memory for a whole round; smaller files, so that there are more tables.
+/// Memory for a whole round, and smaller files, so that there are more tables.
 fn options() -> DatabaseOptions {
     DatabaseOptions { write_buffer_size: 64 << 20, max_file_size: 1 << 20, ..DatabaseOptions::default() }
 }
 
-/// Whether the table has its footer. A database that is closed leaves the table behind that it was just writing.
+/// Returns true if the table has its footer. Closing a database leaves behind the table that was
+/// being written.
 fn is_whole(table: &[u8]) -> bool {
     table.ends_with(&0xdb47_7524_8b80_fb57_u64.to_le_bytes())
 }
@@ -124,11 +127,11 @@ fn rebuild(table: &[u8]) -> Result<Vec<u8>> {
     build_table(&options, &entries.into_iter().collect())
 }
 
-/// What is written, in rounds, and what must be found afterwards.
+/// The writes, in rounds, and the expected state afterwards.
 struct Model {
-    /// Key number and the value's round; no round: deleted.
+    /// Key number, and the round of the value. No round: deleted.
     rounds: Vec<Vec<(u64, Option<u64>)>>,
-    /// As after the last round.
+    /// The state after the last round.
     state: BTreeMap<u64, Option<u64>>,
 }
 
@@ -160,7 +163,7 @@ impl Model {
         model
     }
 
-    /// Either everything is compacted after each round, or LevelDB compacts when it wants to.
+    /// Compacts everything after each round, or lets LevelDB compact when it wants to.
     fn write(&self, folder: &Path, options: &DatabaseOptions, compact: bool) -> Result<()> {
         let mut database = Database::open(folder, options)?;
         let mut batch = WriteBatch::new();
@@ -182,7 +185,7 @@ impl Model {
         Ok(())
     }
 
-    /// Looks up every key, deleted ones and those never written too.
+    /// Looks up every key, including deleted ones and those never written.
     fn check(&self, folder: &Path, options: &DatabaseOptions, report: &mut Report) -> Result<()> {
         let database = Database::open(folder, options)?;
         for (&number, &round) in &self.state {
@@ -198,7 +201,7 @@ impl Model {
     }
 }
 
-/// Neighbouring numbers have keys far apart, so that rounds overlap.
+/// Keys of neighbouring numbers lie far apart, so that rounds overlap.
 fn key(number: u64) -> Vec<u8> {
     format!("{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).into_bytes()
 }

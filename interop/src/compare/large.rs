@@ -1,4 +1,4 @@
-//! Tables of many entries, or beyond 4 GiB: written and read by both.
+//! Tables of many entries, or of more than 4 GiB: written and read by both.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,19 +11,19 @@ use crate::leveldb::{self, Compression, Entries, TableOptions};
 use crate::sparse::SparseFile;
 
 const BITS_PER_KEY: u32 = 10;
-/// About so many keys are looked up, spread over the table.
+/// Approximate number of keys that are looked up, spread over the table.
 const LOOKUPS: u64 = 1000;
 
-/// What was compared; all of it was equal.
+/// The counts of a comparison without differences.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Entries of the table.
     pub entries: u64,
     /// Its size.
     pub file_size: u64,
-    /// Where its last data block starts.
+    /// Offset of its last data block.
     pub last_block: u64,
-    /// Keys looked up in each reader; all stored ones were found.
+    /// Keys looked up in each reader. All stored ones were found.
     pub lookups: u64,
     /// Keys that are not stored and that LevelDB's filter denied.
     pub denied: u64,
@@ -38,8 +38,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// Compares one table of so many entries with values of so many bytes. These are mostly zeros, so
-/// that the table takes little memory.
+/// Compares one table of this many entries with values of this many bytes. The values are mostly
+/// zeros, so that the table takes little memory.
 pub fn run(entries: u64, value_size: usize) -> Result<Report> {
     let shape = Shape { entries, value_size: value_size.max(8) };
     let ours = shape.write_ours()?;
@@ -61,7 +61,7 @@ impl Shape {
         format!("{number:016}").into_bytes()
     }
 
-    /// Not stored.
+    /// A key that is not stored.
     fn absent_key(number: u64) -> Vec<u8> {
         format!("{number:016}x").into_bytes()
     }
@@ -80,7 +80,7 @@ impl Shape {
             && zeros.iter().all(|&byte| byte == 0)
     }
 
-    /// Numbers of keys to look up, the first and the last among them.
+    /// Numbers of the keys to look up, including the first and the last.
     fn samples(&self) -> impl Iterator<Item = u64> {
         let step = (self.entries / LOOKUPS).max(1) as usize;
         (0..self.entries).step_by(step).chain(self.entries.checked_sub(1))

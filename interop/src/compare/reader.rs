@@ -1,4 +1,4 @@
-//! Filter blocks, sound and damaged: the answers that both readers give to the same queries.
+//! Filter blocks, sound and damaged: the answers of both readers to the same queries.
 
 use std::fmt;
 
@@ -13,19 +13,19 @@ use crate::leveldb::{Answer, QueryScript};
 use crate::random::Random;
 
 const QUERIES_PER_BLOCK: u64 = 50;
-/// How many blocks LevelDB is asked about in one call.
+/// Number of blocks that LevelDB is asked about in one call.
 const BATCH: u64 = 200;
 
-/// What was compared; all answers were the same.
+/// The counts of a comparison without differences.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The seed of the cases.
     pub seed: u64,
     /// Filter blocks asked.
     pub blocks: u64,
-    /// Those that were damaged before.
+    /// Those that had been damaged.
     pub damaged: u64,
-    /// Queries, in all.
+    /// Queries in total.
     pub queries: u64,
     /// Those for which LevelDB asked its policy.
     pub asked: u64,
@@ -40,7 +40,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Fails unless every condition was met and the policy was asked often enough for the comparison to mean something.
+    /// Fails unless every condition occurred and the policy was asked often enough for the
+    /// comparison to be meaningful.
     pub fn ensure_covered(&self) -> Result<()> {
         for (row, (queries, _)) in Row::ALL.iter().zip(self.rows) {
             ensure!(queries > 0, "no query met the condition \"{}\"", row.label());
@@ -75,7 +76,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Asks about `queries` random queries of both and compares the answers.
+/// Asks both readers `queries` random queries and compares the answers.
 pub fn run(queries: u64, seed: u64) -> Result<Report> {
     let blocks = queries.div_ceil(QUERIES_PER_BLOCK);
     let mut report = Report { seed, ..Report::default() };
@@ -101,7 +102,7 @@ pub fn run(queries: u64, seed: u64) -> Result<Report> {
 }
 
 struct Case {
-    /// For messages.
+    /// The case, for messages.
     name: String,
     block: Vec<u8>,
     damaged: bool,
@@ -121,7 +122,7 @@ impl Case {
         if damaged {
             damage(&mut random, &mut case.block);
         }
-        // The range that a reader goes by.
+        // The range by which a reader chooses the filter.
         let base_lg = case.block.last().copied().filter(|&lg| lg < 64).unwrap_or(base_lg);
         for _ in 0..QUERIES_PER_BLOCK {
             case.queries.push(query(&mut random, base_lg, alike, &stored));
@@ -129,7 +130,7 @@ impl Case {
         Ok(case)
     }
 
-    /// Whether LevelDB's behaviour is defined for this block.
+    /// Returns true if LevelDB's behaviour is defined for this block.
     fn is_defined(&self) -> bool {
         !Row::of(&self.block, 0).0.is_undefined()
     }

@@ -1,4 +1,4 @@
-//! Tables of ours in a database of LevelDB: taken in by its repair, then read through it.
+//! Tables of ours in a LevelDB database: adopted by its repair, then read through it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,28 +13,28 @@ use filterblock::table::{TableBuilder, WriteOptions};
 use crate::counting::CountingPolicy;
 use crate::leveldb::{Database, DatabaseOptions, Filter, repair, tables_in};
 
-/// More than three tables at level 0 would be compacted into LevelDB's own.
+/// With more than three tables on level 0, LevelDB would compact them into its own.
 const TABLES: u64 = 3;
-/// LevelDB compacts a table once 100 lookups in it were in vain, when another table had to be asked too. Counting begins anew
-/// when the database is opened.
+/// LevelDB compacts a table after 100 futile lookups in it, where another table had to be asked
+/// too. Opening the database resets this count.
 const LOOKUPS_PER_SESSION: usize = 90;
-/// One for each table: LevelDB reads any of them.
+/// One extension for each table: LevelDB reads any of them.
 const BASE_LG: [u8; TABLES as usize] = [11, 16, 63];
 
-/// What was found; all answers were right, and the tables are as they were.
+/// The results. All answers were right, and the tables are unchanged.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Whether newer tables overwrite and delete keys of older ones.
+    /// True if newer tables overwrite and delete keys of older ones.
     pub overlapping: bool,
     /// Different keys in the tables.
     pub keys: u64,
-    /// Those of them that are deleted in the end.
+    /// Those of them that are deleted at the end.
     pub deleted: u64,
-    /// Keys that are in none of the tables, each looked up once.
+    /// Keys in none of the tables, each looked up once.
     pub absent: u64,
-    /// Times that the filters were asked.
+    /// Number of times that the filters were asked.
     pub asked: u64,
-    /// Times that they denied the key.
+    /// Number of times that they denied the key.
     pub denied: u64,
 }
 
@@ -51,7 +51,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// Writes about `keys` keys to three tables and looks up each, and as many absent ones, through LevelDB.
+/// Writes about `keys` keys to three tables. Looks each of them up through LevelDB, and as many
+/// absent keys.
 pub fn run(keys: u64, overlapping: bool) -> Result<Report> {
     let model = Model::new(keys, overlapping);
     let folder = tempfile::tempdir()?;
@@ -79,7 +80,7 @@ pub fn run(keys: u64, overlapping: bool) -> Result<Report> {
     Ok(report)
 }
 
-/// The entries of one table: by user key, its sequence number and value; no value is a deletion.
+/// The entries of one table: sequence number and value by user key. `None` is a deletion.
 type TableEntries = BTreeMap<Vec<u8>, (u64, Option<Vec<u8>>)>;
 
 struct Model {

@@ -1,19 +1,19 @@
-//! Which condition of a filter block decides a query, read off the bytes alone.
+//! The condition of a filter block that decides a query, read from the bytes alone.
 
 /// The conditions, in the order in which they are tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
-    /// Under 5 bytes.
+    /// Fewer than 5 bytes.
     TooShort,
     /// base_lg is 64 to 127: undefined in LevelDB.
     BaseLgTooLarge,
     /// base_lg is 128 to 255: sign-extended, then undefined in LevelDB.
     BaseLgNegative,
-    /// The offset array begins behind its own end.
+    /// The offset array begins after its own end.
     ArrayBeyond,
-    /// There are not so many filters.
+    /// There are not that many filters.
     IndexBeyond,
-    /// A filter of some bytes: the policy is asked.
+    /// A filter that is not empty: the policy is asked.
     Policy,
     /// An empty filter within the filters: the policy is asked.
     PolicyEmpty,
@@ -40,7 +40,7 @@ impl Row {
         Self::LimitBeyond,
     ];
 
-    /// What the report calls it.
+    /// Its name in the report.
     pub const fn label(self) -> &'static str {
         match self {
             Self::TooShort => "under 5 bytes",
@@ -56,12 +56,12 @@ impl Row {
         }
     }
 
-    /// Whether LevelDB's behaviour is undefined.
+    /// Returns true if LevelDB's behaviour is undefined.
     pub const fn is_undefined(self) -> bool {
         matches!(self, Self::BaseLgTooLarge | Self::BaseLgNegative)
     }
 
-    /// Whether LevelDB asks the policy.
+    /// Returns true if LevelDB asks the policy.
     pub const fn asks_policy(self) -> bool {
         matches!(self, Self::Policy | Self::PolicyEmpty)
     }

@@ -11,10 +11,10 @@ use crate::leveldb::{self, Compression, Entries, TableOptions, build_table};
 use crate::random::Random;
 
 const LOOKUPS_PER_TABLE: u64 = 30;
-/// About so many stored keys are got from each table.
+/// Approximate number of stored keys that are looked up in each table.
 const GETS_PER_TABLE: usize = 200;
 
-/// What was compared; all of it was equal.
+/// The counts of a comparison without differences.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The seed of the cases.
@@ -33,9 +33,9 @@ pub struct Report {
     pub data_blocks: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Tables written with Snappy by each and read in full by the other, with checksums.
+    /// Tables written with Snappy by each side and read in full by the other, with checksums.
     pub compressed: u64,
-    /// Lookups that gave the same in both readers.
+    /// Lookups with the same result in both readers.
     pub lookups: u64,
     /// Those for which LevelDB asked the filter.
     pub asked: u64,
@@ -75,7 +75,7 @@ pub fn run(tables: u64, seed: u64) -> Result<Report> {
     Ok(report)
 }
 
-/// Compares tables of one block that is longer than any restart interval there is a use for.
+/// Compares tables of one block that is longer than any useful restart interval.
 pub fn run_long_blocks() -> Result<Report> {
     let mut report = Report::default();
     for restart_interval in [1, 255, 256, 257, 65_535, 65_536, 65_537] {
@@ -127,14 +127,14 @@ fn write(case: &TableCase, options: WriteOptions, report: &mut Report) -> Result
     Ok(file)
 }
 
-/// Both find all entries, and the same for any key.
+/// Checks that both readers find all entries, and the same for any key.
 fn read_both(case: &TableCase, file: &[u8], random: &mut Random, report: &mut Report) -> Result<()> {
-    // The filters tell how many bits they were made with; for reading, any number will do.
+    // The filters hold their number of probes; for reading, any number of bits will do.
     let options = TableOptions { bits_per_key: Some(10), ..case.options };
     let theirs = leveldb::Table::open(&options, file)?;
     ensure!(theirs.entries()? == case.entries, "LevelDB finds other entries");
 
-    // LevelDB looks for this one policy; by default we know more.
+    // LevelDB looks only for this policy; by default we know more.
     let options = ReadOptions::default()
         .filter_policy(BloomFilterPolicy::new(10))
         .internal_keys(case.options.internal_keys);
@@ -158,7 +158,7 @@ fn read_both(case: &TableCase, file: &[u8], random: &mut Random, report: &mut Re
         let found = ours.get_entry(&key)?;
         let same = found.as_ref().map(|(key, value)| (&key[..], &value[..])) == expected.as_ref().map(pair);
         ensure!(same, "{key:x?}: LevelDB's InternalGet finds {expected:x?}, we {found:x?}");
-        // Where there is a filter and it is not asked, the key is beyond the index.
+        // If there is a filter and it is not asked, the key is after the last index key.
         let may_contain = ours.may_contain(&key)?;
         ensure!(!filtered || may_contain == (asked && !denied), "{key:x?}: may_contain is {may_contain}");
 
@@ -172,7 +172,7 @@ fn read_both(case: &TableCase, file: &[u8], random: &mut Random, report: &mut Re
         report.asked += u64::from(asked);
         report.denied += u64::from(denied);
     }
-    // What is stored is never denied. Each lookup reads a block, which may be all of the table.
+    // Stored keys are never denied. Each lookup reads a block, which may be the whole table.
     let step = (case.entries.len() / GETS_PER_TABLE).max(1);
     for (number, (key, value)) in case.entries.iter().enumerate() {
         ensure!(ours.may_contain(key)?, "{key:x?} is stored and denied");

@@ -1,4 +1,4 @@
-//! Random tables: how they are written, and what is in them.
+//! Random tables: options and entries.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,21 +12,22 @@ use crate::random::Random;
 
 const MAX_ENTRIES: u64 = 2000;
 
-/// Where a counter of 8 or 16 bits would wrap, and LevelDB's default.
+/// Restart intervals at which a counter of 8 or 16 bits would wrap, and LevelDB's default.
 const RESTART_INTERVALS: [u32; 8] = [1, 2, 16, 255, 256, 257, 1000, 65_536];
 
-/// Where the varint of what keys share gets longer, or a counter of 8 or 16 bits would wrap.
+/// Lengths of the shared part of a key at which its varint grows, or a counter of 8 or 16 bits
+/// would wrap.
 const SHARED_LENGTHS: [usize; 10] = [0, 1, 127, 128, 255, 256, 257, 16_383, 16_384, 70_000];
-/// Keys that share so much take no more than this together.
+/// Limit on the total length of keys that share so much.
 const MAX_SHARED: usize = 1 << 20;
 
 /// One table to be written by both.
 pub(super) struct TableCase {
     pub(super) options: TableOptions,
     pub(super) entries: Vec<(Vec<u8>, Vec<u8>)>,
-    /// For tables that only we write: any that LevelDB reads.
+    /// For tables that only we write: any value that LevelDB reads.
     base_lg: u8,
-    /// For those, too: another filter block, under a name that LevelDB must pass over.
+    /// For the same tables: a second filter block, under a name that LevelDB must ignore.
     second_policy: bool,
 }
 
@@ -71,7 +72,7 @@ impl TableCase {
         Self { options, entries, base_lg: 11, second_policy: false }
     }
 
-    /// As LevelDB would write it.
+    /// Options that LevelDB would also use.
     pub(super) fn same(&self) -> WriteOptions {
         let policies = self.options.bits_per_key.map(|bits| Arc::new(BloomFilterPolicy::new(bits)) as _);
         WriteOptions::default()
@@ -82,7 +83,7 @@ impl TableCase {
             .filter_policies(policies.into_iter().collect())
     }
 
-    /// As LevelDB would not write it, but reads it.
+    /// Options that LevelDB does not use, but reads.
     pub(super) fn other(&self) -> WriteOptions {
         let mut policies: Vec<SharedPolicy> = Vec::new();
         if let Some(bits) = self.options.bits_per_key {

@@ -10,13 +10,13 @@ use filterblock::{FilterPolicy as _, SharedPolicy};
 use super::script::Script;
 use super::{Compression, ffi};
 
-/// A database's filter policy.
+/// The filter policy of a database.
 #[derive(Clone, Default)]
 pub enum Filter {
     /// No filters.
     #[default]
     None,
-    /// LevelDB's own Bloom filters with so many bits a key.
+    /// LevelDB's own Bloom filters with this many bits a key.
     BuiltIn(u32),
     /// A policy of ours, through `leveldb_filterpolicy_create`.
     Policy(SharedPolicy),
@@ -32,7 +32,8 @@ impl fmt::Debug for Filter {
     }
 }
 
-/// What LevelDB's options say about a database. It creates what is missing and verifies checksums on every read.
+/// LevelDB's options for a database. It creates what is missing and verifies checksums on every
+/// read.
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
     /// `write_buffer_size`; LevelDB raises it to 64 KiB.
@@ -45,7 +46,7 @@ pub struct DatabaseOptions {
     pub compression: Compression,
     /// `filter_policy`.
     pub filter: Filter,
-    /// Whether keys are in descending order, by a comparator named `filterblock.testdata.Reversed`.
+    /// True if keys are in descending order, by a comparator named `filterblock.testdata.Reversed`.
     pub reverse_order: bool,
     /// `paranoid_checks`.
     pub paranoid_checks: bool,
@@ -91,13 +92,13 @@ impl WriteBatch {
         self.script.bytes(key);
     }
 
-    /// Forgets all and keeps the memory for the next ones.
+    /// Removes all writes and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         self.script.clear();
     }
 }
 
-/// An open database; closed when dropped.
+/// An open database. Dropping it closes it.
 #[derive(Debug)]
 pub struct Database(ffi::Database);
 
@@ -117,17 +118,18 @@ impl Database {
         self.0.get(key)
     }
 
-    /// Hands all live entries to `entry` until it returns false.
+    /// Passes all live entries to `entry` until it returns false.
     pub fn scan(&self, mut entry: impl FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
         self.0.scan(&mut entry)
     }
 
-    /// Compacts the tables that overlap a range of keys, or all; what is in memory goes to a table first.
+    /// Compacts the tables that overlap a range of keys, or all tables. The memtable is first
+    /// written to a table.
     pub fn compact(&self, range: Option<(&[u8], &[u8])>) {
         self.0.compact(range);
     }
 
-    /// Keeps all that is there now, whatever is written later, until the database is closed.
+    /// Keeps the present state, whatever is written later, until the database is closed.
     pub fn hold_snapshot(&mut self) {
         self.0.hold_snapshot();
     }
@@ -138,12 +140,12 @@ impl Database {
     }
 }
 
-/// `RepairDB`: makes a database of whatever tables and logs a folder holds.
+/// `RepairDB`: makes a database from the tables and logs in a folder.
 pub fn repair(folder: &Path, options: &DatabaseOptions) -> Result<()> {
     ffi::repair(folder, options)
 }
 
-/// The tables in a database's folder: their names and what they hold.
+/// The tables in a database's folder: their names and contents.
 pub fn tables_in(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut tables = BTreeMap::new();
     for file in fs::read_dir(folder)? {

@@ -15,7 +15,7 @@ pub struct Bloom {
 }
 
 impl Bloom {
-    /// Filters with this many bits for each key. LevelDB is only asked for what it can do: 0 to 10,000.
+    /// A policy with this many bits for each key, from 0 to 10,000: LevelDB supports no others.
     pub fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key: checked(bits_per_key) }
     }
@@ -27,7 +27,7 @@ impl Bloom {
         ffi::bloom_create(self.bits_per_key, &script)
     }
 
-    /// Whether the key may be among those that `filter` was made for.
+    /// Returns true if the key may be among those that `filter` was made for.
     pub fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         ffi::bloom_match(self.bits_per_key, key, filter)
     }
@@ -38,11 +38,11 @@ fn checked(bits_per_key: u32) -> i32 {
     bits_per_key as i32
 }
 
-/// Filter blocks for LevelDB's `FilterBlockBuilder` to build, as many as there are to compare.
+/// Calls of LevelDB's `FilterBlockBuilder`, for any number of blocks.
 #[derive(Debug, Default)]
 pub struct BlockScript {
     script: Script,
-    /// Of the builder at work, if there is one: how many filters it has made.
+    /// Number of filters that the current builder has made. `None` between blocks.
     filters: Option<u64>,
     blocks: usize,
 }
@@ -53,7 +53,7 @@ impl BlockScript {
         Self::default()
     }
 
-    /// Begins a block. Every block has to be finished before the next, or before it is built.
+    /// Begins a block. Every block must be finished before the next one, and before `build`.
     pub fn begin(&mut self, bits_per_key: u32) {
         assert!(self.filters.is_none(), "the block before has not been finished");
         self.filters = Some(0);
@@ -61,7 +61,7 @@ impl BlockScript {
         self.script.i32(checked(bits_per_key));
     }
 
-    /// `StartBlock`, never for a range whose filter is made: LevelDB would abort.
+    /// `StartBlock`. Panics for a range whose filter is already made, where LevelDB would abort.
     pub fn start_block(&mut self, offset: u64) {
         let filters = self.filters.as_mut().expect("begin comes first");
         assert!(offset >> 11 >= *filters, "block offset {offset} when {filters} filters are made");
@@ -84,36 +84,36 @@ impl BlockScript {
         self.script.op(3);
     }
 
-    /// Has LevelDB build them and hands each to `block`, in their order.
+    /// Lets LevelDB build them, and passes each to `block`, in order.
     pub fn build_with(&self, mut block: impl FnMut(&[u8])) {
         assert!(self.filters.is_none(), "the last block has not been finished");
         ffi::build_filter_blocks(&self.script, &mut block);
     }
 
-    /// Has LevelDB build them.
+    /// Lets LevelDB build them.
     pub fn build(&self) -> Vec<Vec<u8>> {
         let mut blocks = Vec::with_capacity(self.blocks);
         self.build_with(|block| blocks.push(block.to_vec()));
         blocks
     }
 
-    /// Forgets all blocks and keeps the memory for the next ones.
+    /// Removes all blocks and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         *self = Self { script: std::mem::take(&mut self.script), ..Self::default() };
         self.script.clear();
     }
 }
 
-/// What LevelDB's `FilterBlockReader` says about one key.
+/// The answer of LevelDB's `FilterBlockReader` about one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
-    /// Whether the key may be there.
+    /// True if the key may be there.
     pub may_match: bool,
-    /// Whether the policy was asked, or the block's layout decided.
+    /// True if the policy was asked; false if the layout of the block decided.
     pub policy_asked: bool,
 }
 
-/// Questions to LevelDB's `FilterBlockReader`, about as many blocks as there are to compare.
+/// Questions to LevelDB's `FilterBlockReader`, about any number of blocks.
 #[derive(Debug, Default)]
 pub struct QueryScript {
     script: Script,
@@ -127,13 +127,13 @@ impl QueryScript {
     }
 
     /// The block that the following queries are about. It may be any bytes whose last is below 64:
-    /// beyond that LevelDB's behaviour is undefined.
+    /// above that, LevelDB's behaviour is undefined.
     pub fn block(&mut self, contents: &[u8]) {
         let defined = contents.len() < 5 || contents.last().is_some_and(|&base_lg| base_lg < 64);
         assert!(defined, "LevelDB's behaviour is undefined for this block");
         self.has_block = true;
         self.script.op(0);
-        // The filter says itself how many probes it needs; bits per key play no part in reading.
+        // The filter itself holds the number of probes; bits per key do not matter for reading.
         self.script.i32(10);
         self.script.bytes(contents);
     }
@@ -146,14 +146,14 @@ impl QueryScript {
         self.script.bytes(key);
     }
 
-    /// Has LevelDB answer, in the order of the queries.
+    /// Lets LevelDB answer, in the order of the queries.
     pub fn answers(&self) -> Vec<Answer> {
         let answers = ffi::query_filter_blocks(&self.script);
         let answer = |bits: u8| Answer { may_match: bits & 1 != 0, policy_asked: bits & 2 != 0 };
         answers.into_iter().map(answer).collect()
     }
 
-    /// Forgets all questions and keeps the memory for the next ones.
+    /// Removes all questions and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         self.script.clear();
         self.has_block = false;

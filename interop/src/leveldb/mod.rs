@@ -1,6 +1,7 @@
 //! LevelDB 1.23 as Debian builds it, behind safe functions.
 //!
-//! Misuse that LevelDB leaves to `assert`, such as going back to an earlier block, panics here before it gets there.
+//! Misuse that LevelDB leaves to `assert`, such as going back to an earlier block, panics here
+//! first.
 
 mod database;
 mod ffi;
@@ -16,7 +17,7 @@ pub use table::{Entries, Table, TableBuilder, TableOptions, build_table};
 /// The `compression` of LevelDB's options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// Blocks as they are.
+    /// Blocks are stored uncompressed.
     None = 0,
     /// Snappy, where it saves more than an eighth of a block.
     Snappy = 1,

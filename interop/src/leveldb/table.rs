@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::script::Script;
 use super::{Compression, ffi};
 
-/// What LevelDB's options say about a table.
+/// LevelDB's options for a table.
 #[derive(Debug, Clone, Copy)]
 pub struct TableOptions {
     /// `block_size`: a data block is flushed once its estimated size reaches this.
@@ -14,16 +14,16 @@ pub struct TableOptions {
     pub restart_interval: u32,
     /// `compression`.
     pub compression: Compression,
-    /// `filter_policy`: the built-in Bloom filter with so many bits a key, or none.
+    /// `filter_policy`: the built-in Bloom filter with this many bits a key, or none.
     pub bits_per_key: Option<u32>,
-    /// Whether keys are internal keys, as in the tables of a database.
+    /// True if keys are internal keys, as in the tables of a database.
     pub internal_keys: bool,
     /// `verify_checksums` and `paranoid_checks`, for reading.
     pub verify_checksums: bool,
 }
 
 impl Default for TableOptions {
-    /// LevelDB's defaults, but for compression and checksums: none, and always.
+    /// LevelDB's defaults, except for compression (none) and checksums (always).
     fn default() -> Self {
         Self {
             block_size: 4096,
@@ -36,25 +36,25 @@ impl Default for TableOptions {
     }
 }
 
-/// Keys and values lying ready for LevelDB.
+/// Keys and values, ready to be passed to LevelDB.
 #[derive(Debug, Default)]
 pub struct Entries {
     pub(super) script: Script,
 }
 
 impl Entries {
-    /// None yet.
+    /// No entries yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one behind the others. LevelDB aborts if keys do not ascend.
+    /// Appends an entry. LevelDB aborts if keys do not ascend.
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         self.script.bytes(key);
         self.script.bytes(value);
     }
 
-    /// Forgets all and keeps the memory for the next ones.
+    /// Removes all entries and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         self.script.clear();
     }
@@ -73,28 +73,28 @@ impl<K: AsRef<[u8]>, V: AsRef<[u8]>> FromIterator<(K, V)> for Entries {
 pub struct TableBuilder<'a>(ffi::TableBuilder<'a>);
 
 impl<'a> TableBuilder<'a> {
-    /// A table whose bytes go to `file`, piece by piece.
+    /// Begins a table whose bytes go to `file`, piece by piece.
     pub fn new(options: &TableOptions, file: impl FnMut(&[u8]) + 'a) -> Self {
         Self(ffi::TableBuilder::new(options, Box::new(file)))
     }
 
-    /// Adds entries behind those added before.
+    /// Adds entries after those added before.
     pub fn add(&mut self, entries: &Entries) {
         self.0.add(&entries.script);
     }
 
-    /// How much has been written so far.
+    /// The number of bytes written so far.
     pub fn file_size(&self) -> u64 {
         self.0.file_size()
     }
 
-    /// Writes what is left. Without it, the table stays a fragment.
+    /// Writes the rest. Without it, the table stays a fragment.
     pub fn finish(self) -> Result<()> {
         self.0.finish()
     }
 }
 
-/// The bytes of a whole table.
+/// Builds a whole table in memory.
 pub fn build_table(options: &TableOptions, entries: &Entries) -> Result<Vec<u8>> {
     let mut file = Vec::new();
     let mut builder = TableBuilder::new(options, |piece| file.extend_from_slice(piece));
@@ -108,7 +108,7 @@ pub fn build_table(options: &TableOptions, entries: &Entries) -> Result<Vec<u8>>
 pub struct Table<'a>(ffi::Table<'a>);
 
 impl<'a> Table<'a> {
-    /// Opens a table that lies in memory.
+    /// Opens a table in memory.
     pub fn open(options: &TableOptions, file: &'a [u8]) -> Result<Self> {
         Self::open_source(options, file.len() as u64, |offset, to: &mut [u8]| {
             let start = usize::try_from(offset).ok();
@@ -122,7 +122,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Opens a table that a function reads: it fills its slice from the offset on, or returns false.
+    /// Opens a table through a function that fills its slice from the offset on, or returns false.
     pub fn open_source(
         options: &TableOptions,
         len: u64,
@@ -131,7 +131,7 @@ impl<'a> Table<'a> {
         ffi::Table::open(options, len, Box::new(read)).map(Self)
     }
 
-    /// Hands all entries to `entry` until it returns false.
+    /// Passes all entries to `entry` until it returns false.
     pub fn scan(&self, mut entry: impl FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
         self.0.scan(&mut entry)
     }
@@ -146,18 +146,18 @@ impl<'a> Table<'a> {
         Ok(entries)
     }
 
-    /// The first entry at or after `key`, by an iterator: the filter is not asked.
+    /// The first entry at or after `key`, by an iterator, which does not ask the filter.
     pub fn seek(&self, key: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
         self.0.seek(key)
     }
 
-    /// What `Table::InternalGet` finds: nothing if the filter denies `key`, else the
-    /// first entry at or after it in the one block that may hold it.
+    /// The result of `Table::InternalGet`: nothing if the filter denies `key`, otherwise the first
+    /// entry at or after it in the one block that may hold it.
     pub fn internal_get(&self, key: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
         self.0.get(key)
     }
 
-    /// How often the filter was asked, and how often it denied the key.
+    /// The number of times that the filter was asked, and that it denied the key.
     pub fn filter_counts(&self) -> (u64, u64) {
         self.0.filter_counts()
     }

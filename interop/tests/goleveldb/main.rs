@@ -1,5 +1,5 @@
-//! Tables of goleveldb read by us, and ours by goleveldb. Unlike LevelDB it writes filters with a base_lg of one's choice, and so
-//! tells whether ours are right.
+//! goleveldb's tables read by us, and ours by goleveldb. Unlike LevelDB, goleveldb writes filters
+//! with any base_lg, and so shows whether ours are right.
 
 mod cases;
 mod program;
@@ -17,7 +17,7 @@ use program::{Goleveldb, Options};
 
 type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// goleveldb takes 0 as its default; from 64 on it divides by zero.
+/// goleveldb replaces 0 by its default; from 64 on it divides by zero.
 const BASE_LGS: [u8; 7] = [1, 8, 11, 14, 19, 30, 63];
 
 fn write_options(options: &Options) -> WriteOptions {
@@ -48,8 +48,8 @@ fn open_legacy(table: &[u8]) -> Table<&[u8]> {
     open(table, Arc::new(LegacyBloomPolicy::new(10)))
 }
 
-/// Checks that goleveldb and we find the same in `table`, and that our filter gives goleveldb's answers. Returns
-/// how many keys were denied.
+/// Checks that goleveldb and this library find the same in `table`, and that our filter gives
+/// goleveldb's answers. Returns the number of denied keys.
 fn compare_readers(goleveldb: &Goleveldb, table: &[u8], entries: &Entries, absent: &[Vec<u8>]) -> u64 {
     let policy = LegacyBloomPolicy::new(10).with_hash(LegacyHash::Unsigned);
     let counting = Arc::new(CountingPolicy::new(policy));
@@ -81,7 +81,8 @@ fn compare_readers(goleveldb: &Goleveldb, table: &[u8], entries: &Entries, absen
     denied
 }
 
-/// Uncompressed all is equal: where data blocks end, index separators, filters, metaindex. Tables without entries are the exception.
+/// Uncompressed tables are equal in everything: the ends of data blocks, index separators, filters,
+/// metaindex. Tables without entries are the exception.
 #[test]
 fn uncompressed_tables_have_the_same_bytes() {
     let Some(goleveldb) = Goleveldb::get() else { return };
@@ -108,7 +109,7 @@ fn uncompressed_tables_have_the_same_bytes() {
 fn goleveldb_reads_tables_of_ours() {
     let Some(goleveldb) = Goleveldb::get() else { return };
     let mut random = Random::new(2);
-    // It does not write 0, but reads it.
+    // goleveldb does not write 0, but reads it.
     for base_lg in [0].into_iter().chain(BASE_LGS) {
         let mut denied = 0;
         for compression in [Compression::None, Compression::Snappy, Compression::Snappy] {
@@ -122,8 +123,8 @@ fn goleveldb_reads_tables_of_ours() {
     }
 }
 
-/// With Snappy the bytes differ: the encoders do, and goleveldb also compresses what saves nothing. The filters
-/// still are those that belong to the data blocks as they lie there.
+/// With Snappy the bytes differ: the encoders differ, and goleveldb also keeps compressed blocks
+/// that save nothing. The filters still match the data blocks at their places.
 #[test]
 fn we_read_compressed_tables_of_goleveldb() {
     let Some(goleveldb) = Goleveldb::get() else { return };
@@ -145,7 +146,7 @@ fn we_read_compressed_tables_of_goleveldb() {
     }
 }
 
-/// The filter block for the data blocks of `table`.
+/// Builds the filter block for the data blocks of `table`.
 fn filter_block(table: &Table<&[u8]>, options: &Options) -> Vec<u8> {
     let policy = LegacyBloomPolicy::new(options.bits_per_key);
     let mut builder = FilterBlockBuilder::with_base_lg(policy, options.base_lg).unwrap();
@@ -171,7 +172,8 @@ fn goleveldb_takes_base_lg_0_as_11() {
     assert!(theirs == build(write_options(&Options { base_lg: 11, ..options }), &entries));
 }
 
-/// LevelDB writes no data block into an empty table. goleveldb writes an empty one, with an empty key in the index.
+/// LevelDB writes no data block into an empty table. goleveldb writes an empty one, with an empty
+/// key in the index.
 #[test]
 fn empty_tables_differ_and_are_read() {
     let Some(goleveldb) = Goleveldb::get() else { return };
@@ -186,7 +188,8 @@ fn empty_tables_differ_and_are_read() {
     }
 }
 
-/// A table with a filter block for each: goleveldb asks the one under LevelDB's old name, LevelDB the other.
+/// A table with a filter block for each: goleveldb asks the one under LevelDB's old name, LevelDB
+/// the other.
 #[test]
 fn one_table_has_filters_for_goleveldb_and_leveldb() {
     let Some(goleveldb) = Goleveldb::get() else { return };

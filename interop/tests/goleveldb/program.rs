@@ -1,4 +1,4 @@
-//! goleveldb, by the program in `go/tables`.
+//! goleveldb, through the program in `go/tables`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use filterblock::table::Compression;
 use filterblock_interop::hex;
 
-/// What both sides write a table by.
+/// The options by which both sides write a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
     /// 0 for a table without filters.
@@ -21,23 +21,23 @@ pub(crate) struct Options {
     pub(crate) compression: Compression,
 }
 
-/// What goleveldb says about a key.
+/// goleveldb's answers about a key.
 #[derive(Debug)]
 pub(crate) struct Lookup {
     pub(crate) key: Vec<u8>,
     /// The filter's answer, if it was asked.
     pub(crate) answer: Option<bool>,
-    /// The value that is found if the filter is asked first.
+    /// The value found if the filter is asked first.
     pub(crate) filtered: Option<Vec<u8>>,
-    /// The value that is found without the filter.
+    /// The value found without the filter.
     pub(crate) plain: Option<Vec<u8>>,
 }
 
-/// All that goleveldb reads in a table.
+/// Everything that goleveldb reads in a table.
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) entries: Vec<(Vec<u8>, Vec<u8>)>,
-    /// One for each key that was asked for, in their order.
+    /// One answer for each key that was asked for, in order.
     pub(crate) lookups: Vec<Lookup>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Goleveldb {
 }
 
 impl Goleveldb {
-    /// `None`, with a message, if there is no Go here to build it with.
+    /// `None`, with a message, if Go is not installed.
     pub(crate) fn get() -> Option<&'static Self> {
         static BUILT: LazyLock<Option<Goleveldb>> = LazyLock::new(Goleveldb::build);
         BUILT.as_ref()
@@ -60,7 +60,7 @@ impl Goleveldb {
         Some(Self { program })
     }
 
-    /// The table that goleveldb makes of `entries`.
+    /// Lets goleveldb write a table of `entries`.
     pub(crate) fn write(&self, options: &Options, entries: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
         let mut listing = String::new();
         for (key, value) in entries {
@@ -81,7 +81,7 @@ impl Goleveldb {
         fs::read(table).unwrap()
     }
 
-    /// Has goleveldb read a table and look up `keys`.
+    /// Lets goleveldb read a table and look up `keys`.
     pub(crate) fn read<'a>(&self, table: &[u8], keys: impl Iterator<Item = &'a [u8]>) -> Reading {
         let keys: String = keys.map(|key| hex(key) + "\n").collect();
         let folder = tempfile::tempdir().unwrap();
@@ -111,7 +111,8 @@ impl Goleveldb {
     }
 }
 
-/// What `command` prints. Its input is a file, so that neither side waits for the other to read.
+/// Returns the output of `command`. Its input is a file, so that neither side waits for the other
+/// to read.
 fn run(command: &mut Command, input: &str, folder: &Path) -> String {
     let path = folder.join("input");
     fs::write(&path, input).unwrap();

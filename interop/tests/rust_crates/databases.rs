@@ -19,14 +19,14 @@ const BITS_PER_KEY: u32 = 10;
 const KEYS: u64 = 8_000;
 
 type Counting = Arc<CountingPolicy<BloomFilterPolicy>>;
-/// What each key ever written holds in the end; nothing if it was deleted.
+/// The final value of each key ever written. `None` if it was deleted.
 type Model = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
 fn counting() -> Counting {
     Arc::new(CountingPolicy::new(BloomFilterPolicy::new(BITS_PER_KEY)))
 }
 
-/// So little memory that most goes to tables, on several levels.
+/// Little memory, so that most writes go to tables, on several levels.
 fn options(policy: &Counting, compressor: u8) -> Options {
     Options {
         compressor,
@@ -67,7 +67,7 @@ fn write(folder: &Path, options: Options) -> Model {
     model
 }
 
-/// Has LevelDB look up every key, and one beside each.
+/// Lets LevelDB look up every key, and an absent neighbour of each.
 fn check(folder: &Path, filter: Filter, model: &Model) {
     let options = DatabaseOptions { filter, paranoid_checks: true, ..DatabaseOptions::default() };
     let database = Database::open(folder, &options).unwrap();
@@ -96,8 +96,9 @@ fn leveldb_reads_what_it_writes() {
     }
 }
 
-/// Without deletions, with which the crate can miss a key itself: where a newer table holds no entry of the key, and the filter does
-/// not say so, the next entry ends the search if it is a deletion, though it is another key's.
+/// Without deletions, because the crate itself can miss a key: if a newer table has no entry for
+/// the key and its filter does not deny it, the next entry ends the search if it is a deletion,
+/// though of another key.
 #[test]
 fn it_asks_our_filters() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
-//! The filters in a table, beside those that LevelDB makes.
+//! The filters in a table, compared with those that LevelDB makes.
 
 use filterblock::table::{ReadOptions, Table};
 use filterblock_interop::leveldb::BlockScript;
 
-/// Checks that the filter block of `table` is the one that LevelDB's own builder makes for the data blocks as they lie
-/// there. Returns the number of filters.
+/// Checks that the filter block of `table` equals the one that LevelDB's own builder makes for the
+/// same data blocks. Returns the number of filters.
 pub(crate) fn assert_leveldbs(table: &[u8], bits_per_key: u32, internal_keys: bool) -> usize {
     let table = Table::open(table, &ReadOptions::default().internal_keys(internal_keys)).unwrap();
     let tag_len = if internal_keys { 8 } else { 0 };

@@ -1,4 +1,5 @@
-//! The Rust crates `rusty-leveldb` and `sstable` with our policy, by the adapters of the examples: what they write, LevelDB reads.
+//! The Rust crates `rusty-leveldb` and `sstable` with our policies, through the adapters of the
+//! examples: LevelDB reads what they write.
 
 mod databases;
 mod filters;

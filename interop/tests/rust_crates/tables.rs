@@ -33,8 +33,8 @@ fn options(policy: &Counting, compression_type: CompressionType, block_size: usi
     }
 }
 
-/// Keys in dense sequence as well as random ones: where neighbours differ little, separators cannot be shortened. No key is
-/// empty: the crate's reader does not find such a key.
+/// Dense sequences of keys as well as random ones: separators of close neighbours cannot be
+/// shortened. No key is empty, because the crate's reader does not find an empty key.
 fn entries(random: &mut Random) -> Entries {
     let mut entries = Entries::new();
     for number in 0..2_000 {
@@ -51,7 +51,7 @@ fn entries(random: &mut Random) -> Entries {
     entries
 }
 
-/// A key beside each that is not there.
+/// An absent neighbour of each key.
 fn absent(entries: &Entries) -> impl Iterator<Item = Vec<u8>> {
     let near = entries.keys().map(|key| [key.as_slice(), b"x"].concat());
     near.filter(|key| !entries.contains_key(key))
@@ -116,8 +116,8 @@ fn it_asks_our_filters() {
     }
 }
 
-/// The crate's `Table::get` misses a key that its index names in full, which its own builder avoids and LevelDB's, like
-/// ours, does not. Its iterators find all.
+/// The crate's `Table::get` misses a key that its index names in full. Its own builder avoids such
+/// keys; LevelDB's and ours do not. Its iterators find all.
 #[test]
 fn it_reads_tables_of_ours() {
     let entries = entries(&mut Random::new(3));

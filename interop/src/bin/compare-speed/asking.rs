@@ -17,7 +17,7 @@ use crate::timing::{Aim, Table, Timing, base, contender};
 
 const PER_FILTER: usize = 40;
 const BATCH: usize = 1000;
-/// Blocks up to this size are taken to stay in the caches.
+/// Blocks up to this size are assumed to stay in the caches.
 const CACHED: usize = 64 << 20;
 /// Internal keys end in a sequence number and a type.
 const SUFFIX: [u8; 8] = [1, 7, 0, 0, 0, 0, 0, 0];
@@ -28,7 +28,7 @@ fn block(keys: &[Vec<u8>], bits: u32) -> Vec<u8> {
     block
 }
 
-/// What asking should reach.
+/// The aims for asking.
 #[derive(Clone, Copy, Default)]
 struct Aims {
     single: Option<Aim>,
@@ -51,7 +51,8 @@ fn many<P: FilterPolicy>(
     queries.chunks(BATCH).map(&mut ask).sum()
 }
 
-/// What memory alone takes: the offsets and the ends of each query's filter, with nothing asked of them.
+/// The time that memory alone takes: reads the offsets and both ends of each query's filter, and
+/// asks nothing.
 fn touch(reader: &FilterBlockReader<BloomFilterPolicy, &[u8]>, queries: &[(u64, &[u8])]) -> usize {
     let mut filters: [&[u8]; 128] = [&[]; 128];
     let mut sum = 0;
@@ -66,7 +67,7 @@ fn touch(reader: &FilterBlockReader<BloomFilterPolicy, &[u8]>, queries: &[(u64, 
     sum
 }
 
-/// By hashes that were made before.
+/// Asks by hashes that were made before.
 fn by_hash(reader: &FilterBlockReader<BloomFilterPolicy, &[u8]>, hashes: &[(u64, KeyHash)]) -> usize {
     hashes.iter().filter(|(offset, hash)| reader.hash_may_match(*offset, *hash)).count()
 }
@@ -92,7 +93,7 @@ pub(crate) fn cached(timing: Timing, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// A table whose keys are all in one filter.
+/// Asks a table whose keys are all in one filter.
 pub(crate) fn one_filter(timing: Timing, count: usize) -> Result<()> {
     let mut table = Table::new(timing, "Asking one filter for the table (base_lg 63)");
     let present = keys(0, count, Some(16), &[]);
@@ -107,7 +108,7 @@ pub(crate) fn one_filter(timing: Timing, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// One block of filters, in turns by everyone.
+/// One block of filters, asked by all in turns.
 fn ask(table: &mut Table, case: &str, block: &[u8], bits: u32, asked: &Asked, aims: Aims) -> Result<()> {
     let queries = &asked.queries()[..];
     let of_internal = asked.with_suffix(&SUFFIX);
@@ -119,7 +120,7 @@ fn ask(table: &mut Table, case: &str, block: &[u8], bits: u32, asked: &Asked, ai
     let internal = FilterBlockReader::new(InternalFilterPolicy::new(policy), block);
     let theirs = BloomPolicy::new(bits);
     let sstable = || {
-        // Its reader of whole blocks is private; this one finds the filters as ours does.
+        // sstable's reader of whole blocks is private; this one finds the filters as ours does.
         let ask = |(offset, key): &&(u64, &[u8])| {
             reader
                 .filter((offset >> reader.base_lg()) as usize)
@@ -161,7 +162,7 @@ fn ask(table: &mut Table, case: &str, block: &[u8], bits: u32, asked: &Asked, ai
             .aim(aims.many),
     ];
     if block.len() > CACHED {
-        // Behind a base, as it has nothing to do with internal keys.
+        // Before the base of internal keys, with which it has nothing to do.
         contenders.insert(7, contender("memory alone", || touch(&reader, queries)));
     }
     table.row(case, queries.len(), contenders);
@@ -211,7 +212,7 @@ pub(crate) fn memory(timing: Timing, megabytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// What an LSM tree does for a key that is in one of eight tables: ours hashes it once.
+/// The work of an LSM tree for a key in one of eight tables: ours hashes it once.
 pub(crate) fn eight_tables(timing: Timing, count: usize) -> Result<()> {
     const TABLES: usize = 8;
     let policy = BloomFilterPolicy::new(10);
@@ -244,7 +245,7 @@ pub(crate) fn eight_tables(timing: Timing, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// For orientation: fastbloom's filters, in a format of its own and of the same size.
+/// A reference: fastbloom's filters, in their own format and of the same size.
 pub(crate) fn orientation(timing: Timing, count: usize) -> Result<()> {
     let mut table = Table::new(timing, "One filter, by fastbloom in its own format");
     let present = keys(0, count, Some(16), &[]);

@@ -84,7 +84,7 @@ fn case(table: &mut Table, count: usize, len: Option<usize>, per_filter: usize, 
     Ok(())
 }
 
-/// As sstable's own block builder, which is private, calls its policy.
+/// Calls the policy as sstable's own block builder does, which is private.
 fn sstable_filters(keys: &[&[u8]], per_filter: usize, bits: u32) -> Vec<u8> {
     let policy = BloomPolicy::new(bits);
     let (mut filters, mut run, mut starts) = (Vec::new(), Vec::new(), Vec::new());
@@ -100,7 +100,7 @@ fn sstable_filters(keys: &[&[u8]], per_filter: usize, bits: u32) -> Vec<u8> {
     filters
 }
 
-/// Filters of its own format, which is not LevelDB's.
+/// Filters in fastbloom's own format, which is not LevelDB's.
 fn fastbloom_filters(keys: &[&[u8]], per_filter: usize, bits: u32) {
     for keys in keys.chunks(per_filter) {
         let bits = (keys.len() * bits as usize).max(64);

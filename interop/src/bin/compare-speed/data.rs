@@ -6,7 +6,7 @@ use filterblock_interop::random::Random;
 /// Bytes of data blocks for each filter.
 pub(crate) const RANGE: u64 = 2048;
 
-/// `count` random keys of `len` bytes, or of 1 to 64 bytes, with `suffix` behind each.
+/// Makes `count` random keys of `len` bytes, or of 1 to 64 bytes, each followed by `suffix`.
 pub(crate) fn keys(seed: u64, count: usize, len: Option<usize>, suffix: &[u8]) -> Vec<Vec<u8>> {
     let mut random = Random::new(seed);
     let key = |random: &mut Random| {
@@ -18,7 +18,7 @@ pub(crate) fn keys(seed: u64, count: usize, len: Option<usize>, suffix: &[u8]) -
     (0..count).map(|_| key(&mut random)).collect()
 }
 
-/// What the keys are like.
+/// The shape of the keys.
 pub(crate) fn describe(len: Option<usize>) -> String {
     len.map_or_else(|| "1 to 64 bytes".to_owned(), |len| format!("{len} bytes"))
 }
@@ -27,15 +27,16 @@ pub(crate) fn slices(keys: &[Vec<u8>]) -> Vec<&[u8]> {
     keys.iter().map(Vec::as_slice).collect()
 }
 
-/// Queries whose keys lie end to end in the order in which they are asked, so that fetching them takes no time.
+/// Queries whose keys lie end to end in the order in which they are asked, so that fetching them
+/// takes no time.
 pub(crate) struct Asked {
     bytes: Vec<u8>,
-    /// The offset of a data block, and where the key ends.
+    /// The offset of a data block, and the end of the key.
     queries: Vec<(u64, usize)>,
 }
 
 impl Asked {
-    /// In this order.
+    /// Makes queries in this order.
     pub(crate) fn new<'a>(queries: impl IntoIterator<Item = (u64, &'a [u8])>) -> Self {
         let mut bytes = Vec::new();
         let place = |(offset, key): (u64, &[u8])| {
@@ -46,7 +47,7 @@ impl Asked {
         Self { bytes, queries }
     }
 
-    /// Each key with the offset of the data block it would be in, in random order.
+    /// Makes queries of each key with the offset of its data block, in random order.
     pub(crate) fn shuffled(keys: &[Vec<u8>], per_filter: usize) -> Self {
         let mut numbers: Vec<usize> = (0..keys.len()).collect();
         let mut random = Random::new(1);
@@ -56,7 +57,7 @@ impl Asked {
         Self::new(numbers.into_iter().map(|number| ((number / per_filter) as u64 * RANGE, &keys[number][..])))
     }
 
-    /// The same keys with `suffix` behind each.
+    /// Makes the same queries, each key followed by `suffix`.
     pub(crate) fn with_suffix(&self, suffix: &[u8]) -> Self {
         let keys: Vec<_> =
             self.queries().iter().map(|(offset, key)| (*offset, [*key, suffix].concat())).collect();

@@ -1,4 +1,4 @@
-//! goleveldb, in a process of its own, with LevelDB measured right beside it.
+//! goleveldb in its own process, with LevelDB measured right before and after.
 
 use std::fs;
 use std::hint::black_box;
@@ -16,7 +16,7 @@ use crate::timing::{Cell, Table, Timing, median};
 const PER_FILTER: usize = 40;
 const BITS_PER_KEY: u32 = 10;
 
-/// Each key with the offset of the data block it would be in.
+/// Each key with the offset of its data block.
 fn in_order(keys: &[Vec<u8>]) -> Vec<(u64, &[u8])> {
     keys.iter().enumerate().map(|(index, key)| ((index / PER_FILTER) as u64 * RANGE, &key[..])).collect()
 }

@@ -1,4 +1,4 @@
-//! What the figures are of.
+//! The machine and the versions that were measured.
 
 use std::{env, fs, thread};
 
@@ -22,7 +22,7 @@ pub(crate) fn describe() {
     println!("- Ten bits a key are k 6.");
 }
 
-/// What is behind the colon.
+/// Returns the text after the colon.
 fn first_line_with(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;

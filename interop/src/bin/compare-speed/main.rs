@@ -1,5 +1,6 @@
-//! Runs LevelDB's C++, other implementations and ours in turns, checks that they agree, and prints what each takes, in tables of
-//! Markdown. The library's portable code is measured in a process of its own, with LevelDB and all others beside it too.
+//! Runs LevelDB's C++, other implementations and ours in turns, checks that they agree, and prints
+//! their times in Markdown tables. A process of its own measures the library's portable code, again
+//! next to LevelDB and all others.
 
 mod asking;
 mod building;
@@ -72,7 +73,7 @@ enum Section {
 }
 
 impl Section {
-    /// Whether what is timed depends on the library's code for the processor.
+    /// Returns true if the result depends on the library's code for the processor.
     const fn has_two_versions(self) -> bool {
         !matches!(self, Self::Goleveldb | Self::Fastbloom)
     }

@@ -1,4 +1,4 @@
-//! The same program over the library's portable code.
+//! The same program, built with the library's portable code.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -7,14 +7,14 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
 
-/// Such a program, and the options it is to have.
+/// Such a program, and its options.
 pub(crate) struct Portable {
     program: PathBuf,
     options: Vec<String>,
 }
 
 impl Portable {
-    /// Builds it, in a folder beside this program's.
+    /// Builds it, in a folder next to this program's.
     pub(crate) fn build(options: Vec<String>) -> Result<Self> {
         let this = env::current_exe()?;
         let target = this.ancestors().nth(2).context("expected to run from cargo's target folder")?;
@@ -31,7 +31,7 @@ impl Portable {
         Ok(Self { program: target.join("release/compare-speed"), options })
     }
 
-    /// Goes on with the tables of a section.
+    /// Continues the tables of a section.
     pub(crate) fn run(&self, section: &str) -> Result<()> {
         io::stdout().flush()?;
         let status =

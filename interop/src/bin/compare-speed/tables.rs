@@ -44,7 +44,7 @@ fn walk(table: &Table<Bytes>) -> u64 {
     bytes
 }
 
-/// Entries, also as LevelDB takes them.
+/// Entries, also in the form that LevelDB takes.
 fn entries(count: usize) -> (Vec<Entry>, Entries) {
     let mut sorted = keys(0, count, Some(16), &[]);
     sorted.sort();

@@ -3,15 +3,15 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-/// How to time, and how to show it.
+/// Options for timing and printing.
 #[derive(Clone, Copy)]
 pub(crate) struct Timing {
     pub(crate) rounds: usize,
-    /// Without the heading, to go on with a table that another process has begun.
+    /// No heading: the table continues one that another process has begun.
     pub(crate) rows_only: bool,
 }
 
-/// What a ratio to LevelDB should reach at least.
+/// The least ratio to LevelDB that is aimed at.
 #[derive(Clone, Copy)]
 pub(crate) struct Aim {
     pub(crate) portable: f64,
@@ -19,22 +19,22 @@ pub(crate) struct Aim {
 }
 
 impl Aim {
-    /// Whatever code runs.
+    /// The aim for either code.
     pub(crate) const fn always(ratio: f64) -> Self {
         Self { portable: ratio, avx2: ratio }
     }
 }
 
-/// What is timed, and who does it.
+/// An implementation, and its work.
 pub(crate) struct Contender<'a> {
     name: &'a str,
-    /// Whether those behind it are compared with this one.
+    /// True if those after it are compared with this one.
     is_base: bool,
     aim: Option<Aim>,
     work: Box<dyn FnMut() + 'a>,
 }
 
-/// Does the work, and keeps the compiler from dropping what nobody looks at.
+/// Does the work, and keeps the compiler from removing unused results.
 pub(crate) fn contender<'a, T>(name: &'a str, mut work: impl FnMut() -> T + 'a) -> Contender<'a> {
     let work = move || {
         black_box(work());
@@ -42,7 +42,7 @@ pub(crate) fn contender<'a, T>(name: &'a str, mut work: impl FnMut() -> T + 'a) 
     Contender { name, is_base: false, aim: None, work: Box::new(work) }
 }
 
-/// One with which those behind it are compared.
+/// Makes a contender with which those after it are compared.
 pub(crate) fn base<'a, T>(name: &'a str, work: impl FnMut() -> T + 'a) -> Contender<'a> {
     Contender { is_base: true, ..contender(name, work) }
 }
@@ -53,7 +53,7 @@ impl Contender<'_> {
     }
 }
 
-/// Which of the library's code runs here.
+/// Names the code of the library that runs here.
 pub(crate) fn code() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     if cfg!(feature = "simd") && is_x86_feature_detected!("avx2") {
@@ -68,7 +68,7 @@ pub(crate) struct Table {
     begun: bool,
 }
 
-/// One cell: nanoseconds, the ratio of the base to it, and what that should reach.
+/// One cell: nanoseconds, the ratio of the base to it, and the aim.
 pub(crate) struct Cell<'a> {
     pub(crate) column: &'a str,
     pub(crate) time: f64,
@@ -84,7 +84,8 @@ impl Table {
         Self { timing, begun: timing.rows_only }
     }
 
-    /// Runs the contenders in turns, a base first, and prints a row: nanoseconds for each of `operations`, and ratios.
+    /// Runs the contenders in turns, a base first, and prints a row: nanoseconds for each of
+    /// `operations`, and ratios.
     pub(crate) fn row(&mut self, case: &str, operations: usize, mut contenders: Vec<Contender<'_>>) {
         let mut times = vec![Vec::with_capacity(self.timing.rounds); contenders.len()];
         for _ in 0..self.timing.rounds {
@@ -108,7 +109,7 @@ impl Table {
         self.print(case, &cells);
     }
 
-    /// The same with times that were taken elsewhere.
+    /// Prints a row of times that were taken elsewhere.
     pub(crate) fn print(&mut self, case: &str, cells: &[Cell<'_>]) {
         if !self.begun {
             let columns: Vec<_> = cells.iter().map(|cell| cell.column).collect();

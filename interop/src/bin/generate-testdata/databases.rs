@@ -1,4 +1,4 @@
-//! Whole databases, each with the entries of its tables and what lives in it.
+//! Whole databases, each with the entries of its tables and its live entries.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn put(batch: &mut WriteBatch, index: usize, round: usize) {
     batch.put(&key, &value_of(&key, len));
 }
 
-/// A table at each of the levels 0 to 2 that overwrite and delete each other's keys, and a log.
+/// A table on each of the levels 0 to 2, which overwrite and delete each other's keys, and a log.
 fn levels(folder: &Path, options: &DatabaseOptions) -> Result<()> {
     let mut database = Database::open(folder, options)?;
     let mut batch = WriteBatch::new();
@@ -46,14 +46,14 @@ fn levels(folder: &Path, options: &DatabaseOptions) -> Result<()> {
     (0..450).step_by(3).for_each(|index| put(&mut batch, index, 1));
     (0..450).step_by(7).for_each(|index| batch.delete(&key(index)));
     database.write(&batch)?;
-    // A range without keys: the memory goes to a table, and no table is merged with another.
+    // A range without keys: the memtable is written to a table, and no tables are merged.
     database.compact(Some((b"zzz", b"zzzz")));
 
     batch.clear();
     (0..500).step_by(5).for_each(|index| put(&mut batch, index, 2));
     (0..500).step_by(11).for_each(|index| batch.delete(&key(index)));
     database.write(&batch)?;
-    // Opening again turns the log into a table at level 0.
+    // Opening again turns the log into a table on level 0.
     drop(database);
     let mut database = Database::open(folder, options)?;
 
@@ -83,7 +83,7 @@ fn two_tables(folder: &Path, options: &DatabaseOptions) -> Result<()> {
     finish(folder, Database::open(folder, options)?)
 }
 
-/// Lists what is there and removes what names this machine or changes from run to run.
+/// Lists the contents, and removes files that name this machine or change from run to run.
 fn finish(folder: &Path, database: Database) -> Result<()> {
     let mut live = Text::new("<key> <length of its value>: what LevelDB finds in the database");
     database.scan(|key, value| {

@@ -1,4 +1,4 @@
-//! Golden values of what LevelDB writes: hashes, Bloom filters, filter blocks.
+//! Golden values that LevelDB writes: hashes, Bloom filters, filter blocks.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn bloom(folder: &Path) -> Result<()> {
         for count in [0, 1, 2, 7, 13, 40] {
             let mut keys: Vec<Vec<u8>> = (0..count).map(|_| short_key(&mut random)).collect();
             if count == 13 {
-                // Repetitions count when the filter's size is chosen.
+                // Repeated keys count towards the size of the filter.
                 keys[12] = keys[0].clone();
                 keys[11] = keys[0].clone();
             }

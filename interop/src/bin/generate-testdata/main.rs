@@ -1,5 +1,5 @@
-//! Has LevelDB write what lies in `testdata/`: tables, databases, and golden values for the
-//! tests that cannot link LevelDB. A second run gives the same bytes.
+//! Lets LevelDB write the files in `testdata/`: tables, databases, and golden values for the tests
+//! that cannot link LevelDB. A second run gives the same bytes.
 
 mod databases;
 mod golden;

@@ -7,7 +7,7 @@ use filterblock_interop::leveldb::{BlockScript, QueryScript};
 
 use crate::text::{Text, hex};
 
-/// Each is in one filter that the other is not in.
+/// Two keys, each in a filter that the other is not in.
 const KEYS: [&[u8]; 2] = [b"apple", b"pear"];
 
 pub(crate) fn write(folder: &Path) -> Result<()> {
@@ -49,7 +49,7 @@ fn cases(sound: &[u8]) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut case = |name: &str, block: Vec<u8>| cases.push(Case { name: name.replace(' ', "-"), block });
     let array = sound.len() - 5 - 4 * 4;
-    // The block with other offsets: of filter 0 to 3, and of the array.
+    // Blocks with other offsets: of filters 0 to 3, and of the array.
     let with = |changes: &[(usize, u32)]| {
         let mut block = sound.to_vec();
         for &(index, offset) in changes {
@@ -99,7 +99,8 @@ fn cases(sound: &[u8]) -> Vec<Case> {
     cases
 }
 
-/// Every value of the last byte: one that shifts all of a block offset away, and those beyond.
+/// Every value of the last byte, including one that shifts a whole block offset away, and those
+/// above 63.
 fn base_lg_cases(text: &mut Text) {
     let mut script = BlockScript::new();
     script.begin(10);

@@ -22,7 +22,8 @@ pub(crate) fn words() -> Set {
     set
 }
 
-/// Keys of all lengths up to 24, the empty one among them, mostly of bytes where signs and ends matter.
+/// Keys of all lengths up to 24, including the empty key, mostly of bytes at the borders of signed
+/// and unsigned ranges.
 pub(crate) fn binary() -> Set {
     const BYTES: [u8; 8] = [0x00, 0x00, 0x01, 0x7f, 0x80, 0xfe, 0xff, 0xff];
     let mut random = Random::new(2);
@@ -41,7 +42,7 @@ pub(crate) fn binary() -> Set {
     set
 }
 
-/// Consecutive numbers: no separator can be shorter than the key it stands for.
+/// Consecutive numbers: no separator can be shorter than its key.
 pub(crate) fn dense() -> Set {
     (0..500).map(|i| (format!("key{i:05}").into_bytes(), 8)).collect()
 }
@@ -52,7 +53,7 @@ pub(crate) fn large() -> Set {
     (0..75).map(|i| (format!("object-{i:04}").into_bytes(), random.between(1400, 2400) as usize)).collect()
 }
 
-/// Random keys that Snappy cannot make smaller.
+/// Random keys that Snappy cannot compress.
 pub(crate) fn noise() -> Set {
     let mut random = Random::new(4);
     (0..50)
@@ -63,7 +64,7 @@ pub(crate) fn noise() -> Set {
         .collect()
 }
 
-/// Internal keys, in their order: up to four versions of each user key, some of them deletions.
+/// Internal keys in order: up to four versions of each user key, some of them deletions.
 pub(crate) fn versions() -> Vec<(Vec<u8>, Vec<u8>, usize)> {
     let mut random = Random::new(5);
     let mut entries = Vec::new();

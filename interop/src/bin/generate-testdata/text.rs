@@ -1,15 +1,15 @@
-//! The plain text files that stand beside tables, and those of golden values.
+//! The text files next to tables, and those of golden values.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Lines under a header that names their origin.
+/// Lines below a header that names their origin.
 pub(crate) struct Text(String);
 
 impl Text {
-    /// `about` says what a line holds; it may take several lines.
+    /// Begins a file. `about` says what a line holds, and may have several lines.
     pub(crate) fn new(about: &str) -> Self {
         let mut text = Self(String::new());
         text.line("# By LevelDB 1.23, written by `generate-testdata` in interop/. See testdata/README.md.");
@@ -27,12 +27,13 @@ impl Text {
     }
 }
 
-/// Lowercase hexadecimal, and `-` for no bytes, so that every field of a line holds something.
+/// Lowercase hexadecimal, and `-` for no bytes, so that no field of a line is empty.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     if bytes.is_empty() { "-".to_owned() } else { filterblock_interop::hex(bytes) }
 }
 
-/// The value of a (user) key: its hexadecimal digits and a semicolon, repeated, cut to `len` bytes.
+/// The value of a (user) key: its hexadecimal digits and a semicolon, repeated and cut to `len`
+/// bytes.
 pub(crate) fn value_of(key: &[u8], len: usize) -> Vec<u8> {
     let unit = format!("{};", filterblock_interop::hex(key));
     unit.bytes().cycle().take(len).collect()

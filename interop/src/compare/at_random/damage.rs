@@ -1,4 +1,4 @@
-//! Damage to the filter block of a table, its length and everything else being left as they are.
+//! Damage to the filter block of a table. Its length and everything else stay as they are.
 
 use crate::random::Random;
 
@@ -37,7 +37,7 @@ impl Damage {
         }
     }
 
-    /// The damaged block; `None` if there is nothing in this one to damage in this way.
+    /// Returns the damaged block. `None` if this block offers nothing to damage in this way.
     pub(super) fn apply(self, random: &mut Random, block: &[u8]) -> Option<Vec<u8>> {
         let parts = Parts::of(block)?;
         let damaged = match self {
@@ -59,7 +59,8 @@ impl Damage {
             Self::FlippedBits => {
                 let mut block = block.to_vec();
                 for _ in 0..random.between(1, 8) {
-                    // The last byte has a damage of its own; from 64 on, LevelDB's behaviour is undefined.
+                    // The last byte has a damage of its own; from 64 on, LevelDB's behaviour is
+                    // undefined.
                     let bit = random.index((block.len() - 1) * 8);
                     block[bit / 8] ^= 1 << (bit % 8);
                 }
@@ -80,7 +81,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// `None` without any filters.
+    /// `None` if there are no filters.
     fn of(block: &'a [u8]) -> Option<Self> {
         let array_end = block.len().checked_sub(5)?;
         let word = |at: usize| Some(u32::from_le_bytes(*block.get(at..)?.first_chunk()?) as usize);
@@ -91,7 +92,7 @@ impl<'a> Parts<'a> {
         Some(Self { block, filters, array, array_end })
     }
 
-    /// The place of a filter of at least one byte of bits.
+    /// Chooses a filter with at least one byte of bits.
     fn some_filter(&self, random: &mut Random) -> Option<std::ops::Range<usize>> {
         let used: Vec<_> = self.filters.iter().filter(|filter| filter.len() >= 2).collect();
         let filter = used.get(random.index(used.len().max(1)))?;
@@ -136,7 +137,7 @@ impl<'a> Parts<'a> {
         block
     }
 
-    /// Each of two filters where the other was.
+    /// Swaps two filters.
     fn swap(&self, random: &mut Random) -> Option<Vec<u8>> {
         let mut filters = self.filters.clone();
         if filters.len() < 2 {

@@ -1,5 +1,5 @@
-//! Databases made at random by LevelDB and goleveldb, what `filterblock query` and `filterblock verify` say of them, and what
-//! `verify` says once their filters are damaged.
+//! Random databases by LevelDB and goleveldb, the answers of `filterblock query` and `filterblock
+//! verify`, and those of `verify` after the filters have been damaged.
 
 mod damage;
 mod plan;
@@ -24,13 +24,13 @@ use crate::hex;
 use crate::leveldb::{QueryScript, Table, TableOptions, tables_in};
 use crate::random::Random;
 
-/// In how many tables of a database filters are damaged, and how often in each way.
+/// Number of tables of a database whose filters are damaged, and the number of times in each way.
 const DAMAGED_TABLES: usize = 3;
 const DAMAGES_OF_A_KIND: usize = 2;
-/// How many absent keys are asked for alone.
+/// Number of absent keys that are asked for alone.
 const ABSENT: usize = 4;
 
-/// What was looked at. No stored key was denied, and every damage that denies one was found.
+/// The counts. No stored key was denied, and every damage that denies one was found.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The seed of all cases.
@@ -47,7 +47,7 @@ pub struct Report {
     pub several_levels: u64,
     /// Live tables on each level.
     pub tables: [u64; 7],
-    /// Writes to keys that were there before.
+    /// Writes to keys that existed before.
     pub overwrites: u64,
     /// Deletions.
     pub deletions: u64,
@@ -55,13 +55,13 @@ pub struct Report {
     pub snapshots: u64,
     /// Entries of all tables, each found by `verify`.
     pub entries: u64,
-    /// Keys stored in a table that `query` was asked for; none was denied.
+    /// Queries for keys stored in a table. None was denied.
     pub stored: u64,
-    /// Keys in no table that `query` was asked for alone, and how often it said that they are in none.
+    /// Queries for single keys that are in no table.
     pub absent: u64,
-    /// How often that was.
+    /// Those that `query` answered with certainty: in no table.
     pub absent_denied: u64,
-    /// For each kind of damage: how often it was done, denied a key, and was found to.
+    /// For each kind of damage: how often it was done, denied a key, and was found.
     damages: BTreeMap<Damage, Counts>,
 }
 
@@ -71,33 +71,35 @@ struct Counts {
     denying: u64,
     found: u64,
     denied_keys: u64,
-    /// Denies a key by goleveldb's hash and none by that of LevelDB up to 1.17 under the same name, so that nothing tells it from a
-    /// sound table of the latter's. Not among `denying`.
+    /// Cases that deny a key by goleveldb's hash and none by that of LevelDB up to 1.17 under the
+    /// same name. Nothing distinguishes such a table from a sound one of that LevelDB. Not counted
+    /// in `denying`.
     ambiguous: u64,
 }
 
 impl Report {
-    /// How many filter blocks were damaged.
+    /// The number of filter blocks that were damaged.
     pub fn damages(&self) -> u64 {
         self.damages.values().map(|counts| counts.done).sum()
     }
 
-    /// How many of the damages denied a stored key, asked by LevelDB's own reader.
+    /// The number of damaged blocks that deny a stored key, by LevelDB's own reader.
     pub fn denying(&self) -> u64 {
         self.damages.values().map(|counts| counts.denying).sum()
     }
 
-    /// How many of these `verify` found, with the same number of keys denied.
+    /// The number of these that `verify` found, with the same number of denied keys.
     pub fn found(&self) -> u64 {
         self.damages.values().map(|counts| counts.found).sum()
     }
 
-    /// How many besides make of a table by goleveldb what LevelDB up to 1.17 might have written: one name, two hashes.
+    /// The number of further cases in which damage turns a table of goleveldb's into one that
+    /// LevelDB up to 1.17 might have written: one name, two hashes.
     pub fn ambiguous(&self) -> u64 {
         self.damages.values().map(|counts| counts.ambiguous).sum()
     }
 
-    /// How many kinds of damage there were.
+    /// The number of kinds of damage that occurred.
     pub fn kinds(&self) -> usize {
         self.damages.len()
     }
@@ -137,10 +139,11 @@ impl fmt::Display for Report {
     }
 }
 
-/// Makes so many databases, every second by goleveldb if `goleveldb` is its program `go/databases`, and checks each.
+/// Makes `databases` databases and checks each. If `goleveldb` is its program `go/databases`,
+/// goleveldb makes every second one.
 ///
-/// What is stored is learnt from LevelDB's own `Table`, and what a damaged filter denies from its `FilterBlockReader`. goleveldb's is
-/// the same, and its hash too.
+/// LevelDB's own `Table` tells what is stored, and its `FilterBlockReader` what a damaged filter
+/// denies. goleveldb's reader and hash are the same.
 pub fn run(databases: u64, seed: u64, goleveldb: Option<&Path>) -> Result<Report> {
     let mut report = Report { seed, ..Report::default() };
     for case in 0..databases {
@@ -158,12 +161,13 @@ pub fn run(databases: u64, seed: u64, goleveldb: Option<&Path>) -> Result<Report
     Ok(report)
 }
 
-/// A database, and what LevelDB finds in its tables.
+/// A database, and the contents of its tables as LevelDB reads them.
 struct Case<'a> {
     folder: &'a Path,
     plan: &'a Plan,
     tables: BTreeMap<String, Stored>,
-    /// Whether the newest version of some key is in no live table, or the newest log holds anything.
+    /// True if the newest version of some key is in no live table, or if the newest log is not
+    /// empty.
     has_log: bool,
 }
 
@@ -171,7 +175,7 @@ struct Stored {
     file: Vec<u8>,
     is_live: bool,
     entries: u64,
-    /// Each user key, and the data blocks with versions of it.
+    /// Each user key, with the data blocks that have versions of it.
     keys: BTreeMap<Vec<u8>, Vec<u64>>,
 }
 
@@ -185,11 +189,11 @@ impl<'a> Case<'a> {
             let number: u64 = name.trim_end_matches(".ldb").parse()?;
             let is_live = live.contains(&number);
             if !is_live && !file.ends_with(&0xdb47_7524_8b80_fb57_u64.to_le_bytes()) {
-                // A database that is closed leaves the table behind that it was just writing.
+                // Closing a database leaves behind the table that was being written.
                 continue;
             }
             let stored = Stored::new(file, is_live).with_context(|| name.clone())?;
-            // What is obsolete may hold what has been deleted since.
+            // Obsolete tables may hold keys that have been deleted since.
             for (key, _) in stored.raw_entries()?.iter().filter(|_| is_live) {
                 let (user_key, tag) = split(key)?;
                 let entry = newest.entry(user_key.to_vec()).or_default();
@@ -234,7 +238,7 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// Nothing is found, and every entry is.
+    /// Checks that `verify` finds no fault and all entries.
     fn verify(&self, report: &mut Report) -> Result<()> {
         let outcome = tool::run(&arguments(&["verify", "--json", "--jobs", "1"], self.folder));
         ensure!(outcome.status == 0, "verify of a sound database: {outcome:?}");
@@ -251,7 +255,8 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// No stored key is denied, alone or among others, and nothing is where a log has data.
+    /// Checks that `query` denies no stored key, alone or among others, and answers nothing with
+    /// certainty if a log has data.
     fn query(&self, random: &mut Random, report: &mut Report) -> Result<()> {
         let mut all: BTreeSet<&[u8]> = self.plan.live.keys().map(Vec::as_slice).collect();
         all.extend(self.tables.values().flat_map(|stored| stored.keys.keys().map(Vec::as_slice)));
@@ -298,7 +303,7 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// Whatever denies a stored key is found.
+    /// Checks that `verify` finds every damage that denies a stored key.
     fn damage(&self, random: &mut Random, report: &mut Report) -> Result<()> {
         let mut names: Vec<&String> =
             self.tables.iter().filter(|(_, stored)| stored.is_live).map(|(name, _)| name).collect();
@@ -317,7 +322,7 @@ impl<'a> Case<'a> {
                 let [line] = &lines[..] else { anyhow::bail!("one line: {outcome:?}") };
                 let counts = report.damages.entry(damage).or_default();
                 counts.done += 1;
-                // Whichever hash of the two fits better is taken to be the writer's.
+                // The tool assumes the hash of the two that fits better.
                 let denied = match by_signed {
                     Some(by_signed) if self.plan.by_goleveldb => {
                         counts.ambiguous += u64::from(denied > 0 && by_signed == 0);
@@ -345,9 +350,9 @@ impl<'a> Case<'a> {
 
 struct Damaged {
     file: Vec<u8>,
-    /// How many entries the damaged filters deny, by LevelDB's reader.
+    /// Number of entries that the damaged filters deny, by LevelDB's reader.
     denied: u64,
-    /// And how many by the hash of LevelDB up to 1.17, for filters under the name that it used.
+    /// The same by the hash of LevelDB up to 1.17, for filters under its name.
     by_signed: Option<u64>,
 }
 
@@ -367,7 +372,7 @@ impl Stored {
             }
         }
         stored.keys = keys;
-        // LevelDB finds the same.
+        // LevelDB finds the same keys.
         let raw = stored.raw_entries()?;
         stored.entries = raw.len() as u64;
         let by_leveldb: BTreeSet<&[u8]> =
@@ -376,7 +381,7 @@ impl Stored {
         Ok(stored)
     }
 
-    /// All entries, by LevelDB.
+    /// All entries, read by LevelDB.
     fn raw_entries(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let options = TableOptions { internal_keys: true, ..TableOptions::default() };
         Table::open(&options, &self.file)?.entries()
@@ -393,7 +398,8 @@ impl Stored {
         let start = usize::try_from(handle.offset)?;
         let end = start + block.len();
         file[start..end].copy_from_slice(&block);
-        // Over the contents and the compression type, masked as LevelDB's `util/crc32c.h` does.
+        // The checksum covers the contents and the compression type, and is masked as in LevelDB's
+        // `util/crc32c.h`.
         let crc = crc32c::crc32c(&file[start..=end]);
         let masked = crc.rotate_right(15).wrapping_add(0xa282_ead8);
         file[end + 1..end + 5].copy_from_slice(&masked.to_le_bytes());
@@ -419,13 +425,13 @@ impl Stored {
     }
 }
 
-/// The user key, and the sequence number and type behind it.
+/// Splits off the sequence number and type after the user key.
 fn split(internal_key: &[u8]) -> Result<(&[u8], u64)> {
     let (user_key, tag) = internal_key.split_last_chunk::<8>().context("an internal key")?;
     Ok((user_key, u64::from_le_bytes(*tag)))
 }
 
-/// Whether the newest log has anything in it.
+/// Returns true if the newest log is not empty.
 fn holds_log(folder: &Path) -> Result<bool> {
     let files = DatabaseFiles::list(folder)?;
     Ok(files.of_kind(FileKind::Log).last().is_some_and(|log| log.len > 0))

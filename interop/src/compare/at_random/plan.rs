@@ -1,4 +1,4 @@
-//! How a random database comes about: who writes it, with what options, in which steps.
+//! The plan of a random database: its writer, its options, its steps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ pub(super) struct Plan {
     write_buffer: usize,
     snappy: bool,
     steps: Vec<Step>,
-    /// What lives in the end: a key that is deleted, or never was written, is not in it.
+    /// The live entries at the end, without deleted keys.
     pub(super) live: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) overwrites: u64,
     pub(super) deletions: u64,
@@ -47,7 +47,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// What the program `go/databases` calls it.
+    /// The name that the program `go/databases` uses for it.
     const fn name(self) -> &'static str {
         match self {
             Self::Bytewise => "bytewise",
@@ -93,7 +93,7 @@ impl Plan {
         for _ in 0..random.between(1, MAX_ROUNDS) {
             plan.round(random, &keys);
         }
-        // In the end something stays in a log, or not.
+        // Ends with a compaction, with a reopening, or with writes that stay in a log.
         match random.below(3) {
             0 => plan.steps.push(Step::Compact(None)),
             1 => plan.steps.push(Step::Reopen),
@@ -143,7 +143,7 @@ impl Plan {
         self.steps.push(step);
     }
 
-    /// Makes the database in `folder`; `goleveldb` is the program `go/databases`.
+    /// Makes the database in `folder`. `goleveldb` is the program `go/databases`.
     pub(super) fn write(&self, folder: &Path, goleveldb: Option<&Path>) -> Result<()> {
         match goleveldb.filter(|_| self.by_goleveldb) {
             Some(program) => self.write_with_goleveldb(folder, program),
@@ -189,7 +189,8 @@ impl Plan {
                 Step::Put(key, value) => writeln!(steps, "put ={} ={}", hex(key), hex(value))?,
                 Step::Delete(key) => writeln!(steps, "delete ={}", hex(key))?,
                 Step::Write => writeln!(steps, "write")?,
-                // goleveldb looks for tables that overlap by bytes.Compare, whatever the comparer, and brings back what was deleted.
+                // goleveldb finds overlapping tables by bytes.Compare, whatever the comparer, and
+                // so brings deleted keys back.
                 Step::Compact(_) if self.order == Order::Reversed => {}
                 Step::Compact(None) => writeln!(steps, "compact")?,
                 Step::Compact(Some((a, b))) => writeln!(steps, "compact ={} ={}", hex(a), hex(b))?,

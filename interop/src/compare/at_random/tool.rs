@@ -1,4 +1,4 @@
-//! The program `filterblock`, run within this process.
+//! The program `filterblock`, run in-process.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-/// What a run of the program gave.
+/// The result of a run of the program.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) status: u8,
@@ -41,7 +41,7 @@ impl Write for Shared {
     }
 }
 
-/// Runs it on these arguments.
+/// Runs it with these arguments.
 pub(super) fn run(arguments: &[OsString]) -> Outcome {
     let (out, messages) = (Shared::default(), Shared::default());
     let arguments = [OsString::from("filterblock")].into_iter().chain(arguments.iter().cloned());

@@ -73,7 +73,8 @@ impl Database {
         let options = RawDatabaseOptions::new(options, policy.as_ref());
         let mut raw = ptr::null_mut();
         check(|error| {
-            // SAFETY: path and options are copied; the policy they point to is dropped after the database.
+            // SAFETY: path and options are copied; the policy they point to is dropped after the
+            // database.
             raw = unsafe { fb_db_open(path.as_ptr(), &options, error) };
             u8::from(!raw.is_null())
         })?;
@@ -81,14 +82,14 @@ impl Database {
     }
 
     pub(in crate::leveldb) fn write(&self, script: &Script) -> Result<()> {
-        // SAFETY: the database is ours; `WriteBatch` lets only whole operations arise.
+        // SAFETY: the database is ours; `WriteBatch` produces only complete operations.
         check(|error| unsafe { fb_db_write(self.raw.as_ptr(), Bytes::new(script.as_slice()), error) })
     }
 
     pub(in crate::leveldb) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut value = None;
         with_sink(&mut |bytes| value = Some(bytes.to_vec()), |found| {
-            // SAFETY: the database is ours; key and sinks are used during the call only.
+            // SAFETY: the database is ours; key and sinks are used only during the call.
             check(|error| unsafe { fb_db_get(self.raw.as_ptr(), Bytes::new(key), found, error) })
         })?;
         Ok(value)
@@ -96,7 +97,7 @@ impl Database {
 
     pub(in crate::leveldb) fn scan(&self, mut entry: &mut EntryFn<'_>) -> Result<()> {
         let entries = entry_sink(&raw mut entry);
-        // SAFETY: the database is ours; the sinks are used during the call only.
+        // SAFETY: the database is ours; the sinks are used only during the call.
         check(|error| unsafe { fb_db_scan(self.raw.as_ptr(), entries, error) })
     }
 
@@ -118,7 +119,7 @@ impl Database {
     pub(in crate::leveldb) fn property(&self, name: &str) -> Option<String> {
         let name = CString::new(name).ok()?;
         let mut known = 0;
-        // SAFETY: the database is ours; name and sink are used during the call only.
+        // SAFETY: the database is ours; name and sink are used only during the call.
         let value = collect(|sink| known = unsafe { fb_db_property(self.raw.as_ptr(), name.as_ptr(), sink) });
         (known != 0).then(|| String::from_utf8_lossy(&value).into_owned())
     }
@@ -135,7 +136,7 @@ pub(in crate::leveldb) fn repair(folder: &Path, options: &DatabaseOptions) -> Re
     let path = CString::new(folder.as_os_str().as_bytes())?;
     let policy = Policy::of(options)?;
     let options = RawDatabaseOptions::new(options, policy.as_ref());
-    // SAFETY: path, options, policy and sink are used during the call only.
+    // SAFETY: path, options, policy and sink are used only during the call.
     check(|error| unsafe { fb_db_repair(path.as_ptr(), &options, error) })
 }
 

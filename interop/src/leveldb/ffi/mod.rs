@@ -1,4 +1,5 @@
-//! Everything unsafe: the functions of `shim/abi.h`, owners for what they create, and here what passes bytes across.
+//! Everything unsafe: the functions of `shim/abi.h`, owners for what they create, and, in this
+//! file, the passing of bytes.
 
 mod database;
 mod filter;
@@ -34,7 +35,7 @@ impl Bytes {
 
     /// # Safety
     ///
-    /// What it points to must be valid and unchanged for `'a`.
+    /// The bytes that it points to must be valid and unchanged for `'a`.
     unsafe fn as_slice<'a>(self) -> &'a [u8] {
         if self.size == 0 {
             return &[]; // The pointer may be null.
@@ -44,7 +45,7 @@ impl Bytes {
     }
 }
 
-/// `fb_sink`, `fb_source` or `fb_entries`: a function to call back, and the boxed closure that it calls.
+/// `fb_sink`, `fb_source` or `fb_entries`: a callback, and the boxed closure that it calls.
 #[repr(C)]
 struct Callback<F> {
     context: *mut c_void,
@@ -55,7 +56,7 @@ type Sink = Callback<extern "C" fn(*mut c_void, Bytes)>;
 type Source = Callback<extern "C" fn(*mut c_void, u64, usize, *mut u8) -> u8>;
 type EntrySink = Callback<extern "C" fn(*mut c_void, Bytes, Bytes) -> u8>;
 
-/// `to` must stay where it is, and unused by others, while the callback is in use.
+/// `to` must not move, and must not be used by others, while the callback is in use.
 fn sink(to: *mut Box<SinkFn<'_>>) -> Sink {
     extern "C" fn append(context: *mut c_void, piece: Bytes) {
         // SAFETY: `sink` made the context from such a box, which nobody else uses meanwhile.
@@ -66,7 +67,7 @@ fn sink(to: *mut Box<SinkFn<'_>>) -> Sink {
     Sink { context: to.cast(), function: append }
 }
 
-/// `from` must stay where it is while the callback is in use.
+/// `from` must not move while the callback is in use.
 fn source(from: *mut Box<SourceFn<'_>>) -> Source {
     extern "C" fn read(context: *mut c_void, offset: u64, size: usize, to: *mut u8) -> u8 {
         // SAFETY: `source` made the context from such a box, which is only ever shared.
@@ -81,10 +82,11 @@ fn source(from: *mut Box<SourceFn<'_>>) -> Source {
     Source { context: from.cast(), function: read }
 }
 
-/// `to` must stay where it is, and unused by others, while the callback is in use.
+/// `to` must not move, and must not be used by others, while the callback is in use.
 fn entry_sink(to: *mut &mut EntryFn<'_>) -> EntrySink {
     extern "C" fn entry(context: *mut c_void, key: Bytes, value: Bytes) -> u8 {
-        // SAFETY: `entry_sink` made the context from such a reference, which nobody else uses meanwhile.
+        // SAFETY: `entry_sink` made the context from such a reference, which nobody else uses
+        // meanwhile.
         let to = unsafe { &mut *context.cast::<&mut EntryFn<'_>>() };
         // SAFETY: the shim passes keys and values that live through the call.
         let (key, value) = unsafe { (key.as_slice(), value.as_slice()) };
@@ -93,14 +95,14 @@ fn entry_sink(to: *mut &mut EntryFn<'_>) -> EntrySink {
     EntrySink { context: to.cast(), function: entry }
 }
 
-/// Calls a function that may fail, and returns the message it gave as an error.
+/// Calls a function that may fail, and returns its message as an error.
 fn check(call: impl FnOnce(Sink) -> u8) -> Result<()> {
     let mut succeeded = 0;
     let message = collect(|error| succeeded = call(error));
     if succeeded != 0 { Ok(()) } else { Err(anyhow!("LevelDB: {}", String::from_utf8_lossy(&message))) }
 }
 
-/// Calls a function that gives bytes.
+/// Calls a function that returns bytes.
 fn collect(call: impl FnOnce(Sink)) -> Vec<u8> {
     let mut bytes = Vec::new();
     with_sink(&mut |piece| bytes.extend_from_slice(piece), call);

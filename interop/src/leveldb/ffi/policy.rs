@@ -1,4 +1,4 @@
-//! Our filter policies as LevelDB's: `fb_policy`.
+//! Our filter policies in the form of LevelDB's: `fb_policy`.
 
 use std::ffi::{CString, c_char, c_void};
 use std::slice;
@@ -17,7 +17,7 @@ pub(super) struct RawPolicy {
     key_may_match: extern "C" fn(*mut c_void, Bytes, Bytes) -> u8,
 }
 
-/// A policy, with what the other side needs to call it.
+/// A policy, with the pointers that the other side needs to call it.
 pub(super) struct Policy {
     /// From `Box::into_raw`: the other side holds these pointers too.
     raw: *mut RawPolicy,
@@ -26,7 +26,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// The policy of ours that a database is to use, if any.
+    /// Our policy that a database uses, if any.
     pub(super) fn of(options: &DatabaseOptions) -> Result<Option<Self>> {
         let Filter::Policy(policy) = &options.filter else { return Ok(None) };
         let name = CString::new(policy.name())?;
@@ -42,7 +42,7 @@ impl Policy {
 
 impl Drop for Policy {
     fn drop(&mut self) {
-        // SAFETY: both came from `of`, are dropped once, and whoever used them is gone.
+        // SAFETY: both came from `of`, are dropped once, and their users are gone.
         unsafe {
             drop(Box::from_raw(self.raw));
             drop(Box::from_raw(self.policy));
@@ -57,22 +57,25 @@ extern "C" fn create(
     count: usize,
     filter: Sink,
 ) {
-    // SAFETY: `Policy::of` made the context from such a policy, which is only ever shared, between threads too.
+    // SAFETY: `Policy::of` made the context from such a policy, which is only ever shared, also
+    // between threads.
     let policy = unsafe { &*context.cast::<SharedPolicy>() };
-    // SAFETY: LevelDB passes two arrays of `count` elements, which describe keys that live through the call.
+    // SAFETY: LevelDB passes two arrays of `count` elements, which describe keys that live through
+    // the call.
     let keys: KeyBuf = unsafe {
         let keys = slice::from_raw_parts(keys, count);
         let sizes = slice::from_raw_parts(sizes, count);
         keys.iter().zip(sizes).map(|(&data, &size)| Bytes { data, size }.as_slice()).collect()
     };
     let mut bytes = Vec::new();
-    // LevelDB has no way to hear of an error, and a filter that was not made would deny every key.
+    // LevelDB cannot be told about an error, and a missing filter would deny every key.
     policy.create_filter(keys.as_keys(), &mut bytes).expect("a filter of these keys");
     (filter.function)(filter.context, Bytes::new(&bytes));
 }
 
 extern "C" fn key_may_match(context: *mut c_void, key: Bytes, filter: Bytes) -> u8 {
-    // SAFETY: `Policy::of` made the context from such a policy, which is only ever shared, between threads too.
+    // SAFETY: `Policy::of` made the context from such a policy, which is only ever shared, also
+    // between threads.
     let policy = unsafe { &*context.cast::<SharedPolicy>() };
     // SAFETY: LevelDB passes bytes that live through the call.
     let (key, filter) = unsafe { (key.as_slice(), filter.as_slice()) };

@@ -51,21 +51,21 @@ unsafe extern "C" {
     fn fb_speed_walk_file(path: *const c_char, bytes: *mut u64, error: Sink) -> u8;
 }
 
-/// Keys or blocks as the other side takes them.
+/// Keys or blocks in the form that the other side takes.
 pub struct Slices<'a>(Vec<Bytes>, PhantomData<&'a [u8]>);
 
 impl<'a> Slices<'a> {
-    /// They stay where they are.
+    /// The borrowed bytes, which do not move.
     pub fn new(slices: &[&'a [u8]]) -> Self {
         Self(slices.iter().map(|slice| Bytes::new(slice)).collect(), PhantomData)
     }
 }
 
-/// Queries, each the offset of a data block and a key, as the other side takes them.
+/// Queries, each the offset of a data block and a key, in the form that the other side takes.
 pub struct Queries<'a>(Vec<RawQuery>, PhantomData<&'a [u8]>);
 
 impl<'a> Queries<'a> {
-    /// The keys stay where they are.
+    /// The borrowed keys, which do not move.
     pub fn new(queries: &[(u64, &'a [u8])]) -> Self {
         let raw = |&(offset, key): &(u64, &[u8])| RawQuery { offset, key: Bytes::new(key) };
         Self(queries.iter().map(raw).collect(), PhantomData)
@@ -76,19 +76,19 @@ impl<'a> Queries<'a> {
 pub struct Loops(RawPolicy);
 
 impl Loops {
-    /// With so many bits a key, over internal keys or plain ones.
+    /// A policy with this many bits a key, over internal keys or plain ones.
     pub fn new(bits: u32, internal_keys: bool) -> Self {
         Self(RawPolicy { bits_per_key: bits_per_key(Some(bits)), internal_keys: internal_keys.into() })
     }
 
-    /// The filter block with `per_filter` keys for each 2 KiB of data blocks.
+    /// Builds the filter block with `per_filter` keys for each 2 KiB of data blocks.
     pub fn build(&self, keys: &Slices<'_>, per_filter: usize) -> Vec<u8> {
         let Slices(keys, _) = keys;
-        // SAFETY: policy and keys live through the call, and so does the sink.
+        // SAFETY: policy, keys and sink live through the call.
         collect(|block| unsafe { fb_speed_build(&self.0, keys.as_ptr(), keys.len(), per_filter, block) })
     }
 
-    /// One byte for each query: 1 where the key may match.
+    /// Returns one byte for each query: 1 if the key may match.
     pub fn ask(&self, block: &[u8], queries: &Queries<'_>, answers: &mut Vec<u8>) {
         let Queries(queries, _) = queries;
         answers.resize(queries.len(), 0);
@@ -98,7 +98,7 @@ impl Loops {
         };
     }
 
-    /// One byte for each query: in how many of the blocks the key may match.
+    /// Returns one byte for each query: the number of blocks in which the key may match.
     pub fn ask_tables(&self, blocks: &Slices<'_>, queries: &Queries<'_>, answers: &mut Vec<u8>) {
         let (Slices(blocks, _), Queries(queries, _)) = (blocks, queries);
         answers.resize(queries.len(), 0);
@@ -110,19 +110,21 @@ impl Loops {
     }
 }
 
-/// Opens the table and walks it `times` times, with checksums. Returns how many bytes keys and values have.
+/// Opens the table and walks it `times` times, with checksums. Returns the number of bytes of keys
+/// and values.
 pub fn walk(table: &[u8], times: u64) -> Result<u64> {
     let mut bytes = 0;
-    // SAFETY: the table and the place for the sum live through the call, and so does the sink.
+    // SAFETY: the table, the place for the sum and the sink live through the call.
     check(|error| unsafe { fb_speed_walk(Bytes::new(table), times, &mut bytes, error) })?;
     Ok(bytes)
 }
 
-/// Opens the table at `path` as LevelDB opens files and walks it with checksums. Returns how many bytes keys and values have.
+/// Opens the table at `path` as LevelDB opens files, and walks it with checksums. Returns the
+/// number of bytes of keys and values.
 pub fn walk_file(path: &Path) -> Result<u64> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     let mut bytes = 0;
-    // SAFETY: the path and the place for the sum live through the call, and so does the sink.
+    // SAFETY: the path, the place for the sum and the sink live through the call.
     check(|error| unsafe { fb_speed_walk_file(path.as_ptr(), &mut bytes, error) })?;
     Ok(bytes)
 }

@@ -87,14 +87,14 @@ impl<'a> TableBuilder<'a> {
     }
 
     pub(in crate::leveldb) fn finish(self) -> Result<()> {
-        // SAFETY: the builder is ours and, since this takes it, not finished before.
+        // SAFETY: the builder is ours, and is finished only once, since this takes it.
         check(|error| unsafe { fb_table_builder_finish(self.raw.as_ptr(), error) })
     }
 }
 
 impl Drop for TableBuilder<'_> {
     fn drop(&mut self) {
-        // SAFETY: both came from `new` and are dropped once, the one that uses the other first.
+        // SAFETY: both came from `new` and are dropped once, the user of the other first.
         unsafe {
             fb_table_builder_free(self.raw.as_ptr());
             drop(Box::from_raw(self.file));
@@ -133,17 +133,17 @@ impl<'a> Table<'a> {
 
     pub(in crate::leveldb) fn scan(&self, mut entry: &mut EntryFn<'_>) -> Result<()> {
         let entries = entry_sink(&raw mut entry);
-        // SAFETY: the table is ours; the sinks are used during the call only.
+        // SAFETY: the table is ours; the sinks are used only during the call.
         check(|error| unsafe { fb_table_scan(self.raw.as_ptr(), entries, error) })
     }
 
     pub(in crate::leveldb) fn seek(&self, key: &[u8]) -> Result<Option<Entry>> {
-        // SAFETY: the table is ours; key and sinks are used during the call only.
+        // SAFETY: the table is ours; key and sinks are used only during the call.
         find(|found, error| unsafe { fb_table_seek(self.raw.as_ptr(), Bytes::new(key), found, error) })
     }
 
     pub(in crate::leveldb) fn get(&self, key: &[u8]) -> Result<Option<Entry>> {
-        // SAFETY: the table is ours; key and sinks are used during the call only.
+        // SAFETY: the table is ours; key and sinks are used only during the call.
         find(|found, error| unsafe { fb_table_get(self.raw.as_ptr(), Bytes::new(key), found, error) })
     }
 
@@ -157,7 +157,7 @@ impl<'a> Table<'a> {
 
 impl Drop for Table<'_> {
     fn drop(&mut self) {
-        // SAFETY: both came from `open` and are dropped once, the one that uses the other first.
+        // SAFETY: both came from `open` and are dropped once, the user of the other first.
         unsafe {
             fb_table_free(self.raw.as_ptr());
             drop(Box::from_raw(self.file));
@@ -165,7 +165,7 @@ impl Drop for Table<'_> {
     }
 }
 
-/// Calls a function that gives at most one entry.
+/// Calls a function that returns at most one entry.
 fn find(call: impl FnOnce(EntrySink, Sink) -> u8) -> Result<Option<Entry>> {
     let mut found = None;
     let mut keep = |key: &[u8], value: &[u8]| {

@@ -1,0 +1,7 @@
+//! The facts that `inspect` shows of a table, and of all tables of a folder.
+
+pub(crate) mod report;
+pub(crate) mod table;
+pub(crate) mod totals;
+
+pub(crate) use table::{bare_block, opened, table};

@@ -1,0 +1,141 @@
+//! The report on a table, in no particular format.
+
+use filterblock::FilterPolicy as _;
+use filterblock::table::Origin;
+
+use crate::audit::record::TableRecord;
+use crate::audit::stats::dialect::FittingHash;
+use crate::audit::stats::filters::{FilterStats, Summary};
+use crate::audit::stats::ranges::{LargerRanges, larger_ranges};
+use crate::audit::stats::sample::KeyCount;
+use crate::audit::stats::table::TableStats;
+
+/// A table, or a bare filter block.
+#[derive(Debug)]
+pub(crate) struct TableReport<'d> {
+    /// The faults of the table besides its filters.
+    pub(crate) error: Option<String>,
+    /// Something could not be read, rather than being damaged.
+    pub(crate) unreadable: bool,
+    pub(crate) file_size: Option<u64>,
+    /// `None` for a table that could not be opened, and for a bare filter block.
+    pub(crate) stats: Option<TableStats>,
+    pub(crate) filter: Option<FilterReport>,
+    /// `None` outside of a database, and if its MANIFEST cannot be relied on.
+    pub(crate) record: Option<TableRecord<'d>>,
+    /// The contradiction between the size of the file and the record.
+    pub(crate) size_mismatch: Option<String>,
+}
+
+/// The filter block.
+#[derive(Debug)]
+pub(crate) struct FilterReport {
+    /// Neither the table nor the user has named the policy.
+    pub(crate) policy_assumed: bool,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    pub(crate) summary: Summary,
+    /// The share of absent keys that is expected to pass, in the mean over the data blocks.
+    pub(crate) rate: Option<f64>,
+    pub(crate) malformed: Option<String>,
+    /// The reason why the filters cannot be trusted, though they may be well formed.
+    pub(crate) unsound: Option<String>,
+    pub(crate) stats: FilterStats,
+}
+
+impl FilterReport {
+    pub(crate) fn policy(&self) -> &str {
+        self.stats.reader().policy().name()
+    }
+}
+
+impl<'d> TableReport<'d> {
+    /// A file that is missing or cannot be read.
+    pub(crate) fn unreadable(message: String) -> Self {
+        Self::unopened(message, true, None)
+    }
+
+    pub(super) fn unopened(message: String, unreadable: bool, file_size: Option<u64>) -> Self {
+        Self {
+            error: Some(message),
+            unreadable,
+            file_size,
+            stats: None,
+            filter: None,
+            record: None,
+            size_mismatch: None,
+        }
+    }
+
+    /// Adds what the database says of the table.
+    pub(crate) fn with_record(self, record: Option<TableRecord<'d>>) -> Self {
+        let recorded = record.and_then(|record| Some(record.live?.size));
+        let size_mismatch = match (recorded, self.file_size) {
+            (Some(recorded), Some(found)) if recorded != found => {
+                Some(format!("expected {recorded} bytes, as the MANIFEST has it, found {found}"))
+            }
+            _ => None,
+        };
+        Self { record, size_mismatch, ..self }
+    }
+
+    pub(crate) fn filter_error(&self) -> Option<&str> {
+        self.stats.as_ref().and_then(|stats| stats.filter_error.as_deref())
+    }
+
+    pub(crate) fn is_damaged(&self) -> bool {
+        let stats = self.stats.as_ref();
+        let filter = self.filter.as_ref();
+        self.error.is_some()
+            || self.size_mismatch.is_some()
+            || stats.is_some_and(|stats| stats.filter_error.is_some() && !stats.filter_unsupported)
+            || filter.is_some_and(|filter| filter.malformed.is_some() || filter.unsound.is_some())
+    }
+
+    /// Returns true if the table was opened and has no filter block that could be read.
+    pub(crate) fn is_unfiltered(&self) -> bool {
+        self.stats.is_some() && self.filter.is_none()
+    }
+
+    /// The number of the table's keys; `None` if none of its data blocks could be read.
+    pub(crate) fn keys(&self) -> Option<KeyCount> {
+        self.stats.as_ref().and_then(TableStats::keys)
+    }
+
+    /// The variant of the format, if the policy's name stands for several: the hash that fits the
+    /// stored keys, or the relative of LevelDB's that wrote the table.
+    pub(crate) fn dialect(&self) -> Option<&'static str> {
+        let stats = self.stats.as_ref()?;
+        stats.sample.fitting_hash().map(FittingHash::name).or_else(|| origin_name(stats.origin?))
+    }
+
+    /// The saving by larger ranges.
+    pub(crate) fn larger_ranges(&self) -> Option<LargerRanges> {
+        let filter = self.filter.as_ref().filter(|filter| filter.malformed.is_none())?;
+        let summary = &filter.summary;
+        let blocks = &self.stats.as_ref()?.blocks.offsets;
+        larger_ranges(filter.stats.reader().base_lg(), summary.filters, summary.empty, blocks)
+    }
+
+    /// All that is wrong, each with what it is about.
+    pub(crate) fn findings(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let filter = self.filter.as_ref();
+        let findings = [
+            ("error", self.error.as_deref()),
+            ("size", self.size_mismatch.as_deref()),
+            ("filter error", self.filter_error()),
+            ("malformed", filter.and_then(|filter| filter.malformed.as_deref())),
+            ("unsound", filter.and_then(|filter| filter.unsound.as_deref())),
+        ];
+        findings.into_iter().filter_map(|(what, finding)| Some((what, finding?)))
+    }
+}
+
+/// A relative of LevelDB's, in one word.
+pub(crate) fn origin_name(origin: Origin) -> Option<&'static str> {
+    match origin {
+        Origin::Basho => Some("basho"),
+        Origin::RocksDb => Some("rocksdb"),
+        _ => None,
+    }
+}

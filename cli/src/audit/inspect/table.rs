@@ -1,0 +1,96 @@
+//! Inspection: makes the report on a table from its bytes.
+
+use filterblock::table::{ReadAt, ReadOptions, Table};
+use filterblock::{FilterBlockReader, Result, SharedPolicy};
+
+use super::report::{FilterReport, TableReport};
+use crate::audit::reading::{is_unreadable, needs_range};
+use crate::audit::record::TableRecord;
+use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::table::TableStats;
+
+/// Inspects the table that `source` holds. `record`: what the database around it says.
+///
+/// # Errors
+///
+/// [`filterblock::Error::NeedRange`] and nothing else.
+pub(crate) fn table<'d, R: ReadAt>(
+    source: R,
+    options: &ReadOptions,
+    record: Option<TableRecord<'d>>,
+) -> Result<TableReport<'d>> {
+    match Table::open(&source, options) {
+        Ok(table) => opened(&table, record),
+        Err(error) if needs_range(&error) => Err(error),
+        Err(error) => {
+            let is_unreadable = is_unreadable(&error);
+            let file_size = if is_unreadable { None } else { source.len().ok() };
+            let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
+            let report = TableReport::unopened(error.without_path().to_string(), !is_damaged, file_size);
+            Ok(report.with_record(record))
+        }
+    }
+}
+
+/// Inspects an open table, as [`table`](fn@table) does.
+pub(crate) fn opened<'d, R: ReadAt>(
+    table: &Table<R>,
+    record: Option<TableRecord<'d>>,
+) -> Result<TableReport<'d>> {
+    let filters = table.filter().cloned().map(FilterStats::new);
+    let stats = TableStats::new(table, filters.as_ref())?;
+    let handle = table.filter_handle().unwrap_or_default();
+    let filter = filters.map(|filters| FilterReport {
+        policy_assumed: false,
+        offset: handle.offset,
+        size: handle.size,
+        summary: filters.summary(),
+        // Filters in an unknown encoding have no rate.
+        rate: filters.mean_rate(&stats.blocks.offsets).filter(|_| !stats.filter_unsupported),
+        malformed: malformed(&filters),
+        unsound: stats.sample.unsound(),
+        stats: filters,
+    });
+    let report = TableReport {
+        error: stats.blocks.damage.text(),
+        unreadable: stats.blocks.damage.unreadable || stats.filter_unreadable,
+        file_size: Some(stats.file_size),
+        stats: Some(stats),
+        filter,
+        record: None,
+        size_mismatch: None,
+    };
+    Ok(report.with_record(record))
+}
+
+/// Inspects a filter block without its table. `policy_assumed`: nobody has named the policy.
+pub(crate) fn bare_block(
+    reader: FilterBlockReader<SharedPolicy>,
+    policy_assumed: bool,
+) -> TableReport<'static> {
+    let filters = FilterStats::new(reader);
+    let size = filters.reader().contents().len() as u64;
+    let filter = FilterReport {
+        policy_assumed,
+        offset: 0,
+        size,
+        summary: filters.summary(),
+        rate: filters.mean_rate_of_filters(),
+        malformed: malformed(&filters),
+        unsound: None,
+        stats: filters,
+    };
+    TableReport {
+        error: None,
+        unreadable: false,
+        file_size: Some(size),
+        stats: None,
+        filter: Some(filter),
+        record: None,
+        size_mismatch: None,
+    }
+}
+
+fn malformed(filters: &FilterStats) -> Option<String> {
+    filters.reader().check().err().map(|error| error.to_string())
+}

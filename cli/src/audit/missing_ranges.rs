@@ -1,0 +1,148 @@
+//! Tests with a source that has to be given each range first, as one in object storage would.
+//!
+//! The audit starts again at each missing range. In the end it finds what it finds in the whole
+//! file.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filterblock::table::{FetchedRanges, Meter, ReadAt, ReadOptions, Table};
+use filterblock::{Error, Result};
+
+use super::inspect;
+use super::query::{self, keys::SoughtKeys};
+use super::reading::read_options;
+use super::verify::{self, VerifyOptions};
+
+/// The tables of the test data, below all of its folders.
+fn tables() -> Vec<(PathBuf, Bytes)> {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "ldb") {
+                let file = std::fs::read(&path).unwrap();
+                found.push((path, file.into()));
+            }
+        }
+    }
+    assert!(found.len() > 40, "{}", found.len());
+    found
+}
+
+/// Options that let no range be read by chance, as part of the end of the file.
+fn small_tail() -> ReadOptions {
+    read_options().tail_size(48)
+}
+
+/// Calls `audit` until no range is missing. Returns its result, and the number of ranges that were.
+fn resume<T>(path: &Path, file: &Bytes, audit: impl Fn(&FetchedRanges) -> Result<T>) -> (T, usize) {
+    let source = FetchedRanges::new(file.len() as u64, 0, Bytes::new());
+    let blocks = Table::open(file.clone(), &read_options()).map_or(0, |table| table.data_blocks().count());
+    // Footer, index and metaindex, filter block; of each data block the trailer and the rest.
+    let most = 4 + 2 * blocks;
+    for missing in 0..=most {
+        match audit(&source) {
+            Ok(result) => return (result, missing),
+            Err(Error::NeedRange { offset, len }) => {
+                assert!(len > 0, "{}: nothing is missing at {offset}", path.display());
+                source.insert(offset, file.slice(offset as usize..offset as usize + len));
+            }
+            Err(error) => panic!("{}: {error}", path.display()),
+        }
+    }
+    panic!("{}: more than {most} ranges are missing", path.display());
+}
+
+/// The result of `audit` is the same with the whole file as with each range given when it is
+/// missing. `audit` gets the file and the options to read it with. Returns the number of ranges
+/// that were missing.
+fn check<T: Debug>(
+    path: &Path,
+    file: &Bytes,
+    audit: impl Fn(&dyn ReadAt, &ReadOptions) -> Result<T>,
+) -> usize {
+    let whole = format!("{:?}", audit(file, &read_options()).unwrap());
+    let (resumed, missing) = resume(path, file, |source| audit(source, &small_tail()));
+    assert_eq!(format!("{resumed:?}"), whole, "{}", path.display());
+    // The same if more is at hand to begin with, as the end of the file usually is.
+    let (resumed, fewer) = resume(path, file, |source| audit(source, &read_options()));
+    assert_eq!(format!("{resumed:?}"), whole, "{}", path.display());
+    assert!(fewer <= missing, "{}: {fewer} {missing}", path.display());
+    missing
+}
+
+fn verify_options(read: &ReadOptions) -> VerifyOptions {
+    let meter = Arc::new(Meter::default());
+    VerifyOptions { read: read.clone(), meter, bytewise: false, max_output: None, seed: 0 }
+}
+
+/// The file, and the same damaged: a byte of a data block, of the filter, of the index or of the
+/// footer is changed, or the last one is missing.
+fn variants(file: &Bytes) -> Vec<Bytes> {
+    let len = file.len();
+    let mut variants = vec![file.clone(), file.slice(..len.saturating_sub(1))];
+    for at in [len / 3, len.saturating_sub(150), len.saturating_sub(70), len.saturating_sub(49)] {
+        let mut changed = file.to_vec();
+        changed.get_mut(at).into_iter().for_each(|byte| *byte ^= 0x10);
+        variants.push(changed.into());
+    }
+    variants
+}
+
+#[test]
+fn an_inspection_resumed_at_each_missing_range_finds_what_the_whole_file_holds() {
+    let mut most = 0;
+    for (path, file) in tables() {
+        for file in variants(&file) {
+            most = most.max(check(&path, &file, |source, options| {
+                let report = inspect::table(source, options, None)?;
+                let filters: Vec<_> = report.filter.iter().flat_map(|filter| filter.stats.iter()).collect();
+                Ok((format!("{report:?}"), filters))
+            }));
+        }
+    }
+    assert!(most > 50, "{most}");
+}
+
+#[test]
+fn a_verification_resumed_at_each_missing_range_finds_what_the_whole_file_holds() {
+    let mut most = 0;
+    for (path, file) in tables() {
+        for file in variants(&file) {
+            most = most.max(check(&path, &file, |source, options| {
+                verify::table(source, None, &verify_options(options), &())
+            }));
+        }
+    }
+    assert!(most > 50, "{most}");
+}
+
+#[test]
+fn a_query_resumed_at_each_missing_range_finds_what_the_whole_file_holds() {
+    let keys =
+        SoughtKeys::new([&b"hello"[..], b"", b"0000000042", b"item/0000/0"].map(<[u8]>::to_vec).into());
+    let mut most = 0;
+    for (path, file) in tables() {
+        for (file, is_bytewise) in
+            variants(&file).into_iter().flat_map(|file| [(file.clone(), true), (file, false)])
+        {
+            most = most.max(check(&path, &file, |source, options| {
+                match query::table(source, options, &keys, is_bytewise, None) {
+                    Ok(table) => {
+                        let answers = keys.given().iter().enumerate().map(|(at, key)| table.of(key, at));
+                        Ok(Ok((table.error.clone(), table.no_index, answers.collect::<Vec<_>>())))
+                    }
+                    Err(error @ Error::NeedRange { .. }) => Err(error),
+                    Err(error) => Ok(Err(error.to_string())),
+                }
+            }));
+        }
+    }
+    assert!(most > 10, "{most}");
+}

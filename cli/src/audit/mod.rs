@@ -1,0 +1,15 @@
+//! The facts about a table, whoever asks for them and however they are shown.
+//!
+//! [`inspect::table`], [`verify::table`] and [`query::table`] take any source of bytes. If it lacks a
+//! range, they return [`filterblock::Error::NeedRange`]: supply the range and call again. Damage is
+//! part of the result, and not an error; only [`query::table`] also fails if the table does not open.
+
+pub(crate) mod inspect;
+pub(crate) mod key_encoding;
+#[cfg(test)]
+mod missing_ranges;
+pub(crate) mod query;
+pub(crate) mod reading;
+pub(crate) mod record;
+pub(crate) mod stats;
+pub(crate) mod verify;

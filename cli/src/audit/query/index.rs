@@ -1,0 +1,113 @@
+//! The data block that the index names for each key sought.
+
+use filterblock::Result;
+use filterblock::table::{Origin, Table};
+
+use super::keys::SoughtKeys;
+use crate::audit::key_encoding::{self, KeyEncoding};
+use crate::audit::stats::sample::KeyFormat;
+
+/// An index whose keys take more bytes than this is not walked: prefix compression lets a small
+/// file hold terabytes.
+const MAX_INDEX_KEYS: u64 = 256 << 20;
+/// The reason if the keys of the index are not in the encoding that the filters need.
+const OTHER_FORMAT: &str = "the index holds keys that are not internal keys";
+
+/// For each key sought, the offset of the data block that may hold it.
+pub(super) type BlockOfKey = Vec<Option<u64>>;
+
+/// Looks the keys up in an index that is in bytewise order: one answer for each possible encoding
+/// of the index's keys. Otherwise says why the index is of no use.
+pub(super) fn look_up<R>(
+    table: &Table<R>,
+    keys: &SoughtKeys,
+    format: Option<KeyFormat>,
+) -> std::result::Result<Vec<BlockOfKey>, &'static str> {
+    let index = IndexKeys::of(table).map_err(|_| "the index is damaged")?;
+    if index.total_len > MAX_INDEX_KEYS {
+        return Err("the keys of the index are too long altogether");
+    }
+    let encodings = index.encodings(format, table.origin());
+    if encodings.is_empty() {
+        return Err(OTHER_FORMAT);
+    }
+    // All possible encodings have to fit, lest the wrong one of them alone decides.
+    encodings.iter().map(|&encoding| look_up_as(table, keys, encoding)).collect()
+}
+
+/// The keys of an index, measured before they are read.
+struct IndexKeys {
+    total_len: u64,
+    /// All of them may be internal keys, with a time if their type asks for one.
+    may_be_timed: bool,
+    /// All of them may be internal keys without a time.
+    may_be_untimed: bool,
+    /// Some type asks for a time.
+    has_timed_types: bool,
+}
+
+impl IndexKeys {
+    fn of<R>(table: &Table<R>) -> Result<Self> {
+        let mut keys =
+            Self { total_len: 0, may_be_timed: true, may_be_untimed: true, has_timed_types: false };
+        let mut index = table.index();
+        while index.next()? {
+            let key = index.key();
+            keys.total_len = keys.total_len.saturating_add(key.len() as u64);
+            keys.may_be_timed &= KeyEncoding::Internal.filtered(key).is_some();
+            keys.may_be_untimed &= KeyEncoding::Untimed.filtered(key).is_some();
+            keys.has_timed_types |= key_encoding::has_timed_type(key);
+        }
+        Ok(keys)
+    }
+
+    /// The encodings that are possible.
+    fn encodings(&self, format: Option<KeyFormat>, origin: Option<Origin>) -> Vec<KeyEncoding> {
+        let mut encodings = Vec::new();
+        if format != Some(KeyFormat::Internal) {
+            encodings.push(KeyEncoding::Whole);
+        }
+        if format != Some(KeyFormat::User) {
+            // Only Riak's tables are known to store times, and these have its mark.
+            let is_bashos = origin == Some(Origin::Basho);
+            if is_bashos || (self.has_timed_types && origin.is_none()) {
+                encodings.extend(self.may_be_timed.then_some(KeyEncoding::Internal));
+            }
+            if !is_bashos {
+                encodings.extend(self.may_be_untimed.then_some(KeyEncoding::Untimed));
+            }
+        }
+        encodings
+    }
+}
+
+fn look_up_as<R>(
+    table: &Table<R>,
+    keys: &SoughtKeys,
+    encoding: KeyEncoding,
+) -> std::result::Result<BlockOfKey, &'static str> {
+    let mut blocks = vec![None; keys.given().len()];
+    let mut sought = keys.sorted().peekable();
+    let mut index = table.index();
+    let mut previous: Option<Vec<u8>> = None;
+    while let Ok(true) = index.next() {
+        let key = index.key();
+        if let Some(previous) = &previous
+            && encoding.compare(previous, key).is_gt()
+        {
+            return Err("the index is not in bytewise order");
+        }
+        let Some(part) = encoding.filtered(key) else { return Err(OTHER_FORMAT) };
+        // A handle that cannot be read is damage, and makes every key possible anyway.
+        let offset = index.handle().ok().map(|handle| handle.offset);
+        while let Some((at, _)) = sought.next_if(|&(_, key)| key <= part) {
+            if let Some(block) = blocks.get_mut(at) {
+                *block = offset;
+            }
+        }
+        let previous = previous.get_or_insert_default();
+        previous.clear();
+        previous.extend_from_slice(key);
+    }
+    Ok(blocks)
+}

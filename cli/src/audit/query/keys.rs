@@ -1,0 +1,24 @@
+//! The keys sought.
+
+/// The keys sought, in the order given, and their order byte by byte.
+pub(crate) struct SoughtKeys {
+    given: Vec<Vec<u8>>,
+    sorted: Vec<usize>,
+}
+
+impl SoughtKeys {
+    pub(crate) fn new(given: Vec<Vec<u8>>) -> Self {
+        let mut sorted: Vec<usize> = (0..given.len()).collect();
+        sorted.sort_by_key(|&at| given.get(at));
+        Self { given, sorted }
+    }
+
+    pub(crate) fn given(&self) -> &[Vec<u8>] {
+        &self.given
+    }
+
+    /// Each key with its place among those given, in bytewise order.
+    pub(super) fn sorted(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        self.sorted.iter().filter_map(|&at| Some((at, self.given.get(at)?.as_slice())))
+    }
+}

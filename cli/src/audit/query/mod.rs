@@ -1,0 +1,7 @@
+//! The questions of `query`: which data blocks of a table may hold a key.
+
+pub(crate) mod candidates;
+mod index;
+pub(crate) mod keys;
+
+pub(crate) use candidates::table;

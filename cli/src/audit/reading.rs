@@ -1,0 +1,31 @@
+//! Options for reading tables, and the meaning of errors.
+
+use filterblock::policy::default_read_policies;
+use filterblock::table::{ReadOptions, Table};
+use filterblock::{Error, Structure};
+
+/// The options for all tables: the policies that are known, and the library's limits.
+pub(crate) fn read_options() -> ReadOptions {
+    ReadOptions::default().filter_policies(default_read_policies())
+}
+
+/// The reason why filters of a known policy are not used. Filters of an unknown one are no trouble:
+/// the names in the metaindex tell of them.
+pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
+    let is_unknown = |error: &Error| {
+        let is_unsupported =
+            matches!(error.without_path(), Error::Unsupported { what: Structure::FilterBlock, .. });
+        is_unsupported && table.filter_name().is_some() && table.filter().is_none()
+    };
+    table.filter_error().filter(|error| !is_unknown(error))
+}
+
+/// Returns true if the source has to be given more bytes before anything can be said.
+pub(crate) fn needs_range(error: &Error) -> bool {
+    matches!(error.without_path(), Error::NeedRange { .. })
+}
+
+/// Returns true if bytes could not be read, which says nothing about what they are.
+pub(crate) fn is_unreadable(error: &Error) -> bool {
+    matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
+}

@@ -1,0 +1,16 @@
+//! The record that a database has of a table.
+
+use filterblock::database::LiveTable;
+
+/// The record that a sound MANIFEST has of a table in its folder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TableRecord<'d> {
+    /// The name of the order of user keys.
+    pub(crate) comparator: Option<&'d [u8]>,
+    /// The order is LevelDB's default one, byte by byte.
+    pub(crate) is_bytewise: bool,
+    /// `None`: the database does not use the table any longer.
+    pub(crate) live: Option<&'d LiveTable>,
+    /// Another table of the same level whose keys reach into this one's, which only level 0 allows.
+    pub(crate) overlapped: Option<&'d LiveTable>,
+}

@@ -1,0 +1,134 @@
+//! The data blocks that the index names.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Display};
+
+use filterblock::table::{BlockHandle, ReadAt, Table};
+use filterblock::{Error, Result};
+
+use super::offsets::Offsets;
+use crate::audit::reading::{is_unreadable, needs_range};
+
+/// The data blocks of a table, each once however often the index names it.
+#[derive(Default, PartialEq, Eq, Debug)]
+pub(crate) struct Blocks {
+    pub(crate) offsets: Offsets,
+    /// The size of all of them together, as stored.
+    pub(super) bytes: u64,
+    /// The number of entries of the index.
+    pub(super) entries: u64,
+    pub(crate) damage: Damage,
+}
+
+impl Blocks {
+    /// Lists the blocks that lie within the file. Their bytes are not read.
+    pub(crate) fn list<R>(table: &Table<R>) -> Result<Self> {
+        let mut blocks = Self::default();
+        blocks.visit(table, |handle| lies_in_file(table, handle))?;
+        Ok(blocks)
+    }
+
+    /// Lists the blocks whose trailer can be read, and the compression types found there.
+    pub(crate) fn list_with_types<R: ReadAt>(table: &Table<R>) -> Result<(Self, BTreeSet<u8>)> {
+        let mut blocks = Self::default();
+        let mut types = BTreeSet::new();
+        blocks.visit(table, |handle| {
+            types.insert(table.compression_of(handle)?);
+            Ok(())
+        })?;
+        Ok((blocks, types))
+    }
+
+    /// Returns true if the index names as many different sound blocks as it has entries.
+    pub(crate) const fn are_distinct(&self) -> bool {
+        self.entries == self.offsets.len()
+    }
+
+    /// Goes through the index. A block with a fault is noted as damage and not listed.
+    fn visit<R>(
+        &mut self,
+        table: &Table<R>,
+        mut visit: impl FnMut(BlockHandle) -> std::result::Result<(), BlockFault>,
+    ) -> Result<()> {
+        for handle in table.data_blocks() {
+            self.entries += 1;
+            let visited = handle.map_err(BlockFault::from).and_then(|handle| {
+                // A block is identified by its offset: no sound index names one twice.
+                if self.offsets.contains(handle.offset) {
+                    return Err(BlockFault::Repeated { offset: handle.offset });
+                }
+                visit(handle)?;
+                self.offsets.insert(handle.offset);
+                self.bytes = self.bytes.saturating_add(handle.size);
+                Ok(())
+            });
+            match visited {
+                Ok(()) => {}
+                Err(BlockFault::Read(error)) if needs_range(&error) => return Err(error),
+                Err(fault) => self.damage.note(&fault),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lies_in_file<R>(table: &Table<R>, handle: BlockHandle) -> std::result::Result<(), BlockFault> {
+    let file_size = table.file_size();
+    if handle.end().is_some_and(|end| end <= file_size) {
+        return Ok(());
+    }
+    Err(BlockFault::BeyondFile { index_offset: table.index_handle().offset, file_size, handle })
+}
+
+/// The reason why an entry of the index does not count as a data block.
+pub(super) enum BlockFault {
+    Read(Error),
+    BeyondFile { index_offset: u64, file_size: u64, handle: BlockHandle },
+    Repeated { offset: u64 },
+}
+
+impl From<Error> for BlockFault {
+    fn from(error: Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl Display for BlockFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(error) => error.without_path().fmt(f),
+            Self::BeyondFile { index_offset, file_size, handle: BlockHandle { offset, size } } => write!(
+                f,
+                "block handle at offset {index_offset}: expected a block that ends by {file_size}, \
+                 found offset {offset} and size {size}"
+            ),
+            Self::Repeated { offset } => {
+                write!(f, "index: expected each data block once, found the one at offset {offset} again")
+            }
+        }
+    }
+}
+
+/// The faults of a table besides its filters: the first one, and the number of others.
+#[derive(Default, PartialEq, Eq, Debug)]
+pub(crate) struct Damage {
+    first: Option<String>,
+    more: u64,
+    /// Something could not be read, which says nothing about what is in it.
+    pub(crate) unreadable: bool,
+}
+
+impl Damage {
+    pub(super) fn note(&mut self, fault: &BlockFault) {
+        self.unreadable |= matches!(fault, BlockFault::Read(error) if is_unreadable(error));
+        match self.first {
+            None => self.first = Some(fault.to_string()),
+            Some(_) => self.more += 1,
+        }
+    }
+
+    pub(crate) fn text(&self) -> Option<String> {
+        let first = self.first.as_ref()?;
+        Some(if self.more == 0 { first.clone() } else { format!("{first} (and {} more)", self.more) })
+    }
+}

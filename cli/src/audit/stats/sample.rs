@@ -1,0 +1,236 @@
+//! A few data blocks, read to learn what the others are likely to hold.
+
+use std::collections::BTreeSet;
+
+use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
+use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPolicy as _, Result};
+
+use super::blocks::{BlockFault, Blocks};
+use super::dialect::{FittingHash, HashReaders, HashTrial};
+use super::filters::FilterStats;
+use crate::audit::key_encoding::TAG_LEN;
+use crate::audit::reading::needs_range;
+
+/// The most data blocks to read.
+const MAX_BLOCKS: usize = 16;
+/// The most keys of a block to ask its filter for, and the most bytes of keys in all.
+const KEYS_PER_BLOCK: u64 = 256;
+const MAX_KEY_BYTES: usize = 8 << 20;
+
+/// LevelDB's defaults for filters.
+pub(crate) const USUAL_BITS_PER_KEY: u64 = 10;
+const USUAL_BASE_LG: u8 = 11;
+
+/// The parts of keys that a table's filters are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeyFormat {
+    /// The user part of internal keys.
+    Internal,
+    /// Whole keys.
+    User,
+}
+
+impl KeyFormat {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Internal => "internal",
+            Self::User => "user",
+        }
+    }
+}
+
+/// The results of reading a few data blocks.
+#[derive(Default, PartialEq, Eq, Debug)]
+pub(crate) struct Sample {
+    blocks: u64,
+    /// As stored.
+    bytes: u64,
+    keys: u64,
+    /// The number of keys that filters were asked for. A filter that denies nothing is not asked.
+    asked: u64,
+    matched_whole: u64,
+    matched_user_part: u64,
+    /// Compression types, and the codecs that blocks of these types turned out to need.
+    codecs: BTreeSet<(u8, Codec)>,
+    hashes: HashTrial,
+    /// The reason why a block could not be decompressed, though it may be sound.
+    unsupported: Option<String>,
+}
+
+/// The number of a table's keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct KeyCount {
+    pub(crate) keys: u64,
+    /// All were counted; otherwise it is an estimate.
+    pub(crate) exact: bool,
+}
+
+/// The cost of a filter block at [`USUAL_BITS_PER_KEY`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FilterCost {
+    pub(crate) keys: u64,
+    /// All keys were counted.
+    pub(crate) exact: bool,
+    pub(crate) bytes: u64,
+}
+
+impl Sample {
+    /// Reads up to 16 data blocks, evenly spread over the index. Damage in them is noted in
+    /// `blocks`.
+    pub(crate) fn take<R: ReadAt>(
+        table: &Table<R>,
+        blocks: &mut Blocks,
+        filters: Option<&FilterStats>,
+    ) -> Result<Self> {
+        let mut sample = Self::default();
+        let mut key_bytes = MAX_KEY_BYTES;
+        for handle in spread(table, blocks) {
+            match sample.read(table, handle, filters, &mut key_bytes).map_err(without_path) {
+                Ok(()) => {}
+                Err(error) if needs_range(&error) => return Err(error),
+                // The block may be sound: this build or its limits are in the way.
+                Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => {
+                    sample.unsupported.get_or_insert_with(|| error.to_string());
+                }
+                Err(error) => blocks.damage.note(&BlockFault::Read(error)),
+            }
+        }
+        Ok(sample)
+    }
+
+    fn read<R: ReadAt>(
+        &mut self,
+        table: &Table<R>,
+        handle: BlockHandle,
+        filters: Option<&FilterStats>,
+        key_bytes: &mut usize,
+    ) -> Result<()> {
+        let mut entries = table.block_cursor(handle)?;
+        self.codecs.insert((table.compression_of(handle)?, entries.codec()));
+        // A filter that lets every key pass says nothing about their format.
+        let reader = filters.filter(|filters| filters.rate_at(handle.offset) < 1.0).map(FilterStats::reader);
+        // Of the wrappers for internal keys, this one knows Riak's too.
+        let internal = reader.map(|reader| {
+            FilterBlockReader::new(BashoInternalFilterPolicy::new(reader.policy()), reader.contents())
+        });
+        let by_hash = reader.and_then(|reader| HashReaders::new(reader.policy().name(), reader.contents()));
+        let mut asked = 0;
+        let mut keys = 0;
+        while entries.next()? {
+            keys += 1;
+            let (Some(reader), Some(internal)) = (reader, &internal) else { continue };
+            let key = entries.key();
+            if asked < KEYS_PER_BLOCK && key.len() <= *key_bytes {
+                asked += 1;
+                *key_bytes -= key.len();
+                self.asked += 1;
+                self.matched_whole += u64::from(reader.key_may_match(handle.offset, key));
+                let user_part = key.len() >= TAG_LEN && internal.key_may_match(handle.offset, key);
+                self.matched_user_part += u64::from(user_part);
+                if let Some(by_hash) = &by_hash {
+                    self.hashes.ask(by_hash, handle.offset, key);
+                }
+            }
+        }
+        self.blocks += 1;
+        self.bytes = self.bytes.saturating_add(handle.size);
+        self.keys += keys;
+        Ok(())
+    }
+
+    /// The format of the keys that filters are made of, or the reason why it cannot be told.
+    pub(crate) fn key_format(&self) -> std::result::Result<KeyFormat, String> {
+        let user_part = self.matched_user_part == self.asked;
+        let whole = self.matched_whole == self.asked;
+        match (user_part, whole) {
+            _ if self.asked == 0 => Err(match &self.unsupported {
+                Some(error) => format!("no data block could be read: {error}"),
+                None => "no filter has a key to deny".to_owned(),
+            }),
+            (true, false) => Ok(KeyFormat::Internal),
+            (false, true) => Ok(KeyFormat::User),
+            (true, true) => Err("the keys tried match either way".to_owned()),
+            (false, false) => Err("the filters deny keys that are there, either way".to_owned()),
+        }
+    }
+
+    /// Returns true if more of the keys tried match by their user part than as they are.
+    pub(crate) const fn looks_internal(&self) -> bool {
+        self.matched_user_part > self.matched_whole
+    }
+
+    /// The hash behind the filters, if the policy's name leaves that open.
+    pub(crate) fn fitting_hash(&self) -> Option<FittingHash> {
+        self.hashes.fitting()
+    }
+
+    /// The codecs that blocks of this compression type turned out to need; none if no block of the
+    /// type could be read.
+    pub(crate) fn codecs_of(&self, id: u8) -> impl Iterator<Item = Codec> {
+        self.codecs.iter().filter(move |(of, _)| *of == id).map(|&(_, codec)| codec)
+    }
+
+    /// The reason why filters are not to be trusted though their structure may be sound.
+    pub(crate) fn unsound(&self) -> Option<String> {
+        let denied = self.asked - self.matched_user_part.max(self.matched_whole);
+        (denied > 0).then(|| {
+            let asked = self.asked;
+            format!(
+                "expected filters that let stored keys pass, found that they deny {denied} of {asked} tried"
+            )
+        })
+    }
+
+    /// The number of keys, if the other data blocks are like those read.
+    pub(super) fn keys(&self, blocks: &Blocks) -> Option<KeyCount> {
+        let exact = self.blocks == blocks.offsets.len();
+        let keys = match self.bytes {
+            _ if exact => self.keys,
+            0 => return None,
+            sampled => (self.keys as f64 * (blocks.bytes as f64 / sampled as f64)).round() as u64,
+        };
+        Some(KeyCount { keys, exact })
+    }
+
+    /// The cost of a filter block, if the other data blocks are like those read.
+    pub(super) fn filter_cost(&self, blocks: &Blocks) -> Option<FilterCost> {
+        let KeyCount { keys, exact } = self.keys(blocks)?;
+        let mut last = None;
+        let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
+        let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
+        let filters = last.map_or(0, |last| last.saturating_add(1));
+        let arrays = keys.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
+        Some(FilterCost {
+            keys,
+            exact,
+            bytes: arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)) + 5,
+        })
+    }
+}
+
+/// Chooses up to 16 data blocks, each once. Together they take no more than the file, even if they
+/// overlap.
+fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
+    let mut chosen: Vec<BlockHandle> = Vec::with_capacity(MAX_BLOCKS);
+    let mut room = table.file_size();
+    let most = MAX_BLOCKS as u64;
+    for (at, handle) in (0u64..).zip(table.data_blocks()) {
+        // The first entry of each of 16 equal parts of the index.
+        let due = blocks.entries <= most || at * most % blocks.entries < most;
+        let Ok(handle) = handle else { continue };
+        let is_new = blocks.offsets.contains(handle.offset)
+            && chosen.iter().all(|other| other.offset != handle.offset);
+        if due && is_new && chosen.len() < MAX_BLOCKS && handle.size <= room {
+            room -= handle.size;
+            chosen.push(handle);
+        }
+    }
+    chosen
+}
+
+fn without_path(error: Error) -> Error {
+    match error {
+        Error::InFile { error, .. } => *error,
+        error => error,
+    }
+}

@@ -1,0 +1,62 @@
+//! The numbers of one table.
+
+use std::collections::BTreeSet;
+
+use filterblock::table::{Origin, ReadAt, Table};
+use filterblock::{Error, Result};
+
+use super::blocks::Blocks;
+use super::filters::FilterStats;
+use super::metaindex::Metaindex;
+use super::sample::{FilterCost, KeyCount, Sample};
+use crate::audit::reading::{filter_trouble, is_unreadable};
+
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct TableStats {
+    pub(crate) file_size: u64,
+    pub(crate) blocks: Blocks,
+    /// The compression types in the trailers of the data blocks.
+    pub(crate) compression: BTreeSet<u8>,
+    pub(crate) metaindex: Metaindex,
+    /// The reason why there are no filters though there might be.
+    pub(crate) filter_error: Option<String>,
+    /// The filter error means that something could not be read.
+    pub(crate) filter_unreadable: bool,
+    /// The filter error means that filters are in an encoding that is not taken on trust.
+    pub(crate) filter_unsupported: bool,
+    /// Whose mark is in the metaindex.
+    pub(crate) origin: Option<Origin>,
+    pub(crate) sample: Sample,
+}
+
+impl TableStats {
+    /// `filters`: of this table, if it has some.
+    pub(crate) fn new<R: ReadAt>(table: &Table<R>, filters: Option<&FilterStats>) -> Result<Self> {
+        let metaindex = Metaindex::read(table);
+        let filter_error = filter_trouble(table).map(Error::without_path);
+        let (mut blocks, compression) = Blocks::list_with_types(table)?;
+        let sample = Sample::take(table, &mut blocks, filters)?;
+        Ok(Self {
+            file_size: table.file_size(),
+            blocks,
+            compression,
+            filter_error: filter_error.map(Error::to_string).or_else(|| metaindex.error.clone()),
+            filter_unreadable: filter_error.is_some_and(is_unreadable),
+            filter_unsupported: matches!(filter_error, Some(Error::Unsupported { .. })),
+            metaindex,
+            origin: table.origin(),
+            sample,
+        })
+    }
+
+    /// The number of keys; `None` if no data block could be read.
+    pub(crate) fn keys(&self) -> Option<KeyCount> {
+        self.sample.keys(&self.blocks)
+    }
+
+    /// The cost of a filter block, if there is none.
+    pub(crate) fn filter_cost(&self) -> Option<FilterCost> {
+        let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
+        none.then(|| self.sample.filter_cost(&self.blocks)).flatten()
+    }
+}

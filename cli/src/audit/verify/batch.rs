@@ -1,0 +1,42 @@
+//! Stored keys, some at a time.
+
+use filterblock::KeyBuf;
+
+/// The most keys to look at together, and about the most bytes of them.
+pub(super) const BATCH_KEYS: usize = 64;
+const BATCH_BYTES: u64 = 64 << 10;
+
+/// Keys of one data block, which are looked at together. They take little memory, however many keys
+/// the block has and however long they are.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) keys: KeyBuf,
+    pub(super) bytes: usize,
+}
+
+impl Batch {
+    #[inline]
+    pub(super) fn push(&mut self, key: &[u8]) {
+        self.bytes = self.bytes.saturating_add(key.len());
+        self.keys.push(key);
+    }
+
+    /// Returns true if there are enough keys, or more than `max_bytes` bytes of them.
+    #[inline]
+    pub(super) fn is_full(&self, max_bytes: u64) -> bool {
+        self.keys.len() >= BATCH_KEYS || self.bytes as u64 > max_bytes.min(BATCH_BYTES)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.keys.clear();
+        self.bytes = 0;
+    }
+}
+
+/// A stored key.
+#[derive(Clone, Copy, Default)]
+pub(super) struct StoredKey<'k> {
+    pub(super) key: &'k [u8],
+    /// The part that filters are made of, by the first of the encodings.
+    pub(super) filtered: Option<&'k [u8]>,
+}

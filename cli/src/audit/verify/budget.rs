@@ -1,0 +1,119 @@
+//! The limits on the work that one file may make.
+
+use std::sync::Arc;
+
+use filterblock::table::Meter;
+
+/// The default limit on bytes to decode: a multiple of the file's size, and a minimum.
+const MAX_EXPANSION: u64 = 100;
+const MIN_DECODED: u64 = 64 << 20;
+
+/// The limit on bytes to read, as a multiple of the file's size. A sound table's blocks are read
+/// once.
+const MAX_PASSES: u64 = 2;
+
+/// The bytes of one file that may still be read, and decoded, once it is open.
+///
+/// Bytes count even if they turn out to be no block: damage must not lower the count.
+pub(super) struct Budget {
+    meter: Arc<Meter>,
+    /// The meter's counts at the beginning.
+    start: Work,
+    max_read: u64,
+    max_decoded: u64,
+    /// Bytes of keys that were put together, which takes time as decoding does.
+    key_bytes: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Work {
+    read: u64,
+    decoded: u64,
+}
+
+/// The limit that a file would exceed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Exceeded {
+    Read(u64),
+    Decoded(u64),
+}
+
+impl Budget {
+    /// The budget of a table whose work `meter` counts. `max_decoded`: the user's limit.
+    pub(super) fn new(meter: Arc<Meter>, max_decoded: Option<u64>, file_size: u64) -> Self {
+        let proportional = || file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED);
+        Self {
+            start: Work { read: meter.bytes_read(), decoded: meter.bytes_decoded() },
+            meter,
+            max_read: file_size.saturating_mul(MAX_PASSES),
+            max_decoded: max_decoded.unwrap_or_else(proportional),
+            key_bytes: 0,
+        }
+    }
+
+    /// The number of bytes that may still be decoded.
+    pub(super) fn left(&self) -> u64 {
+        self.max_decoded.saturating_sub(self.decoded())
+    }
+
+    /// Counts the bytes of keys that were put together.
+    pub(super) fn spend_keys(&mut self, bytes: usize) {
+        self.key_bytes = self.key_bytes.saturating_add(bytes as u64);
+    }
+
+    /// Checks that a block of so many bytes may be read as well.
+    pub(super) fn allows_reading(&self, bytes: u64) -> Result<(), Exceeded> {
+        let read = self.meter.bytes_read().saturating_sub(self.start.read).saturating_add(bytes);
+        if read > self.max_read { Err(Exceeded::Read(self.max_read)) } else { self.check() }
+    }
+
+    /// Checks that what was decoded so far is within the limit.
+    pub(super) fn check(&self) -> Result<(), Exceeded> {
+        let max = self.max_decoded;
+        if self.decoded() > max { Err(Exceeded::Decoded(max)) } else { Ok(()) }
+    }
+
+    fn decoded(&self) -> u64 {
+        self.meter.bytes_decoded().saturating_sub(self.start.decoded).saturating_add(self.key_bytes)
+    }
+}
+
+impl Exceeded {
+    /// The limit in words.
+    pub(super) fn expected(self) -> String {
+        match self {
+            Self::Read(limit) => format!("at most {limit} bytes of blocks to read, twice the file's size"),
+            Self::Decoded(limit) => {
+                format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limits_are_in_proportion_to_the_file() {
+        let budget = |given, size| Budget::new(Arc::default(), given, size);
+        for (size, expected) in
+            [(0, 64 << 20), (671_088, 64 << 20), (1 << 20, 100 << 20), (u64::MAX, u64::MAX)]
+        {
+            assert_eq!(budget(None, size).left(), expected, "{size}");
+        }
+        assert_eq!(budget(Some(7), 1 << 20).left(), 7);
+        let of_1000 = budget(None, 1000);
+        assert!(of_1000.allows_reading(2000).is_ok());
+        assert_eq!(of_1000.allows_reading(2001), Err(Exceeded::Read(2000)));
+        // Keys count up to the limit and not beyond.
+        let mut small = budget(Some(10), 1000);
+        small.spend_keys(10);
+        assert_eq!((small.left(), small.check()), (0, Ok(())));
+        small.spend_keys(1);
+        assert_eq!(
+            (small.check(), small.allows_reading(0)),
+            (Err(Exceeded::Decoded(10)), Err(Exceeded::Decoded(10)))
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! The check that no filter denies a stored key.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy, quote};
+
+use super::batch::{BATCH_KEYS, StoredKey};
+use super::finding::{Code, Finding, Findings};
+use crate::audit::key_encoding::KeyEncoding;
+
+/// The hashes that LevelDB's old name may stand for. If both fit equally well, the first is taken.
+const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];
+
+/// Counts the stored keys that their filters deny.
+pub(super) struct DenialCheck<'a> {
+    /// More than one if the policy's name stands for several hashes.
+    filters: Vec<FilterBlockReader<SharedPolicy, &'a [u8]>>,
+    counts: Vec<DenialCount>,
+    /// The current data block, and the number of its keys so far.
+    offset: u64,
+    keys: u64,
+}
+
+/// The denials if keys are in one encoding.
+struct DenialCount {
+    encoding: KeyEncoding,
+    /// The number of keys that cannot be in this encoding. They match every filter.
+    misfits: u64,
+    /// The denials by each of the hashes.
+    denials: Vec<Denials>,
+}
+
+#[derive(Default)]
+struct Denials {
+    total: u64,
+    /// In the current data block.
+    in_block: u64,
+    first: Vec<u8>,
+    findings: Findings,
+}
+
+impl<'a> DenialCheck<'a> {
+    /// Of several encodings and hashes, those that fit the most keys are taken to be right.
+    pub(super) fn new(
+        filters: &'a FilterBlockReader<SharedPolicy, Bytes>,
+        encodings: &[KeyEncoding],
+    ) -> Self {
+        let filters: Vec<_> = hashes(filters.policy())
+            .into_iter()
+            .map(|policy| FilterBlockReader::new(policy, filters.contents()))
+            .collect();
+        let counts = encodings.iter().map(|&encoding| DenialCount {
+            encoding,
+            misfits: 0,
+            denials: filters.iter().map(|_| Denials::default()).collect(),
+        });
+        Self { counts: counts.collect(), filters, offset: 0, keys: 0 }
+    }
+
+    pub(super) fn begin_block(&mut self, offset: u64) {
+        self.offset = offset;
+        self.keys = 0;
+    }
+
+    /// Asks for the next keys of the data block, at most [`BATCH_KEYS`].
+    pub(super) fn keys(&mut self, keys: &[StoredKey<'_>]) {
+        self.keys += keys.len() as u64;
+        debug_assert!(keys.len() <= BATCH_KEYS, "all keys are asked for");
+        let Some(filters) = self.filters.first() else { return };
+        let index = self.offset.checked_shr(filters.base_lg().into());
+        let filter = index.and_then(|index| filters.filter(usize::try_from(index).ok()?));
+        // Without a filter, all keys get the same answer.
+        let alike = filter.is_none() && filters.key_may_match(self.offset, b"");
+        for (at, count) in self.counts.iter_mut().enumerate() {
+            let filtered = keys
+                .iter()
+                .filter_map(|key| if at == 0 { key.filtered } else { count.encoding.filtered(key.key) });
+            let mut probes: [(&[u8], &[u8]); BATCH_KEYS] = [(&[], &[]); BATCH_KEYS];
+            let mut asked = 0;
+            for (probe, key) in probes.iter_mut().zip(filtered) {
+                *probe = (key, filter.unwrap_or_default());
+                asked += 1;
+            }
+            let probes = probes.get(..asked).unwrap_or_default();
+            count.misfits += (keys.len() - asked) as u64;
+            for (filters, denials) in self.filters.iter().zip(&mut count.denials) {
+                let mut answers = [alike; BATCH_KEYS];
+                if filter.is_some() {
+                    filters.policy().keys_may_match(probes, &mut answers);
+                }
+                for (&(key, _), may_match) in probes.iter().zip(answers) {
+                    if !may_match {
+                        denials.note(key);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn end_block(&mut self) {
+        let (offset, keys) = (self.offset, self.keys);
+        let base_lg = self.filters.first().map_or(0, FilterBlockReader::base_lg);
+        for denials in self.counts.iter_mut().flat_map(|count| &mut count.denials) {
+            let denied = std::mem::take(&mut denials.in_block);
+            if denied == 0 {
+                continue;
+            }
+            denials.total += denied;
+            let first = &denials.first;
+            denials.findings.add(Code::FilterDeniesKey, || {
+                let filter = offset.checked_shr(base_lg.into()).unwrap_or_default();
+                let expected = format!("filter {filter} to let the stored key {} pass", quote(first));
+                let found = format!("it denied, one of {denied} among the {keys} keys of this data block");
+                Finding::new(Code::FilterDeniesKey, offset, expected, found)
+            });
+        }
+    }
+
+    /// The number of keys denied, the findings, and the hash behind the filters if several are
+    /// possible.
+    pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
+        let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };
+        let all = self.counts.into_iter().flat_map(|DenialCount { misfits, denials, .. }| {
+            denials.into_iter().map(move |denials| (denials.total + misfits, denials)).zip(hashes.clone())
+        });
+        let best = all.min_by_key(|((against, _), _)| *against);
+        best.map(|((_, denials), hash)| (denials.total, denials.findings, hash)).unwrap_or_default()
+    }
+}
+
+/// The policy, once for each hash that its name may stand for.
+///
+/// One policy that lets a key pass if either hash does would hide denials: the wrong hash lets some
+/// of the denied keys pass by chance.
+fn hashes(policy: &SharedPolicy) -> Vec<SharedPolicy> {
+    let legacy = LegacyBloomPolicy::new(10);
+    if policy.name() != legacy.name() {
+        return vec![policy.clone()];
+    }
+    LEGACY.map(|hash| Arc::new(legacy.with_hash(hash)) as _).to_vec()
+}
+
+impl Denials {
+    #[cold]
+    fn note(&mut self, key: &[u8]) {
+        if self.in_block == 0 {
+            self.first.clear();
+            self.first.extend_from_slice(key);
+        }
+        self.in_block += 1;
+    }
+}

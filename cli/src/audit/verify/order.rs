@@ -1,0 +1,237 @@
+//! The check of the order of keys, and of the index around them.
+
+use std::cmp::Ordering;
+
+use filterblock::quote;
+
+use super::batch::StoredKey;
+use super::finding::{Code, Finding, Findings};
+use super::verdict::Note;
+use crate::audit::key_encoding::KeyEncoding;
+
+/// The order that the keys should be in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum ExpectedOrder {
+    /// User keys are in bytewise order.
+    Bytewise,
+    /// No order is recorded. Bytewise is assumed, and the check given up where that does not hold.
+    Presumed,
+    /// The order of a comparator of this name, which is not known.
+    Custom(Vec<u8>),
+}
+
+/// Follows the keys of a table and its index.
+pub(super) struct OrderCheck {
+    expected: ExpectedOrder,
+    /// The order is one that is known.
+    is_checked: bool,
+    /// The findings by each encoding that is possible.
+    encodings: Vec<(KeyEncoding, Findings)>,
+    /// The last key so far.
+    last_key: Vec<u8>,
+    has_last_key: bool,
+    /// The last separator of the index so far.
+    separator: Vec<u8>,
+    /// Tells which of the two came last.
+    after: After,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    Nothing,
+    Key,
+    Separator,
+}
+
+impl OrderCheck {
+    pub(super) fn new(expected: ExpectedOrder, encodings: &[KeyEncoding]) -> Self {
+        Self {
+            is_checked: !matches!(expected, ExpectedOrder::Custom(_)),
+            expected,
+            encodings: encodings.iter().map(|&encoding| (encoding, Findings::default())).collect(),
+            last_key: Vec::new(),
+            has_last_key: false,
+            separator: Vec::new(),
+            after: After::Nothing,
+        }
+    }
+
+    /// Checks the next keys, of the data block at `offset`.
+    pub(super) fn keys(&mut self, keys: &[StoredKey<'_>], offset: u64) {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return };
+        if self.is_checked {
+            self.follow(first.key, Code::KeyOrder, offset);
+            // With one encoding, user keys that ascend are in order, whatever the versions: the
+            // quick way for nearly all keys.
+            let is_known = self.encodings.len() == 1;
+            for pair in keys.windows(2) {
+                let [previous, next] = pair else { continue };
+                let ascend = matches!((previous.filtered, next.filtered), (Some(a), Some(b)) if a < b);
+                if !(is_known && ascend) {
+                    compare(&mut self.encodings, previous.key, next.key, false, Code::KeyOrder, offset);
+                }
+            }
+        }
+        self.last_key.clear();
+        self.last_key.extend_from_slice(last.key);
+        self.has_last_key = true;
+        self.after = After::Key;
+    }
+
+    /// Checks the index's key for the data block whose keys came last.
+    pub(super) fn separator(&mut self, separator: &[u8], index_offset: u64) {
+        if self.is_checked {
+            self.follow(separator, Code::IndexOrder, index_offset);
+        }
+        self.separator.clear();
+        self.separator.extend_from_slice(separator);
+        self.after = After::Separator;
+    }
+
+    /// Compares `next` with whatever came before it.
+    fn follow(&mut self, next: &[u8], code: Code, offset: u64) {
+        let previous = match self.after {
+            After::Nothing => return,
+            After::Key => &self.last_key,
+            After::Separator => &self.separator,
+        };
+        // A separator may be equal to the last key of its block.
+        let may_equal = self.after == After::Key && code == Code::IndexOrder;
+        compare(&mut self.encodings, previous, next, may_equal, code, offset);
+    }
+
+    /// The last key of all.
+    pub(super) fn last_key(&self) -> Option<&[u8]> {
+        self.has_last_key.then_some(&*self.last_key)
+    }
+
+    /// The findings about the order, or the reason why it was not checked.
+    pub(super) fn finish(self) -> Result<Findings, Note> {
+        if let ExpectedOrder::Custom(comparator) = self.expected {
+            return Err(Note::CustomOrder { comparator });
+        }
+        debug_assert!(!self.encodings.is_empty(), "keys are in some encoding");
+        // The encoding with the fewest findings is taken to be right.
+        let best = self.encodings.into_iter().map(|(_, findings)| findings).min_by_key(Findings::total);
+        let findings = best.unwrap_or_default();
+        match findings.first() {
+            Some(first) if self.expected == ExpectedOrder::Presumed => Err(Note::NotBytewise(first.clone())),
+            _ => Ok(findings),
+        }
+    }
+}
+
+/// Adds a finding for each encoding by which `next` must not follow `previous`.
+fn compare(
+    encodings: &mut [(KeyEncoding, Findings)],
+    previous: &[u8],
+    next: &[u8],
+    may_equal: bool,
+    code: Code,
+    offset: u64,
+) {
+    for (encoding, findings) in encodings {
+        match encoding.compare(previous, next) {
+            Ordering::Less => {}
+            Ordering::Equal if may_equal => {}
+            _ => {
+                let how = if may_equal { "at or after" } else { "after" };
+                findings.add(code, || {
+                    let expected = format!("a key {how} {}", quote(previous));
+                    Finding::new(code, offset, expected, quote(next).to_string())
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks these keys. Those in capitals are separators of the index.
+    fn follow(expected: ExpectedOrder, keys: &[&[u8]]) -> Result<Vec<Finding>, Note> {
+        let follow = |most| {
+            let mut order = OrderCheck::new(expected.clone(), &[KeyEncoding::Whole]);
+            let is_separator = |key: &&[u8]| key.iter().any(u8::is_ascii_uppercase);
+            for run in keys.chunk_by(|a, b| !is_separator(a) && !is_separator(b)) {
+                if run.iter().any(is_separator) {
+                    order.separator(&run[0].to_ascii_lowercase(), 1000);
+                    continue;
+                }
+                for keys in run.chunks(most) {
+                    let entries: Vec<_> =
+                        keys.iter().map(|key| StoredKey { key, filtered: Some(key) }).collect();
+                    order.keys(&entries, 10);
+                }
+            }
+            order.finish().map(|findings| findings.to_list())
+        };
+        // The result does not depend on how many come at once.
+        let found = follow(usize::MAX);
+        for most in 1..4 {
+            assert_eq!(format!("{:?}", follow(most)), format!("{found:?}"));
+        }
+        found
+    }
+
+    fn texts(keys: &[&[u8]]) -> Vec<String> {
+        let found = follow(ExpectedOrder::Bytewise, keys).unwrap();
+        found.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_is_in_order() {
+        assert_eq!(texts(&[]), [""; 0]);
+        assert_eq!(texts(&[b"a", b"b", b"B", b"c", b"D"]), [""; 0]);
+        assert_eq!(texts(&[b"a", b"C", b"d", b"D"]), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_not() {
+        assert_eq!(texts(&[b"b", b"a"]), [r#"key-order at offset 10: expected a key after "b", found "a""#]);
+        assert_eq!(
+            texts(&[b"a", b"b", b"a", b"c", b"b", b"d"]),
+            [
+                r#"key-order at offset 10: expected a key after "b", found "a""#,
+                r#"key-order at offset 10: expected a key after "c", found "b""#
+            ]
+        );
+        assert_eq!(texts(&[b"a", b"a"]), [r#"key-order at offset 10: expected a key after "a", found "a""#]);
+        assert_eq!(
+            texts(&[b"b", b"A"]),
+            [r#"index-order at offset 1000: expected a key at or after "b", found "a""#]
+        );
+        // The separator of one block is before all keys of the next.
+        assert_eq!(
+            texts(&[b"a", b"B", b"b"]),
+            [r#"key-order at offset 10: expected a key after "b", found "b""#]
+        );
+        assert_eq!(
+            texts(&[b"B", b"B"]),
+            [r#"index-order at offset 1000: expected a key after "b", found "b""#]
+        );
+    }
+
+    #[test]
+    fn an_unknown_order_is_not_held_against_a_table() {
+        assert!(follow(ExpectedOrder::Presumed, &[b"a", b"b"]).unwrap().is_empty());
+        let reason = follow(ExpectedOrder::Presumed, &[b"b", b"a"]).unwrap_err();
+        assert!(matches!(reason, Note::NotBytewise(Finding { code: Code::KeyOrder, .. })), "{reason:?}");
+        let reason = follow(ExpectedOrder::Custom(b"x".to_vec()), &[b"a", b"b"]).unwrap_err();
+        assert_eq!(reason, Note::CustomOrder { comparator: b"x".to_vec() });
+    }
+
+    #[test]
+    fn the_encoding_that_holds_counts() {
+        // Byte by byte the second key comes first; as internal keys they are two versions.
+        let keys = [b"k\x01\x09\0\0\0\0\0\0", b"k\x01\x08\0\0\0\0\0\0"];
+        let mut both = OrderCheck::new(ExpectedOrder::Bytewise, &[KeyEncoding::Whole, KeyEncoding::Internal]);
+        let entries = keys.map(|key| StoredKey { key, filtered: Some(key) });
+        both.keys(&entries, 0);
+        assert!(both.finish().unwrap().is_empty());
+        let mut whole = OrderCheck::new(ExpectedOrder::Bytewise, &[KeyEncoding::Whole]);
+        whole.keys(&entries, 0);
+        assert_eq!(whole.finish().unwrap().total(), 1);
+    }
+}

@@ -1,0 +1,97 @@
+//! The outcome of verifying a table.
+
+use super::finding::{Finding, Findings};
+
+#[derive(Default, PartialEq, Debug)]
+pub(crate) struct Verdict {
+    /// The number of entries decoded, and of those whose key a filter denies.
+    pub(crate) keys: u64,
+    pub(crate) denied: u64,
+    /// The share of absent keys that pass; `None` if there is no filter to ask.
+    pub(crate) measured_fpr: Option<f64>,
+    pub(crate) estimated_fpr: Option<f64>,
+    pub(crate) findings: Findings,
+    pub(crate) notes: Vec<Note>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Status {
+    Sound,
+    Findings,
+    /// Something could not be looked at, whatever else was found.
+    Unreadable,
+}
+
+/// A fact that is not a fault, but good to know.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Note {
+    /// The file is not a whole table, and the database does not use it.
+    NotWhole(Finding),
+    Obsolete,
+    NoFilter,
+    /// The filter's policies, none of which is known.
+    UnknownPolicy(Vec<Vec<u8>>),
+    /// The filters fit the signed hash of old LevelDB versions, not the unsigned one of goleveldb.
+    SignedHash,
+    /// The keys are in the order of a comparator that is not known.
+    CustomOrder {
+        comparator: Vec<u8>,
+    },
+    /// No order of the keys is recorded, and it is not bytewise, as this finding shows.
+    NotBytewise(Finding),
+    /// Bytes of the file that are in none of its blocks.
+    UnusedBytes(u64),
+}
+
+impl Status {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sound => "sound",
+            Self::Findings => "findings",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl Verdict {
+    /// A verdict of one finding and nothing else.
+    pub(crate) fn of_finding(finding: Finding) -> Self {
+        let mut verdict = Self::default();
+        verdict.findings.push(finding);
+        verdict
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        match () {
+            () if self.findings.hide_something() => Status::Unreadable,
+            () if self.findings.is_empty() => Status::Sound,
+            () => Status::Findings,
+        }
+    }
+}
+
+/// The number of verdicts of each kind, and their sums.
+#[derive(Default)]
+pub(crate) struct VerdictCounts {
+    pub(crate) sound: u64,
+    pub(crate) findings: u64,
+    pub(crate) unreadable: u64,
+    pub(crate) keys: u64,
+    pub(crate) denied: u64,
+}
+
+impl VerdictCounts {
+    pub(crate) fn add(&mut self, verdict: &Verdict) {
+        match verdict.status() {
+            Status::Sound => self.sound += 1,
+            Status::Findings => self.findings += 1,
+            Status::Unreadable => self.unreadable += 1,
+        }
+        self.keys += verdict.keys;
+        self.denied += verdict.denied;
+    }
+
+    pub(crate) fn all(&self) -> u64 {
+        self.sound + self.findings + self.unreadable
+    }
+}

@@ -1,0 +1,283 @@
+//! The way through a table: its index, and every entry of every data block.
+
+use filterblock::table::{BlockCursor, BlockHandle, ReadAt, Table};
+use filterblock::{Error, LegacyHash, Result, SharedPolicy, quote};
+
+use super::batch::{BATCH_KEYS, Batch, StoredKey};
+use super::budget::{Budget, Exceeded};
+use super::denials::DenialCheck;
+use super::extents::BlockExtents;
+use super::finding::{Code, Finding, Findings};
+use super::fpr_sampler::FprSampler;
+use super::order::OrderCheck;
+use super::verdict::{Note, Verdict};
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::reading::needs_range;
+use crate::audit::stats::offsets::Offsets;
+
+/// Names in the metaindex with these prefixes have handles as values: filters, and Basho's
+/// counters.
+const HANDLE_PREFIXES: [&[u8]; 2] = [b"filter.", b"stats."];
+
+/// Goes through the index and the data blocks, and hands every key to each check.
+pub(super) struct Walk<'a, 'v, R> {
+    table: &'a Table<R>,
+    order: OrderCheck,
+    pub(super) denials: Option<DenialCheck<'a>>,
+    pub(super) sampler: Option<FprSampler<'a, SharedPolicy, bytes::Bytes>>,
+    /// The first of the possible encodings. Absent keys are made from keys in this one.
+    pub(super) encoding: KeyEncoding,
+    /// All keys have to be internal keys.
+    pub(super) is_internal: bool,
+    /// The data blocks gone through, if the index may name one twice.
+    pub(super) seen: Option<Offsets>,
+    first_key: Option<Vec<u8>>,
+    extents: BlockExtents,
+    /// The cursor of the last data block. Its memory is used again.
+    cursor: Option<BlockCursor<'a>>,
+    batch: Batch,
+    budget: Budget,
+    /// All entries of all blocks have been seen.
+    complete: bool,
+    verdict: &'v mut Verdict,
+}
+
+/// The results of a walk.
+pub(super) struct Walked {
+    pub(super) order: std::result::Result<Findings, Note>,
+    pub(super) denials: Option<(u64, Findings, Option<LegacyHash>)>,
+    pub(super) measured_fpr: Option<f64>,
+    pub(super) first_key: Option<Vec<u8>>,
+    pub(super) last_key: Option<Vec<u8>>,
+    pub(super) extents: BlockExtents,
+    /// All entries of all blocks have been seen.
+    pub(super) complete: bool,
+}
+
+/// The reason why a walk ends before the end of the table.
+enum Stop {
+    OverBudget(Exceeded),
+    NeedRange(Error),
+}
+
+impl From<Exceeded> for Stop {
+    fn from(exceeded: Exceeded) -> Self {
+        Self::OverBudget(exceeded)
+    }
+}
+
+impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
+    /// A walk that checks only the order of the keys.
+    pub(super) fn new(
+        table: &'a Table<R>,
+        order: OrderCheck,
+        budget: Budget,
+        verdict: &'v mut Verdict,
+    ) -> Self {
+        Self {
+            table,
+            order,
+            denials: None,
+            sampler: None,
+            encoding: KeyEncoding::Whole,
+            is_internal: false,
+            seen: None,
+            first_key: None,
+            extents: BlockExtents::default(),
+            cursor: None,
+            batch: Batch::default(),
+            budget,
+            complete: true,
+            verdict,
+        }
+    }
+
+    pub(super) fn all(&mut self, progress: &dyn Fn(u64)) -> Result<()> {
+        self.data_blocks(progress)?;
+        self.extents.add(self.table.index_handle());
+        if self.table.metaindex().is_some() {
+            self.extents.add(self.table.metaindex_handle());
+        }
+        let metaindex = self.table.metaindex();
+        for handle in metaindex.into_iter().flat_map(handles) {
+            // A value that is not a handle may happen to look like one.
+            if handle.end().is_some_and(|end| end <= self.table.file_size()) {
+                self.extents.add(handle);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(self) -> Walked {
+        let Self { order, denials, sampler, first_key, extents, complete, .. } = self;
+        Walked {
+            last_key: order.last_key().map(<[u8]>::to_vec),
+            order: order.finish(),
+            denials: denials.map(DenialCheck::finish),
+            measured_fpr: sampler.and_then(FprSampler::finish),
+            first_key,
+            extents,
+            complete,
+        }
+    }
+
+    fn data_blocks(&mut self, progress: &dyn Fn(u64)) -> Result<()> {
+        let mut index = self.table.index();
+        loop {
+            match index.next() {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) => {
+                    self.damage(&error);
+                    return Ok(());
+                }
+            }
+            match index.handle() {
+                Ok(handle) => {
+                    match self.block(handle) {
+                        Ok(()) => {}
+                        Err(Stop::NeedRange(error)) => return Err(error),
+                        Err(Stop::OverBudget(exceeded)) => {
+                            self.over_budget(exceeded, handle.offset);
+                            return Ok(());
+                        }
+                    }
+                    progress(handle.size);
+                }
+                Err(error) => self.damage(&error),
+            }
+            self.order.separator(index.key(), self.table.index_handle().offset);
+            self.budget.spend_keys(index.key().len());
+            if let Err(exceeded) = self.budget.check() {
+                self.over_budget(exceeded, self.table.index_handle().offset);
+                return Ok(());
+            }
+        }
+    }
+
+    fn block(&mut self, handle: BlockHandle) -> std::result::Result<(), Stop> {
+        if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
+            self.complete = false;
+            self.verdict.findings.add(Code::RepeatedBlock, || {
+                let expected = format!("an index that names the data block at {} once", handle.offset);
+                Finding::new(Code::RepeatedBlock, self.table.index_handle().offset, expected, "it again")
+            });
+            return Ok(());
+        }
+        // Inserted before the block is read, so that a damaged block is not read twice either.
+        if let Some(seen) = &mut self.seen {
+            seen.insert(handle.offset);
+        }
+        if handle.end().is_some_and(|end| end <= self.table.file_size()) {
+            self.budget.allows_reading(handle.size)?;
+        }
+        let entered = match self.cursor.take() {
+            Some(mut cursor) => cursor.enter(self.table, handle).map(|()| cursor),
+            None => self.table.block_cursor(handle),
+        };
+        let mut entries = match entered {
+            Ok(entries) => entries,
+            Err(error) if needs_range(&error) => return Err(Stop::NeedRange(error)),
+            Err(error) => {
+                self.damage(&error);
+                return Ok(self.budget.check()?);
+            }
+        };
+        self.extents.add(handle);
+        if let Some(denials) = &mut self.denials {
+            denials.begin_block(handle.offset);
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.begin_block(handle.offset);
+        }
+        let within = self.entries(&mut entries, handle.offset);
+        self.cursor = Some(entries);
+        if let Some(denials) = &mut self.denials {
+            denials.end_block();
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.end_block();
+        }
+        Ok(within?)
+    }
+
+    /// Goes through the entries of the data block at `offset`.
+    fn entries(&mut self, entries: &mut BlockCursor<'_>, offset: u64) -> std::result::Result<(), Exceeded> {
+        let mut within = self.budget.check();
+        while within.is_ok() {
+            match entries.next() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    within = self.keys(offset);
+                    self.damage(&error);
+                    return within;
+                }
+            }
+            self.batch.push(entries.key());
+            if self.batch.is_full(self.budget.left()) {
+                within = self.keys(offset);
+            }
+        }
+        within.and(self.keys(offset))
+    }
+
+    /// Checks the keys collected from the data block at `offset`.
+    fn keys(&mut self, offset: u64) -> std::result::Result<(), Exceeded> {
+        let encoding = self.encoding;
+        let mut keys = [StoredKey::default(); BATCH_KEYS];
+        debug_assert!(self.batch.keys.len() <= BATCH_KEYS, "no key is left out");
+        for (stored, key) in keys.iter_mut().zip(self.batch.keys.as_keys().iter()) {
+            *stored = StoredKey { key, filtered: encoding.filtered(key) };
+        }
+        let keys = keys.get(..self.batch.keys.len()).unwrap_or_default();
+        self.verdict.keys += keys.len() as u64;
+        if self.first_key.is_none() {
+            self.first_key = keys.first().map(|stored| stored.key.to_vec());
+        }
+        self.order.keys(keys, offset);
+        if let Some(denials) = &mut self.denials {
+            denials.keys(keys);
+        }
+        if let Some(sampler) = self.sampler.as_mut().filter(|sampler| sampler.is_listening()) {
+            keys.iter().filter_map(|stored| stored.filtered).for_each(|key| sampler.key(key));
+        }
+        if self.is_internal {
+            for key in keys.iter().filter(|stored| stored.filtered.is_none()).map(|stored| stored.key) {
+                self.verdict.findings.add(Code::ShortKey, || {
+                    let expected = "an internal key of at least 8 bytes, or 16 with an expiry";
+                    let found = format!("{}, of {} bytes", quote(key), key.len());
+                    Finding::new(Code::ShortKey, offset, expected, found)
+                });
+            }
+        }
+        self.budget.spend_keys(self.batch.bytes);
+        self.batch.clear();
+        self.budget.check()
+    }
+
+    fn damage(&mut self, error: &Error) {
+        self.complete = false;
+        let finding = Finding::of(error);
+        self.verdict.findings.add(finding.code, || finding);
+    }
+
+    fn over_budget(&mut self, exceeded: Exceeded, offset: u64) {
+        self.complete = false;
+        self.verdict.findings.push(Finding::new(Code::Limit, offset, exceeded.expected(), "more"));
+    }
+}
+
+/// The handles in the metaindex, as far as it can be read.
+fn handles(mut metaindex: BlockCursor<'_>) -> impl Iterator<Item = BlockHandle> {
+    std::iter::from_fn(move || {
+        while let Ok(true) = metaindex.next() {
+            if HANDLE_PREFIXES.iter().any(|prefix| metaindex.key().starts_with(prefix))
+                && let Ok(handle) = metaindex.handle()
+            {
+                return Some(handle);
+            }
+        }
+        None
+    })
+}

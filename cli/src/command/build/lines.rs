@@ -1,0 +1,148 @@
+//! Lines of key and value, read from a file.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use filterblock::{escape_path, quote};
+
+/// A key and its value, and the number of their line.
+#[derive(Debug)]
+pub(super) struct KeyValue {
+    pub(super) key: Vec<u8>,
+    pub(super) line: u64,
+    pub(super) value: Vec<u8>,
+}
+
+/// Reads lines of a key, a tab and a value. They end in LF or CR LF, like all lines that the tool
+/// reads.
+pub(super) struct Lines<'a, R> {
+    input: R,
+    path: &'a Path,
+    hex: bool,
+    line: u64,
+    bytes: u64,
+    buffer: Vec<u8>,
+}
+
+impl<'a, R: BufRead> Lines<'a, R> {
+    /// `path` is for messages only. `hex`: keys and values are in hexadecimal.
+    pub(super) fn new(input: R, path: &'a Path, hex: bool) -> Self {
+        Self { input, path, hex, line: 0, bytes: 0, buffer: Vec::new() }
+    }
+
+    /// The number of bytes read so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Reads the next line; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<KeyValue>, String> {
+        self.buffer.clear();
+        let read = self.input.read_until(b'\n', &mut self.buffer);
+        let read = read.map_err(|error| format!("{}: {error}", escape_path(self.path)))?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.line += 1;
+        self.bytes += read as u64;
+        let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            return Err(self.error("a key, a tab and a value", "an empty line"));
+        }
+        let (key, value) = match line.iter().position(|&byte| byte == b'\t') {
+            Some(at) => (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default()),
+            None => (line, &[][..]),
+        };
+        let (key, value) = if self.hex {
+            let bytes = |digits: &[u8]| {
+                unhex(digits)
+                    .ok_or_else(|| self.error("pairs of hexadecimal digits", &quote(digits).to_string()))
+            };
+            (bytes(key)?, bytes(value)?)
+        } else {
+            (key.to_vec(), value.to_vec())
+        };
+        Ok(Some(KeyValue { key, line: self.line, value }))
+    }
+
+    fn error(&self, expected: &str, found: &str) -> String {
+        format!("{}: line {}: expected {expected}, found {found}", escape_path(self.path), self.line)
+    }
+}
+
+fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
+    let (pairs, []) = digits.as_chunks::<2>() else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Pair = (Vec<u8>, Vec<u8>);
+
+    fn read(input: &[u8], hex: bool) -> Result<Vec<Pair>, String> {
+        let mut lines = Lines::new(input, Path::new("pairs"), hex);
+        let mut entries = Vec::new();
+        while let Some(KeyValue { key, value, line }) = lines.next()? {
+            entries.push((key, value));
+            assert_eq!(line, entries.len() as u64);
+        }
+        assert_eq!(lines.bytes(), input.len() as u64);
+        Ok(entries)
+    }
+
+    #[test]
+    fn lines_end_in_lf_or_cr_lf_whatever_is_on_them() {
+        let contents = [
+            ("61", "61", ""),
+            ("61\t", "61", ""),
+            ("61\t62", "61", "62"),
+            ("\t62", "", "62"),
+            ("\t", "", ""),
+        ];
+        let unhex = |text: &str| u8::from_str_radix(text, 16).into_iter().collect::<Vec<_>>();
+        for (line, key, value) in contents {
+            for end in ["\n", "\r\n", "\r", ""] {
+                // As the last line, and before another one.
+                for (next, behind) in [("", None), ("63\t64", Some(("63", "64")))] {
+                    if behind.is_some() && !end.ends_with('\n') {
+                        continue;
+                    }
+                    let input = format!("{line}{end}{next}");
+                    let expected = [(key, value)].into_iter().chain(behind);
+                    let text =
+                        expected.clone().map(|(key, value)| (key.as_bytes().into(), value.as_bytes().into()));
+                    assert_eq!(read(input.as_bytes(), false), Ok(text.collect()), "{input:?}");
+                    let bytes = expected.map(|(key, value)| (unhex(key), unhex(value)));
+                    assert_eq!(read(input.as_bytes(), true), Ok(bytes.collect()), "{input:?} in hexadecimal");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_one_cr_before_the_end_of_a_line_is_of_the_end() {
+        let entry = |key: &str, value: &str| vec![(key.as_bytes().to_vec(), value.as_bytes().to_vec())];
+        assert_eq!(read(b"a\r\r\n", false), Ok(entry("a\r", "")));
+        assert_eq!(read(b"a\tb\r\r\n", false), Ok(entry("a", "b\r")));
+        assert_eq!(read(b"a\r\tb\n", false), Ok(entry("a\r", "b")));
+        assert_eq!(read(b"a\tb\rc\n", false), Ok(entry("a", "b\rc")));
+        assert!(read(b"61\r\t62\n", true).is_err());
+        assert!(read(b"61\r\r\n", true).is_err());
+    }
+
+    #[test]
+    fn an_empty_line_is_an_error_however_it_ends() {
+        for hex in [false, true] {
+            for (input, number) in [("\n", 1), ("\r\n", 1), ("\r", 1), ("61\n\r\n62\n", 2), ("61\r\n\n", 2)] {
+                let expected =
+                    format!("pairs: line {number}: expected a key, a tab and a value, found an empty line");
+                assert_eq!(read(input.as_bytes(), hex), Err(expected), "{input:?} {hex}");
+            }
+        }
+        assert_eq!(read(b"", false), Ok(vec![]));
+    }
+}

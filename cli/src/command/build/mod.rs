@@ -1,0 +1,288 @@
+//! `filterblock build`: builds a table from lines of key and value.
+
+mod lines;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use filterblock::table::{Compression, TableBuilder, TableSummary, WriteOptions};
+use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, SharedPolicy, escape, escape_path, quote};
+
+use crate::exit::EXIT_ERROR;
+use crate::io::console::Console;
+use crate::io::progress::InputProgress;
+use crate::io::whole_file::WholeFile;
+use crate::render::numbers::{count, counted, counted_as, size};
+use lines::{KeyValue, Lines};
+
+/// The number of lines between two updates of the progress bar.
+const STEP: u64 = 1024;
+
+/// Build a table, with filters, from lines of key and value
+///
+/// Each line is a key, a tab and a value, as bytes: the value goes to the end of the line, and a
+/// line without a tab is a key with an empty value. A line ends in LF or CR LF. With --hex, keys
+/// and values can hold anything. Lines come in any order and are sorted in memory, unless --sorted
+/// says that they are sorted already; then any amount of them can be read. Keys are ordered
+/// bytewise, and none may come twice.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The file of lines; `-` is standard input
+    input: PathBuf,
+    /// The table, which appears whole or not at all
+    output: PathBuf,
+    /// Keys and values are given in hexadecimal
+    #[arg(long)]
+    hex: bool,
+    /// The lines are sorted by key already: memory for one data block, the index and the filters is
+    /// enough
+    #[arg(long)]
+    sorted: bool,
+    /// Replace the output if it exists
+    #[arg(long)]
+    force: bool,
+    /// Bits of filter for each key
+    #[arg(long, value_name = "BITS", default_value_t = 10)]
+    bits_per_key: u32,
+    /// Write no filters
+    #[arg(long, conflicts_with_all = ["bits_per_key", "policy", "base_lg"])]
+    no_filter: bool,
+    /// The filters' policy, by its name; given twice, the table gets filters of both
+    #[arg(long, value_name = "NAME", value_enum, default_values_t = [PolicyName::BuiltinBloomFilter2])]
+    policy: Vec<PolicyName>,
+    /// One filter for every 2^LG bytes of data blocks; 63 is one for the whole table
+    #[arg(long, value_name = "LG", default_value_t = 11, value_parser = clap::value_parser!(u8).range(..=63))]
+    base_lg: u8,
+    /// Size at which a data block ends, before compression, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 4096)]
+    block_size: usize,
+    /// How many keys share prefixes until one is written in full
+    #[arg(long, value_name = "KEYS", default_value_t = 16)]
+    restart_interval: u32,
+    /// How blocks are compressed
+    #[arg(long, value_enum, default_value_t = BlockCodec::Snappy)]
+    compression: BlockCodec,
+    /// Write the table of a database: each key becomes an internal key, with its line as the
+    /// sequence number, and of equal keys the later line is the newer version
+    #[arg(long)]
+    internal_keys: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  filterblock build pairs.tsv new.ldb
+  sort -t\"$(printf '\\t')\" -k1,1 pairs.tsv | filterblock build --sorted - new.ldb   with LC_ALL=C
+  filterblock build --hex --bits-per-key 14 --base-lg 16 --block-size 65536 pairs.tsv new.ldb
+  filterblock build --policy new --policy old pairs.tsv new.ldb
+
+Exit status: 0 built; 2 anything else, and then there is no new file.";
+
+/// The policies that tables can be built with. Their filters are of the same encoding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum PolicyName {
+    /// For LevelDB (short: new)
+    #[value(name = "leveldb.BuiltinBloomFilter2", alias = "new")]
+    BuiltinBloomFilter2,
+    /// For goleveldb (short: old)
+    #[value(name = "leveldb.BuiltinBloomFilter", alias = "old")]
+    BuiltinBloomFilter,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum BlockCodec {
+    None,
+    Snappy,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
+    match build(arguments) {
+        Ok(summary) => {
+            let written = write_summary(arguments, &summary, console).and_then(|()| console.flush());
+            // The table is there, so the status is 0 even if nobody reads the summary.
+            if let Err(error) = written
+                && error.kind() != io::ErrorKind::BrokenPipe
+            {
+                let message = format_args!("built; its summary was not written: {error}");
+                console.message_about(&arguments.output, message);
+            }
+            0
+        }
+        Err(message) => {
+            console.message(message);
+            EXIT_ERROR
+        }
+    }
+}
+
+fn build(arguments: &Arguments) -> Result<TableSummary, String> {
+    let standard_input = arguments.input.as_os_str() == "-";
+    let about_input = |error: io::Error| format!("{}: {error}", escape_path(&arguments.input));
+    let about_output = |error: io::Error| format!("{}: {error}", escape_path(&arguments.output));
+    let (input, len): (Box<dyn BufRead>, _) = if standard_input {
+        (Box::new(io::stdin().lock()), None)
+    } else {
+        let file = File::open(&arguments.input).map_err(about_input)?;
+        let metadata = file.metadata().map_err(about_input)?;
+        if metadata.is_dir() {
+            return Err(format!(
+                "{}: expected a file of lines, found a folder",
+                escape_path(&arguments.input)
+            ));
+        }
+        (Box::new(BufReader::with_capacity(1 << 16, file)), metadata.is_file().then_some(metadata.len()))
+    };
+    let input_path = (!standard_input).then_some(arguments.input.as_path());
+    let file = WholeFile::create(&arguments.output, arguments.force, input_path).map_err(about_output)?;
+    let builder = TableBuilder::new(file.writer().map_err(about_output)?, write_options(arguments));
+    let lines = Lines::new(input, &arguments.input, arguments.hex);
+    let progress = InputProgress::new(len);
+    let mut target = Target { builder, arguments, key: Vec::new(), last_line: 0 };
+    if arguments.sorted {
+        target.stream(lines, progress)?
+    } else {
+        target.sort(lines, progress)?
+    }
+    let (mut writer, summary) =
+        target.builder.finish().map_err(|error| in_file(error.into_error(), &arguments.output))?;
+    writer.flush().map_err(about_output)?;
+    drop(writer);
+    file.finish().map_err(about_output)?;
+    Ok(summary)
+}
+
+fn write_options(arguments: &Arguments) -> WriteOptions {
+    let bits = arguments.bits_per_key;
+    let mut policies: Vec<SharedPolicy> = Vec::new();
+    if !arguments.no_filter {
+        let given = |policy| arguments.policy.contains(&policy);
+        if given(PolicyName::BuiltinBloomFilter2) {
+            policies.push(Arc::new(BloomFilterPolicy::new(bits)));
+        }
+        if given(PolicyName::BuiltinBloomFilter) {
+            policies.push(Arc::new(LegacyBloomPolicy::new(bits)));
+        }
+    }
+    WriteOptions::default()
+        .block_size(arguments.block_size)
+        .restart_interval(arguments.restart_interval)
+        .compression(match arguments.compression {
+            BlockCodec::None => Compression::None,
+            BlockCodec::Snappy => Compression::Snappy,
+        })
+        .filter_policies(policies)
+        .base_lg(arguments.base_lg)
+        .internal_keys(arguments.internal_keys)
+}
+
+/// The table being built, and the last entry for messages about it.
+struct Target<'a, W: Write> {
+    builder: TableBuilder<W>,
+    arguments: &'a Arguments,
+    /// The internal key of the last entry.
+    key: Vec<u8>,
+    last_line: u64,
+}
+
+impl<W: Write> Target<'_, W> {
+    fn stream<R: BufRead>(
+        &mut self,
+        mut lines: Lines<'_, R>,
+        mut progress: InputProgress,
+    ) -> Result<(), String> {
+        while let Some(entry) = lines.next()? {
+            if entry.line.is_multiple_of(STEP) {
+                progress.at(lines.bytes());
+            }
+            self.add(&entry)?;
+        }
+        Ok(())
+    }
+
+    fn sort<R: BufRead>(
+        &mut self,
+        mut lines: Lines<'_, R>,
+        mut progress: InputProgress,
+    ) -> Result<(), String> {
+        let mut entries = Vec::new();
+        while let Some(entry) = lines.next()? {
+            if entry.line.is_multiple_of(STEP) {
+                progress.at(lines.bytes());
+            }
+            entries.push(entry);
+        }
+        drop(progress);
+        // Of equal keys the first line comes first; in a database the last one, as it is the
+        // newest.
+        entries.sort_unstable_by(|a, b| {
+            let by_line = a.line.cmp(&b.line);
+            a.key.cmp(&b.key).then(if self.arguments.internal_keys { by_line.reverse() } else { by_line })
+        });
+        entries.iter().try_for_each(|entry| self.add(entry))
+    }
+
+    fn add(&mut self, entry: &KeyValue) -> Result<(), String> {
+        let result = if self.arguments.internal_keys {
+            /// The type of an entry that is a value, not a deletion.
+            const TYPE: u64 = 1;
+            self.key.clear();
+            self.key.extend_from_slice(&entry.key);
+            self.key.extend_from_slice(&(entry.line << 8 | TYPE).to_le_bytes());
+            self.builder.add(&self.key, &entry.value)
+        } else {
+            self.builder.add(&entry.key, &entry.value)
+        };
+        result.map_err(|error| self.explain(error, entry))?;
+        self.last_line = entry.line;
+        Ok(())
+    }
+
+    /// Turns an error about a key into a message about its line.
+    fn explain(&self, error: Error, entry: &KeyValue) -> String {
+        if !matches!(error, Error::KeyOrder { .. }) {
+            return in_file(error, &self.arguments.output);
+        }
+        let input = escape_path(&self.arguments.input);
+        let key = quote(&entry.key);
+        if self.arguments.sorted {
+            let last = self.last_line;
+            let line = entry.line;
+            format!(
+                "{input}: line {line}: expected a key after that of line {last}, found {key}; \
+                 without --sorted, lines come in any order"
+            )
+        } else {
+            let (first, second) = (self.last_line.min(entry.line), self.last_line.max(entry.line));
+            format!("{input}: line {second}: expected every key once, found {key} of line {first} again")
+        }
+    }
+}
+
+fn in_file(error: Error, path: &Path) -> String {
+    format!("{}: {}", escape_path(path), error.without_path())
+}
+
+fn write_summary(arguments: &Arguments, summary: &TableSummary, console: &mut Console) -> io::Result<()> {
+    write!(
+        console,
+        "{}: {} in {}, {}",
+        escape_path(&arguments.output),
+        counted_as(summary.num_entries, "entry", "entries"),
+        counted(summary.data_blocks, "data block"),
+        size(summary.file_size),
+    )?;
+    for filters in &summary.filters {
+        write!(
+            console,
+            "; {}: {} ({} empty), {}",
+            escape(filters.policy.as_bytes()),
+            counted(filters.filters, "filter"),
+            count(filters.empty_filters),
+            size(filters.size),
+        )?;
+    }
+    writeln!(console)
+}

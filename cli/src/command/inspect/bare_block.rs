@@ -1,0 +1,53 @@
+//! Bare filter blocks, as `filterblock extract` writes them.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filterblock::policy::default_read_policies;
+use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy as _, SharedPolicy};
+
+/// The greatest length of a filter block: its offsets have 32 bits.
+const MAX_LEN: u64 = u32::MAX as u64;
+
+/// Finds the policy of this name.
+pub(super) fn policy(name: &str) -> Result<SharedPolicy, String> {
+    let known = default_read_policies();
+    let names: Vec<_> = known.iter().map(|policy| policy.name()).collect();
+    let unknown = || format!("expected one of {}", names.join(", "));
+    known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(unknown)
+}
+
+/// The policy unless one is named.
+pub(super) fn default_policy() -> SharedPolicy {
+    Arc::new(BloomFilterPolicy::new(10))
+}
+
+/// Reads the filter block in the file `path`, or from standard input, as one of this policy.
+pub(super) fn read(path: &Path, policy: SharedPolicy) -> Result<FilterBlockReader<SharedPolicy>, String> {
+    let contents = if path.as_os_str() == "-" { read_all(io::stdin().lock(), 0) } else { read_file(path) };
+    Ok(FilterBlockReader::new(policy, Bytes::from(contents?)))
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+    let text = |error: io::Error| error.to_string();
+    // Opening a pipe would wait for its other end, so this is checked before.
+    if !std::fs::metadata(path).map_err(text)?.is_file() {
+        return Err("expected a regular file, or - for standard input".to_owned());
+    }
+    let file = File::open(path).map_err(text)?;
+    let len = file.metadata().map_err(text)?.len();
+    read_all(file, len)
+}
+
+fn read_all(from: impl Read, len: u64) -> Result<Vec<u8>, String> {
+    let mut contents = Vec::new();
+    let too_large = |len| format!("expected a filter block of at most {MAX_LEN} bytes, found {len}");
+    if len > MAX_LEN {
+        return Err(too_large(len.to_string()));
+    }
+    from.take(MAX_LEN + 1).read_to_end(&mut contents).map_err(|error| error.to_string())?;
+    if contents.len() as u64 > MAX_LEN { Err(too_large("more".to_owned())) } else { Ok(contents) }
+}

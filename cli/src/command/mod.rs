@@ -1,0 +1,63 @@
+//! The commands: arguments in, exit status out.
+
+mod build;
+mod extract;
+mod inspect;
+mod key_order;
+mod query;
+mod shell;
+mod verify;
+
+use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
+
+use crate::io::console::Console;
+
+/// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
+///
+/// Files are opened for reading only and without a lock, so that databases in use can be looked at.
+#[derive(Parser)]
+#[command(name = "filterblock", version, after_help = EXAMPLES, max_term_width = 100, propagate_version = true)]
+pub(crate) struct Arguments {
+    /// When to use colours on standard output
+    ///
+    /// `auto` uses them on a terminal, unless the environment says otherwise (NO_COLOR, TERM=dumb).
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColorChoice,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  filterblock inspect ~/db               the filters of all tables of a database
+  filterblock inspect --json 000005.ldb  one table, for a program
+  filterblock query 000005.ldb hello     may the key \"hello\" be in this table?
+  filterblock verify ~/db                is everything in order, and does no filter deny a key?
+  filterblock extract 000005.ldb >block  the bare filter block
+  filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value";
+
+#[derive(Subcommand)]
+enum Command {
+    Inspect(inspect::Arguments),
+    Query(query::Arguments),
+    Verify(verify::Arguments),
+    Extract(extract::Arguments),
+    Build(build::Arguments),
+    Completions(shell::Completions),
+    Man(shell::Man),
+}
+
+impl Arguments {
+    /// Runs the command. Returns the exit status.
+    pub(crate) fn run(self, console: &mut Console) -> u8 {
+        match self.command {
+            Command::Inspect(arguments) => inspect::run(&arguments, console),
+            Command::Query(arguments) => query::run(arguments, console),
+            Command::Verify(arguments) => verify::run(&arguments, console),
+            Command::Extract(arguments) => extract::run(&arguments, console),
+            Command::Build(arguments) => build::run(&arguments, console),
+            Command::Completions(arguments) => shell::completions(&arguments, Self::command(), console),
+            Command::Man(_) => shell::man(Self::command(), console),
+        }
+    }
+}

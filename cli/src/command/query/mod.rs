@@ -1,0 +1,236 @@
+//! `filterblock query`: asks which keys tables may hold, and in which data blocks.
+
+mod keys;
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use filterblock::table::ReadOptions;
+
+use super::key_order::KeyOrder;
+use crate::audit::query;
+use crate::audit::query::candidates::Answer;
+use crate::audit::query::keys::SoughtKeys;
+use crate::audit::reading::read_options;
+use crate::exit::EXIT_ERROR;
+use crate::io::console::Console;
+use crate::io::database::{Database, DatabaseCache};
+use crate::io::input::{self, Source};
+use crate::io::paths::PathSources;
+use crate::render::format::Format;
+use crate::render::renderer::QueryRenderer;
+
+/// No key may be there, and every table was read soundly.
+const EXIT_NOT_FOUND: u8 = 1;
+
+/// Ask the filters which keys a table may hold
+///
+/// A table without a filter, or whose filter cannot be read, may hold every key.
+///
+/// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names
+/// leveldb.BytewiseComparator, or --comparator tells the order, the filters of all data blocks are
+/// asked, and the more filters there are the likelier it is that one errs: the output says how
+/// likely.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A table, or a database folder: all its tables are asked. With --files-from there is none,
+    /// and all arguments are keys
+    #[arg(required_unless_present = "files_from")]
+    path: Option<OsString>,
+    /// The keys, as the filters know them: in a database's tables the user keys
+    #[arg(value_name = "KEY", required_unless_present_any = ["keys_from", "files_from"])]
+    keys: Vec<OsString>,
+    #[command(flatten)]
+    sources: PathSources,
+    /// Take keys from the lines of this file too, after those given; - is standard input
+    ///
+    /// A line ends in LF or CR LF. An empty line is the empty key. Keys with line breaks in them
+    /// need --hex.
+    #[arg(long, value_name = "FILE")]
+    keys_from: Option<PathBuf>,
+    /// The keys are in hexadecimal
+    #[arg(long)]
+    hex: bool,
+    /// The order of the keys, so that the index tells the one data block that may hold a key
+    #[arg(long, value_name = "ORDER")]
+    comparator: Option<KeyOrder>,
+    /// Write one JSON object a line, for each table and key
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  filterblock query 000005.ldb hello                        may this table hold \"hello\"?
+  filterblock query --comparator bytewise ~/db hello world  which tables may hold these keys?
+  filterblock query --hex ~/db 68656c6c6f                   a key in hexadecimal
+  filterblock query --json ~/db --keys-from keys.txt        many keys, for a program
+  filterblock query ~/db -- -x                              a key that begins with a dash
+  find / -name '*.ldb' -print0 | filterblock query --files-from - -0 hello
+  filterblock query --json ~/db hello | jq -s 'map(.lookup_blocks) | add'
+                                                            how many data blocks a lookup reads at most
+
+Exit status: 0 some key may be there; 1 none may, and every table was read soundly;
+141 the reader of the output went away, whatever the answers; 2 anything else.";
+
+pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
+    let Arguments { mut path, mut keys, sources, keys_from, .. } = arguments;
+    if sources.files_from().is_some() {
+        keys.splice(0..0, path.take());
+    }
+    let is_stdin = |path: Option<&Path>| path.is_some_and(|path| path.as_os_str() == "-");
+    if is_stdin(sources.files_from()) && is_stdin(keys_from.as_deref()) {
+        console.message("expected paths or keys from standard input, found both");
+        return EXIT_ERROR;
+    }
+    let keys = match keys::read(keys, keys_from.as_deref(), arguments.hex) {
+        Ok(keys) if keys.is_empty() => {
+            console.message("expected keys, found none");
+            return EXIT_ERROR;
+        }
+        Ok(keys) => keys,
+        Err(message) => {
+            console.message(message);
+            return EXIT_ERROR;
+        }
+    };
+    let mut query = Query {
+        keys: SoughtKeys::new(keys),
+        is_bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
+        renderer: Format::new(arguments.json).query(),
+        options: read_options().meter(console.meter()),
+        may_match: false,
+        sound: true,
+        lookup_blocks: None,
+        databases: DatabaseCache::default(),
+    };
+    let paths: Vec<PathBuf> = path.into_iter().map(PathBuf::from).collect();
+    let result = sources.after(&paths).try_for_each(|given| match given {
+        Ok(path) => query.path(&path, sources.is_recursive(), console),
+        Err((path, error)) => query.unread(&path, &error.to_string(), console),
+    });
+    let status = match () {
+        () if query.may_match => 0,
+        () if query.sound => EXIT_NOT_FOUND,
+        // Not every answer can be relied on.
+        () => EXIT_ERROR,
+    };
+    console.finish(result, status)
+}
+
+struct Query {
+    keys: SoughtKeys,
+    /// The user has said that keys are in bytewise order.
+    is_bytewise: bool,
+    renderer: Box<dyn QueryRenderer>,
+    options: ReadOptions,
+    /// A table that was read soundly may hold one of the keys.
+    may_match: bool,
+    /// All tables were read soundly.
+    sound: bool,
+    /// For each key, the number of data blocks that a lookup in the whole database reads at most;
+    /// `None` if the order of its keys is not known.
+    lookup_blocks: Option<Vec<u64>>,
+    databases: DatabaseCache,
+}
+
+impl Query {
+    /// `recursive`: folders without files of a database are passed over.
+    fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
+        self.lookup_blocks = None;
+        let folder = match input::resolve(path) {
+            Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
+            Ok(Source::Folder(folder)) => folder,
+            Ok(Source::File) => {
+                let database = self.databases.around(path, |folder, error| {
+                    self.sound = false;
+                    console.message_about(folder, error);
+                });
+                return self.table(path, false, database.as_deref(), console);
+            }
+            Err(error) => return self.unread(path, &error.to_string(), console),
+        };
+        for (path, error) in &folder.skipped {
+            self.sound = false;
+            console.message_about(path, error);
+        }
+        let database = Database::find(path).unwrap_or_else(|error| {
+            self.sound = false;
+            console.message_about(path, error);
+            None
+        });
+        let database = database.as_ref();
+        if let Some(Err(error)) = database.map(|database| &database.manifest) {
+            let path = error.path().unwrap_or(path);
+            console.message_about(path, format_args!("{}; all tables are asked", error.without_path()));
+        }
+        let missing = |database| Database::missing(database).map(|table| database.path_of(table));
+        for table in database.into_iter().flat_map(missing) {
+            self.unread(&table, "expected a table, as the MANIFEST has it, found no file", console)?;
+        }
+        if database.is_none() && folder.tables.is_empty() {
+            console.message_about(path, "there are no tables (.ldb, .sst) to ask");
+        }
+        for log in folder.filled_logs(database) {
+            self.sound = false;
+            console.message_about(log, "the newest writes may be in this log, which no filter covers");
+        }
+        self.lookup_blocks =
+            database.is_some_and(Database::is_bytewise).then(|| vec![0; self.keys.given().len()]);
+        for table in &folder.tables {
+            self.table(table, true, database, console)?;
+        }
+        for (key, &blocks) in self.keys.given().iter().zip(self.lookup_blocks.iter().flatten()) {
+            self.renderer.lookup_blocks(key, blocks, console)?;
+        }
+        Ok(())
+    }
+
+    fn table(
+        &mut self,
+        path: &Path,
+        listed: bool,
+        database: Option<&Database>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let record = database.and_then(|database| database.record(path));
+        let file = match input::open_file(path, listed) {
+            Ok(file) => file,
+            Err(error) => return self.unread(path, &error.to_string(), console),
+        };
+        let table = match query::table(file, &self.options, &self.keys, self.is_bytewise, record) {
+            Ok(table) => table,
+            Err(error) => return self.unread(path, &error.to_string(), console),
+        };
+        let error = table.error.as_deref();
+        if let Some(error) = error {
+            self.sound = false;
+            console.message_about(path, error);
+        } else if let Some(reason) = table.no_index {
+            console.message_about(path, format_args!("{reason}: the filters of all data blocks are asked"));
+        }
+        for (at, key) in self.keys.given().iter().enumerate() {
+            let blocks = table.of(key, at);
+            if let Some(sum) = self.lookup_blocks.as_mut().and_then(|sums| sums.get_mut(at)) {
+                *sum += blocks.lookup_blocks.unwrap_or_default();
+            }
+            self.may_match |= error.is_none() && !blocks.offsets.is_empty();
+            let answer = Answer { key, blocks: Some(&blocks), error };
+            self.renderer.answer(path, &answer, console)?;
+        }
+        console.flush()
+    }
+
+    /// Answers for a table that cannot be read: all keys may be in it.
+    fn unread(&mut self, path: &Path, message: &str, console: &mut Console) -> io::Result<()> {
+        self.sound = false;
+        console.message_about(path, message);
+        for key in self.keys.given() {
+            self.renderer.answer(path, &Answer { key, blocks: None, error: Some(message) }, console)?;
+        }
+        console.flush()
+    }
+}

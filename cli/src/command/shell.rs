@@ -1,0 +1,75 @@
+//! `filterblock completions` and `filterblock man`: the program described for shells and as a
+//! manual page.
+
+use std::io::{self, Write as _};
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use crate::io::console::Console;
+
+/// Write completions for a shell to standard output
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  filterblock completions bash >~/.local/share/bash-completion/completions/filterblock
+  filterblock completions fish >~/.config/fish/completions/filterblock.fish
+  filterblock completions zsh >~/.zfunc/_filterblock
+
+Exit status: 0 written; 141 the reader of the output went away; 2 anything else.")]
+pub(crate) struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+/// Write the manual page to standard output
+///
+/// It has all commands in it, one after the other.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  filterblock man | man -l -
+  filterblock man >/usr/local/share/man/man1/filterblock.1
+
+Exit status: 0 written; 141 the reader of the output went away; 2 anything else.")]
+pub(crate) struct Man {}
+
+/// `program`: the program with all its commands.
+pub(crate) fn completions(arguments: &Completions, mut program: Command, console: &mut Console) -> u8 {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut program, "filterblock", &mut script);
+    let result = console.write_all(&script);
+    console.finish(result, 0)
+}
+
+/// `program`: the program with all its commands.
+pub(crate) fn man(program: Command, console: &mut Console) -> u8 {
+    let result = manual(program).and_then(|page| console.write_all(&page));
+    console.finish(result, 0)
+}
+
+/// Makes the page of the program, with a section for each command.
+fn manual(mut program: Command) -> io::Result<Vec<u8>> {
+    program.build();
+    let mut page = Vec::new();
+    clap_mangen::Man::new(program.clone()).render(&mut page)?;
+    for command in program.get_subcommands().filter(|command| command.get_name() != "help") {
+        section(command, &mut page)?;
+    }
+    Ok(page)
+}
+
+fn section(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let name = format!("filterblock {}", command.get_name()).to_uppercase();
+    writeln!(page, ".SH \"{name}\"")?;
+    let man = clap_mangen::Man::new(command.clone());
+    let mut body = Vec::new();
+    man.render_synopsis_section(&mut body)?;
+    man.render_description_section(&mut body)?;
+    man.render_options_section(&mut body)?;
+    man.render_extra_section(&mut body)?;
+    // The sections of the command's own page become subsections of this one.
+    let body = String::from_utf8_lossy(&body).replace("\n.SH ", "\n.SS ");
+    let body = body.strip_prefix(".SH ").map_or(body.clone(), |rest| format!(".SS {rest}"));
+    page.write_all(body.as_bytes())
+}

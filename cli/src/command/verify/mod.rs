@@ -1,0 +1,243 @@
+//! `filterblock verify`: checks that tables are sound and no filter denies a stored key.
+
+mod jobs;
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use clap::Args;
+use rayon::prelude::*;
+
+use super::key_order::KeyOrder;
+use crate::audit::reading::read_options;
+use crate::audit::verify::finding::{Code, Finding};
+use crate::audit::verify::verdict::{Verdict, VerdictCounts};
+use crate::audit::verify::{self, Observer, VerifyOptions};
+use crate::exit::EXIT_ERROR;
+use crate::io::console::Console;
+use crate::io::input;
+use crate::io::paths::{Given, Paths};
+use crate::io::progress::TablesProgress;
+use crate::io::read_ahead::ReadAhead;
+use crate::render::format::Format;
+use crate::render::renderer::VerifyRenderer;
+use jobs::{Job, Jobs, TableJob};
+
+/// There are findings, and everything could be looked at.
+const EXIT_FINDINGS: u8 = 1;
+
+/// The number of tables for each thread that are checked before their results are written.
+const TABLES_A_THREAD: usize = 16;
+
+/// The most jobs. Each is a thread with memory of its own.
+const MAX_JOBS: i64 = 256;
+
+/// Check tables and their filters throughout
+///
+/// Reads every block with its checksum and every entry in it, and asks the filter for every key, as
+/// LevelDB would. Looks at the order of keys and index, at blocks that overlap, and at what the
+/// MANIFEST says of the tables in a database. Measures how often the filters let absent keys pass.
+///
+/// Nothing is written and nothing locked. A database should not be in use meanwhile, or its tables
+/// may come and go.
+#[derive(Args)]
+#[command(after_help = NOTES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    paths: Paths,
+    /// Write one JSON object a line and table
+    #[arg(long)]
+    json: bool,
+    /// The order of user keys, where no MANIFEST names it; otherwise it is checked only if it is
+    /// bytewise
+    #[arg(long, value_name = "ORDER")]
+    comparator: Option<KeyOrder>,
+    /// The most bytes of blocks and keys to decode of each file; 100 times its size and at least 64
+    /// MiB if not given
+    #[arg(long, value_name = "BYTES")]
+    max_output: Option<u64>,
+    /// Another number makes other absent keys to measure the false positives with
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+    /// How many tables to check at once; as many as there are processors if not given
+    #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
+    jobs: Option<u16>,
+}
+
+const NOTES: &str = "\
+Examples:
+  filterblock verify ~/db                     all tables of a database, and its MANIFEST
+  filterblock verify --json ~/db | jq -r 'select(.denied > 0) | .path'
+                                              the tables whose filters deny keys
+  find / -name '*.ldb' -print0 | filterblock verify --files-from - -0
+  filterblock verify --recursive ~/databases  every database below a folder
+
+What each finding means, and what to do about it: docs/findings.md, in the source of this program
+
+Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong usage;
+141 the reader of the output went away, whatever was found.";
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(threads) = arguments.jobs {
+        pool = pool.num_threads(threads.into());
+    }
+    let pool = match pool.build() {
+        Ok(pool) => pool,
+        Err(error) => {
+            console.message(format_args!("starting threads: {error}"));
+            return EXIT_ERROR;
+        }
+    };
+    let format = Format::new(arguments.json);
+    let mut verifier = Verifier {
+        options: VerifyOptions {
+            read: read_options(),
+            meter: console.meter(),
+            bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
+            max_output: arguments.max_output,
+            seed: arguments.seed,
+        },
+        renderer: format.verify(),
+        progress: TablesProgress::new(format == Format::Text),
+        counts: VerdictCounts::default(),
+    };
+    let recursive = arguments.paths.is_recursive();
+    let mut jobs = Jobs::new(arguments.paths.iter(), recursive);
+    let result = verifier.all(&mut jobs, &pool, console);
+    let Verifier { mut renderer, progress, counts, .. } = verifier;
+    drop(progress);
+    // Of folders that were named this has been reported already.
+    if result.is_ok() && counts.all() == 0 && recursive {
+        console.message("there are no tables (.ldb, .sst) to check");
+    }
+    let result = result.and_then(|()| renderer.end(&counts, console));
+    let status = match () {
+        () if counts.unreadable > 0 => EXIT_ERROR,
+        () if counts.findings > 0 => EXIT_FINDINGS,
+        () => 0,
+    };
+    console.finish(result, status)
+}
+
+struct Verifier {
+    options: VerifyOptions,
+    renderer: Box<dyn VerifyRenderer>,
+    progress: TablesProgress,
+    counts: VerdictCounts,
+}
+
+impl Verifier {
+    /// Checks some tables at once, writes the verdicts in the order of the tables, and goes on with
+    /// the next.
+    fn all(
+        &mut self,
+        jobs: &mut Jobs<impl Iterator<Item = Given>>,
+        pool: &rayon::ThreadPool,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let batch_len = pool.current_num_threads().saturating_mul(TABLES_A_THREAD);
+        loop {
+            let batch: Vec<Job> = jobs.by_ref().take(batch_len).collect();
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.progress.expect(jobs.take_bytes(), jobs.are_all_known());
+            let (options, progress) = (&self.options, &self.progress);
+            let done: Vec<Job> = pool.install(|| {
+                // One by one, as tables may differ much in size.
+                batch.into_par_iter().with_max_len(1).map(|job| work(job, options, progress)).collect()
+            });
+            let (counts, renderer) = (&mut self.counts, &mut *self.renderer);
+            self.progress.suspend(|| {
+                done.into_iter().try_for_each(|job| show(job, renderer, counts, console))?;
+                console.flush()
+            })?;
+        }
+    }
+}
+
+fn show(
+    job: Job,
+    renderer: &mut dyn VerifyRenderer,
+    counts: &mut VerdictCounts,
+    console: &mut Console,
+) -> io::Result<()> {
+    match job {
+        Job::Done(path, verdict) => {
+            counts.add(&verdict);
+            renderer.verdict(&path, &verdict, console)?;
+        }
+        Job::Nothing(path) => console.message_about(&path, "there are no tables (.ldb, .sst) to check"),
+        Job::Table(_) => {}
+    }
+    Ok(())
+}
+
+fn work(job: Job, options: &VerifyOptions, progress: &TablesProgress) -> Job {
+    match job {
+        Job::Table(table) => {
+            let verdict = verify(&table, options, progress);
+            Job::Done(table.path, verdict)
+        }
+        job => job,
+    }
+}
+
+fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) -> Verdict {
+    let path: &Path = &job.path;
+    let opened = input::open_file(path, job.listed).and_then(|file| Ok(ReadAhead::new(file)?));
+    let source = match opened {
+        Ok(source) => source,
+        Err(error) => {
+            let (expected, found) = error.into_parts("a table that can be read");
+            return Verdict::of_finding(Finding::new(Code::Unreadable, None, expected, found));
+        }
+    };
+    let record = job.database.as_deref().and_then(|database| database.record(path));
+    verify::table(&source, record.as_ref(), options, &Watch { source: &source, progress })
+        .unwrap_or_else(|error| Verdict::of_finding(Finding::of(&error)))
+}
+
+/// Makes the source read ahead once that is of use, and moves the progress bar.
+struct Watch<'a> {
+    source: &'a ReadAhead,
+    progress: &'a TablesProgress,
+}
+
+impl Observer for Watch<'_> {
+    fn begin_walk(&self) {
+        self.source.go_ahead();
+    }
+
+    fn progress(&self, bytes: u64) {
+        self.progress.add(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek as _, SeekFrom, Write as _};
+
+    use filterblock::table::ReadAt as _;
+
+    use super::*;
+
+    #[test]
+    fn the_source_reads_ahead_from_the_walk_on() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[0; 4096]).unwrap();
+        let source = ReadAhead::new(file.try_clone().unwrap()).unwrap();
+        let watch = Watch { source: &source, progress: &TablesProgress::new(false) };
+        // Reads the first byte, changes the second one in the file, and reads that.
+        let mut second = |byte: u8| {
+            source.read_at(0, 1).unwrap();
+            file.seek(SeekFrom::Start(1)).unwrap();
+            file.write_all(&[byte]).unwrap();
+            source.read_at(1, 1).unwrap()[0]
+        };
+        assert_eq!(second(7), 7);
+        watch.begin_walk();
+        assert_eq!(second(9), 7);
+    }
+}

@@ -1,0 +1,170 @@
+//! Standard output and standard error: buffered, coloured if that is wanted, and never a reason to
+//! panic.
+
+use std::fmt::{self, Display};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+use clap::ColorChoice;
+use filterblock::escape_path;
+use filterblock::table::Meter;
+
+use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
+
+/// Size of the output buffer: half of the 64 KiB that `inspect` may take for itself.
+const BUFFER: usize = 32 << 10;
+
+/// The destinations of results and messages.
+pub(crate) struct Console {
+    out: BufWriter<Box<dyn Write>>,
+    messages: Box<dyn Write>,
+    colour: bool,
+    message_colour: bool,
+    is_terminal: bool,
+    width: Option<usize>,
+    meter: Arc<Meter>,
+}
+
+/// The meaning of a piece of output, which decides its looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tone {
+    Plain,
+    Title,
+    Dim,
+    Good,
+    Bad,
+}
+
+impl Tone {
+    const fn style(self) -> Style {
+        match self {
+            Self::Plain => Style::new(),
+            Self::Title => Style::new().bold(),
+            Self::Dim => Style::new().dimmed(),
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Bad => AnsiColor::Red.on_default(),
+        }
+    }
+}
+
+/// Text in the looks of a tone: what [`Console::tone`] returns.
+pub(crate) struct Toned<T> {
+    style: Style,
+    text: T,
+}
+
+impl<T: Display> Display for Toned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { style, text } = self;
+        write!(f, "{style}{text}{style:#}")
+    }
+}
+
+impl Console {
+    /// A console without colours and without a width to fit to.
+    pub(crate) fn new(out: Box<dyn Write>, messages: Box<dyn Write>) -> Self {
+        Self {
+            out: BufWriter::with_capacity(BUFFER, out),
+            messages,
+            colour: false,
+            message_colour: false,
+            is_terminal: false,
+            width: None,
+            meter: Arc::default(),
+        }
+    }
+
+    /// Standard output and standard error of this process.
+    pub(crate) fn of_process(choice: ColorChoice) -> Self {
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let wants = |automatic| match choice {
+            ColorChoice::Auto => automatic != anstream::ColorChoice::Never,
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+        };
+        let colour = wants(AutoStream::choice(&stdout));
+        let message_colour = wants(AutoStream::choice(&stderr));
+        let is_terminal = stdout.is_terminal();
+        let width = terminal_size::terminal_size_of(&stdout).filter(|_| is_terminal);
+        let stdout = stdout.lock();
+        // Old Windows consoles need their colours set by calls, which the stream does.
+        let out: Box<dyn Write> =
+            if colour { Box::new(AutoStream::always(stdout)) } else { Box::new(stdout) };
+        let messages: Box<dyn Write> =
+            if message_colour { Box::new(AutoStream::always(stderr)) } else { Box::new(stderr) };
+        Self {
+            colour,
+            message_colour,
+            is_terminal,
+            width: width.map(|(width, _)| usize::from(width.0)),
+            ..Self::new(out, messages)
+        }
+    }
+
+    /// The counter of the work of reading tables.
+    pub(crate) fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
+    }
+
+    /// Counts with `meter` from now on.
+    pub(crate) fn set_meter(&mut self, meter: Arc<Meter>) {
+        self.meter = meter;
+    }
+
+    /// The width of the terminal that results go to; `None` if they go elsewhere.
+    pub(crate) const fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// Returns true if results go to a terminal.
+    pub(crate) const fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Gives `text` the looks of `tone`, if the output has colours.
+    pub(crate) fn tone<T: Display>(&self, tone: Tone, text: T) -> Toned<T> {
+        Toned { style: if self.colour { tone.style() } else { Style::new() }, text }
+    }
+
+    /// Writes a message about `path` to standard error.
+    pub(crate) fn message_about(&mut self, path: &Path, message: impl Display) {
+        self.message(format_args!("{}: {message}", escape_path(path)));
+    }
+
+    /// Writes a message to standard error, after the results written so far.
+    pub(crate) fn message(&mut self, message: impl Display) {
+        // An error shows again when the next result is written, or at the end.
+        let _ = self.out.flush();
+        let style = if self.message_colour { Tone::Bad.style() } else { Style::new() };
+        // There is nowhere left to report an error of standard error.
+        let _ = writeln!(self.messages, "{style}filterblock:{style:#} {message}");
+        let _ = self.messages.flush();
+    }
+
+    /// Flushes, and returns the exit status: `status` if all results were written, otherwise that
+    /// of the error.
+    pub(crate) fn finish(&mut self, result: io::Result<()>, status: u8) -> u8 {
+        match result.and_then(|()| self.out.flush()) {
+            Ok(()) => status,
+            // A broken pipe is not reported: the reader chose to stop.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => EXIT_OUTPUT_CLOSED,
+            Err(error) => {
+                self.message(format_args!("writing the results: {error}"));
+                EXIT_ERROR
+            }
+        }
+    }
+}
+
+impl Write for Console {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,150 @@
+//! Removal of temporary files when a signal ends the program.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, io, thread};
+
+static STATE: Mutex<State> = Mutex::new(State { is_watching: false, unfinished: Vec::new() });
+
+struct State {
+    /// A thread waits for signals.
+    is_watching: bool,
+    /// The temporary files being written.
+    unfinished: Vec<PathBuf>,
+}
+
+fn state() -> MutexGuard<'static, State> {
+    // No panic can leave the list half changed.
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps a temporary file on the list of those that a signal removes.
+pub(crate) struct Unfinished {
+    path: PathBuf,
+}
+
+impl Unfinished {
+    /// Makes a temporary file. A signal cannot leave it behind, not even at its creation.
+    pub(crate) fn create<T>(
+        make: impl FnOnce() -> io::Result<T>,
+        path: impl FnOnce(&T) -> &Path,
+    ) -> io::Result<(T, Self)> {
+        let mut state = state();
+        if !state.is_watching {
+            watch()?;
+            state.is_watching = true;
+        }
+        let file = make()?;
+        let path = path(&file).to_owned();
+        state.unfinished.push(path.clone());
+        Ok((file, Self { path }))
+    }
+
+    /// Gives the file its name through `persist`. A signal ends the program before or after that,
+    /// not meanwhile.
+    pub(crate) fn finish<T>(self, persist: impl FnOnce() -> T) -> T {
+        let state = state();
+        let result = persist();
+        drop(state);
+        result
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        state().unfinished.retain(|path| *path != self.path);
+    }
+}
+
+/// Starts the thread that waits for a signal, removes the unfinished files, and lets the signal end
+/// the program.
+fn watch() -> io::Result<()> {
+    let signals = system::Signals::new()?;
+    let wait = move || {
+        let Some(signal) = signals.wait() else { return };
+        // Held until the end, so that no other file is created.
+        let state = state();
+        for path in &state.unfinished {
+            // There is nobody left to report an error to.
+            let _ = fs::remove_file(path);
+        }
+        system::end(signal);
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)
+}
+
+#[cfg(unix)]
+mod system {
+    use std::io;
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals as Iterator;
+    use signal_hook::low_level::emulate_default_handler;
+
+    pub(super) struct Signals(Iterator);
+
+    impl Signals {
+        pub(super) fn new() -> io::Result<Self> {
+            let ignored = ignored();
+            // If the system does not tell, SIGHUP is taken to be ignored, as `nohup` may have
+            // asked.
+            let is_ignored = |signal| ignored.map_or(signal == SIGHUP, |set| set >> (signal - 1) & 1 == 1);
+            let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
+            Iterator::new(signals).map(Self)
+        }
+
+        pub(super) fn wait(mut self) -> Option<i32> {
+            self.0.forever().next()
+        }
+    }
+
+    /// The signals that this process was told to ignore, one bit each from signal 1 on; `None` if
+    /// the system does not tell.
+    fn ignored() -> Option<u64> {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+        u64::from_str_radix(mask.trim(), 16).ok()
+    }
+
+    /// Ends the program as the signal would have done.
+    pub(super) fn end(signal: i32) {
+        if emulate_default_handler(signal).is_err() {
+            std::process::exit(128 + signal);
+        }
+    }
+}
+
+#[cfg(windows)]
+mod system {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+    use std::{io, thread};
+
+    use signal_hook::consts::SIGINT;
+
+    /// The status of a program that Ctrl-C ends.
+    const STATUS_CONTROL_C_EXIT: u32 = 0xc000_013a;
+
+    pub(super) struct Signals(Arc<AtomicBool>);
+
+    impl Signals {
+        pub(super) fn new() -> io::Result<Self> {
+            let caught = Arc::new(AtomicBool::new(false));
+            signal_hook::flag::register(SIGINT, Arc::clone(&caught))?;
+            Ok(Self(caught))
+        }
+
+        /// Polls a flag: Windows has nothing else to wait for.
+        pub(super) fn wait(self) -> Option<i32> {
+            while !self.0.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(50));
+            }
+            Some(SIGINT)
+        }
+    }
+
+    pub(super) fn end(_signal: i32) {
+        std::process::exit(STATUS_CONTROL_C_EXIT.cast_signed());
+    }
+}

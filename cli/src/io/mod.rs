@@ -1,0 +1,10 @@
+//! The system around the program: paths and files, the terminal, signals.
+
+pub(crate) mod console;
+pub(crate) mod database;
+pub(crate) mod input;
+mod interrupt;
+pub(crate) mod paths;
+pub(crate) mod progress;
+pub(crate) mod read_ahead;
+pub(crate) mod whole_file;

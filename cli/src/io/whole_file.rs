@@ -1,0 +1,70 @@
+//! Output files that appear whole or not at all: written under a temporary name, then renamed.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::interrupt::Unfinished;
+
+/// A file being written under a temporary name. It is removed if it is not finished, also if a
+/// signal ends the program.
+pub(crate) struct WholeFile {
+    file: NamedTempFile,
+    unfinished: Unfinished,
+    target: PathBuf,
+    replace: bool,
+}
+
+impl WholeFile {
+    /// Begins the file that is to appear at `output`, with the permissions of any new file.
+    ///
+    /// The target of a symbolic link is replaced, not the link. Without `replace`, no file may be
+    /// there; `input` is never replaced.
+    pub(crate) fn create(output: &Path, replace: bool, input: Option<&Path>) -> io::Result<Self> {
+        let target = match fs::canonicalize(output) {
+            Ok(target) => target,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => output.to_owned(),
+            Err(error) => return Err(error),
+        };
+        if let Ok(metadata) = fs::metadata(&target) {
+            if !metadata.is_file() {
+                return Err(io::Error::other("expected a regular file to replace, found something else"));
+            }
+            if let Some(input) = input
+                && fs::canonicalize(input)? == target
+            {
+                return Err(io::Error::other("expected a file other than the one that is read"));
+            }
+            if !replace {
+                return Err(io::Error::other("expected no file of this name, found one"));
+            }
+        }
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".filterblock-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let make = || builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+        let (file, unfinished) = Unfinished::create(make, NamedTempFile::path)?;
+        Ok(Self { file, unfinished, target, replace })
+    }
+
+    /// A writer to the file.
+    pub(crate) fn writer(&self) -> io::Result<BufWriter<File>> {
+        Ok(BufWriter::with_capacity(1 << 16, self.file.as_file().try_clone()?))
+    }
+
+    /// Syncs the file to disk, then gives it its name.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        // Fields are dropped in the reverse order of this pattern: on an error the file is removed
+        // before its path leaves the list.
+        let Self { unfinished, file, target, replace } = self;
+        file.as_file().sync_all()?;
+        unfinished.finish(|| {
+            let persisted = if replace { file.persist(target) } else { file.persist_noclobber(target) };
+            persisted.map(drop).map_err(io::Error::from)
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! The choice of a renderer.
+
+use std::path::PathBuf;
+
+use super::json::inspect::JsonInspect;
+use super::json::query::JsonQuery;
+use super::json::verify::JsonVerify;
+use super::renderer::{InspectRenderer, QueryRenderer, VerifyRenderer};
+use super::text::inspect::TextInspect;
+use super::text::query::TextQuery;
+use super::text::verify::TextVerify;
+
+/// The form of the results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+impl Format {
+    /// `json`: whether the user has asked for JSON.
+    pub(crate) fn new(json: bool) -> Self {
+        if json { Self::Json } else { Self::Text }
+    }
+
+    /// `list_filters`: each filter of a table is shown. `is_single`: the table is the only one.
+    /// `paths`: those given as arguments.
+    pub(crate) fn inspect(
+        self,
+        list_filters: bool,
+        is_single: bool,
+        paths: &[PathBuf],
+    ) -> Box<dyn InspectRenderer> {
+        match self {
+            Self::Text => Box::new(TextInspect::new(list_filters, is_single, paths)),
+            Self::Json => Box::new(JsonInspect { list_filters }),
+        }
+    }
+
+    pub(crate) fn query(self) -> Box<dyn QueryRenderer> {
+        match self {
+            Self::Text => Box::new(TextQuery),
+            Self::Json => Box::new(JsonQuery),
+        }
+    }
+
+    pub(crate) fn verify(self) -> Box<dyn VerifyRenderer> {
+        match self {
+            Self::Text => Box::new(TextVerify),
+            Self::Json => Box::new(JsonVerify),
+        }
+    }
+}

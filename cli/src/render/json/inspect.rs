@@ -1,0 +1,238 @@
+//! A table as a JSON object. Fields are only ever added.
+
+use std::borrow::Cow;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use serde::{Serialize, Serializer};
+
+use super::line::write_line;
+use super::strings::{json_name, json_path, json_text};
+use crate::audit::inspect::report::{FilterReport, TableReport, origin_name};
+use crate::audit::inspect::totals::FolderTotals;
+use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::ranges::{LargerRanges, OFFSET_ENTRY_LEN};
+use crate::audit::stats::sample::{FilterCost, USUAL_BITS_PER_KEY};
+use crate::audit::stats::table::TableStats;
+use crate::io::console::Console;
+use crate::render::compression::compression_names;
+use crate::render::renderer::{FolderHeader, InspectRenderer};
+
+pub(crate) struct JsonInspect {
+    /// Each filter is shown.
+    pub(crate) list_filters: bool,
+}
+
+impl InspectRenderer for JsonInspect {
+    fn begin_folder(&mut self, _: &FolderHeader<'_>, _: &mut Console) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn table(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
+        if report.unreadable {
+            report.findings().for_each(|(_, message)| console.message_about(path, message));
+        }
+        write_line(&mut *console, &JsonTable::new(path, report, self.list_filters))?;
+        console.flush()
+    }
+
+    fn end_folder(&mut self, _: &FolderTotals, _: &mut Console) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut Console) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Serialize)]
+struct JsonTable<'a> {
+    path: Cow<'a, str>,
+    status: &'static str,
+    error: Option<&'a str>,
+    file_size: Option<u64>,
+    data_blocks: Option<u64>,
+    compression: Vec<Cow<'static, str>>,
+    metaindex: Vec<Cow<'a, str>>,
+    key_format: Option<&'static str>,
+    /// Whose mark is in the metaindex: "basho" or "rocksdb".
+    origin: Option<&'static str>,
+    /// Under LevelDB's old name, the hash that fits the stored keys: "signed", "unsigned", or
+    /// "either" if all fit both. Otherwise the same as `origin`.
+    dialect: Option<&'static str>,
+    /// This and the next three are what the database's MANIFEST says. All are null outside of a
+    /// database, and if the MANIFEST cannot be relied on.
+    comparator: Option<Cow<'a, str>>,
+    /// Also null for a table that the database does not use.
+    level: Option<u8>,
+    live: Option<bool>,
+    recorded_size: Option<u64>,
+    filter_error: Option<&'a str>,
+    filter: Option<JsonFilterBlock<'a>>,
+    /// The cost of a filter, if there is none.
+    filter_cost: Option<JsonFilterCost>,
+}
+
+#[derive(Serialize)]
+struct JsonFilterBlock<'a> {
+    policy: &'a str,
+    /// The policy is only assumed, as that of a bare filter block may be.
+    policy_assumed: bool,
+    offset: u64,
+    size: u64,
+    base_lg: u8,
+    filters: u64,
+    empty_filters: u64,
+    offset_array_bytes: u64,
+    /// The part of that which is for empty filters.
+    empty_filter_bytes: u64,
+    /// A larger base_lg and what it would save, if anything.
+    larger_ranges: Option<JsonLargerRanges>,
+    bits: u64,
+    bits_set: u64,
+    probes: Option<u32>,
+    estimated_fpr: Option<f64>,
+    malformed: Option<&'a str>,
+    unsound: Option<&'a str>,
+    /// Each filter, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    list: Option<FilterList<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonLargerRanges {
+    base_lg: u8,
+    /// In bytes of the filter block; an estimate.
+    saves: u64,
+}
+
+#[derive(Serialize)]
+struct JsonFilterCost {
+    bits_per_key: u64,
+    keys: u64,
+    /// All keys were counted; otherwise their number is an estimate.
+    keys_exact: bool,
+    size: u64,
+}
+
+#[derive(Serialize)]
+struct JsonFilter<'a> {
+    index: u64,
+    /// The first and the last offset of a data block that it covers.
+    first_offset: u64,
+    last_offset: u64,
+    data_blocks: CoveredBlocks<'a>,
+    bytes: u64,
+    bits: u64,
+    bits_set: u64,
+    probes: Option<u32>,
+    estimated_fpr: f64,
+    state: &'static str,
+}
+
+impl<'a> JsonTable<'a> {
+    /// `list_filters`: each filter too.
+    fn new(path: &'a Path, report: &'a TableReport<'_>, list_filters: bool) -> Self {
+        let stats = report.stats.as_ref();
+        let live = report.record.and_then(|record| record.live);
+        Self {
+            path: json_path(path),
+            status: if report.error.is_some() { "error" } else { "ok" },
+            error: report.error.as_deref(),
+            file_size: report.file_size,
+            data_blocks: stats.map(|stats| stats.blocks.offsets.len()),
+            compression: stats.map(compression_names).unwrap_or_default(),
+            metaindex: stats.map(|stats| stats.metaindex.names(json_text).collect()).unwrap_or_default(),
+            key_format: stats.and_then(|stats| Some(stats.sample.key_format().ok()?.name())),
+            origin: stats.and_then(|stats| origin_name(stats.origin?)),
+            dialect: report.dialect(),
+            comparator: report.record.and_then(|record| record.comparator).map(json_name),
+            level: live.map(|live| live.level),
+            live: report.record.map(|record| record.live.is_some()),
+            recorded_size: live.map(|live| live.size),
+            filter_error: report.filter_error(),
+            filter: report.filter.as_ref().map(|filter| JsonFilterBlock::new(filter, report, list_filters)),
+            filter_cost: stats.and_then(TableStats::filter_cost).map(JsonFilterCost::from),
+        }
+    }
+}
+
+impl<'a> JsonFilterBlock<'a> {
+    fn new(filter: &'a FilterReport, report: &'a TableReport<'_>, list_filters: bool) -> Self {
+        let summary = &filter.summary;
+        Self {
+            policy: filter.policy(),
+            policy_assumed: filter.policy_assumed,
+            offset: filter.offset,
+            size: filter.size,
+            base_lg: filter.stats.reader().base_lg(),
+            filters: summary.filters,
+            empty_filters: summary.empty,
+            offset_array_bytes: summary.array_bytes,
+            empty_filter_bytes: summary.empty.saturating_mul(OFFSET_ENTRY_LEN),
+            larger_ranges: report.larger_ranges().map(JsonLargerRanges::from),
+            bits: summary.bits,
+            bits_set: summary.bits_set,
+            probes: summary.probes,
+            estimated_fpr: filter.rate,
+            malformed: filter.malformed.as_deref(),
+            unsound: filter.unsound.as_deref(),
+            list: list_filters.then_some(FilterList { filters: &filter.stats, table: report.stats.as_ref() }),
+        }
+    }
+}
+
+impl From<LargerRanges> for JsonLargerRanges {
+    fn from(larger: LargerRanges) -> Self {
+        let LargerRanges { base_lg, saves } = larger;
+        Self { base_lg, saves }
+    }
+}
+
+impl From<FilterCost> for JsonFilterCost {
+    fn from(cost: FilterCost) -> Self {
+        let FilterCost { keys, exact, bytes } = cost;
+        Self { bits_per_key: USUAL_BITS_PER_KEY, keys, keys_exact: exact, size: bytes }
+    }
+}
+
+/// The filters, serialized one by one, as there may be millions.
+struct FilterList<'a> {
+    filters: &'a FilterStats,
+    table: Option<&'a TableStats>,
+}
+
+impl Serialize for FilterList<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let filters = (0u64..).zip(self.filters.iter()).map(|(index, filter)| {
+            let range = self.filters.range(index);
+            JsonFilter {
+                index,
+                first_offset: *range.start(),
+                last_offset: *range.end(),
+                data_blocks: CoveredBlocks { list: self, index },
+                bytes: filter.bytes,
+                bits: filter.bits,
+                bits_set: filter.bits_set,
+                probes: filter.probes,
+                estimated_fpr: filter.rate,
+                state: filter.state.name(),
+            }
+        });
+        serializer.collect_seq(filters)
+    }
+}
+
+/// The offsets of the data blocks that a filter covers.
+struct CoveredBlocks<'a> {
+    list: &'a FilterList<'a>,
+    index: u64,
+}
+
+impl Serialize for CoveredBlocks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let range = self.list.filters.range(self.index);
+        let table = self.list.table.into_iter();
+        serializer.collect_seq(table.flat_map(|table| table.blocks.offsets.range(range.clone())))
+    }
+}

@@ -1,0 +1,9 @@
+//! Results as text and as JSON.
+
+mod compression;
+pub(crate) mod format;
+mod json;
+mod notes;
+pub(crate) mod numbers;
+pub(crate) mod renderer;
+mod text;

@@ -1,0 +1,121 @@
+//! Numbers as people read them.
+
+/// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the
+/// point.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1 << 10 {
+        return format!("{bytes} B");
+    }
+    // A value that rounds to 1024.0 belongs to the next unit.
+    let fits = |unit: &usize| (bytes as f64 / unit_size(*unit) * 10.0).round() < 10_240.0;
+    let unit = (0..UNITS.len()).find(fits).unwrap_or(UNITS.len() - 1);
+    let value = bytes as f64 / unit_size(unit);
+    let name = UNITS.get(unit).copied().unwrap_or_default();
+    if value.fract() == 0.0 { format!("{value} {name}") } else { format!("{value:.1} {name}") }
+}
+
+fn unit_size(unit: usize) -> f64 {
+    f64::from(1 << 10).powi(unit as i32 + 1)
+}
+
+/// A number with its digits in groups of three.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A number and what it counts: `1 filter`, `2,000 filters`.
+pub(crate) fn counted(number: u64, what: &str) -> String {
+    counted_as(number, what, &format!("{what}s"))
+}
+
+/// A number and what it counts, with a plural of its own: `1 entry`, `2,000 entries`.
+pub(crate) fn counted_as(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// A share of one, in percent. Only 0 and 1 themselves are shown as 0 % and 100 %.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        _ if share.is_nan() => "-".to_owned(),
+        _ if share <= 0.0 => "0 %".to_owned(),
+        _ if share >= 1.0 => "100 %".to_owned(),
+        _ if percent < 0.005 => "<0.01 %".to_owned(),
+        _ if percent < 9.995 => format!("{percent:.2} %"),
+        _ if percent < 99.95 => format!("{percent:.1} %"),
+        _ => ">99.9 %".to_owned(),
+    }
+}
+
+/// `numerator / denominator`; not a number if both are 0.
+pub(crate) fn ratio(numerator: u64, denominator: u64) -> f64 {
+    numerator as f64 / denominator as f64
+}
+
+/// The value as text, or a dash.
+pub(crate) fn or_dash<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            ((1 << 20) - 1, "1.0 MiB"),
+            ((1 << 20) - 200, "1023.8 KiB"),
+            (1 << 30, "1 GiB"),
+            (1 << 63, "8 EiB"),
+            (u64::MAX, "16 EiB"),
+        ] {
+            assert_eq!(size(bytes), text, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_grouped_by_three() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (123_456, "123,456")] {
+            assert_eq!(count(number), text);
+        }
+        assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(
+            [counted(0, "key"), counted(1, "key"), counted(1000, "key")],
+            ["0 keys", "1 key", "1,000 keys"]
+        );
+        let entries = [0, 1, 2, 1_234_567].map(|number| counted_as(number, "entry", "entries"));
+        assert_eq!(entries, ["0 entries", "1 entry", "2 entries", "1,234,567 entries"]);
+    }
+
+    #[test]
+    fn percentages_do_not_round_to_nothing_or_all() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (1e-9, "<0.01 %"),
+            (0.00005, "0.01 %"),
+            (0.00837, "0.84 %"),
+            (0.09996, "10.0 %"),
+            (0.5, "50.0 %"),
+            (0.9999, ">99.9 %"),
+            (1.0, "100 %"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(percent(share), text, "{share}");
+        }
+        assert_eq!(percent(ratio(0, 0)), "-");
+    }
+}

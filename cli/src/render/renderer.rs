@@ -1,0 +1,46 @@
+//! The renderers of the commands: one trait a command, one implementation a format.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::audit::inspect::report::TableReport;
+use crate::audit::inspect::totals::FolderTotals;
+use crate::audit::query::candidates::Answer;
+use crate::audit::verify::verdict::{Verdict, VerdictCounts};
+use crate::io::console::Console;
+
+/// A folder, before its tables are shown.
+pub(crate) struct FolderHeader<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) tables: &'a [PathBuf],
+    /// The logs with writes that are in no table yet.
+    pub(crate) logs: &'a [&'a Path],
+    /// The name of the order of user keys, if a MANIFEST says so.
+    pub(crate) comparator: Option<&'a [u8]>,
+    /// There is a MANIFEST that can be relied on.
+    pub(crate) has_records: bool,
+}
+
+pub(crate) trait InspectRenderer {
+    fn begin_folder(&mut self, folder: &FolderHeader<'_>, console: &mut Console) -> io::Result<()>;
+
+    fn table(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()>;
+
+    fn end_folder(&mut self, totals: &FolderTotals, console: &mut Console) -> io::Result<()>;
+
+    /// Ends what was begun for tables outside of folders.
+    fn end(&mut self, console: &mut Console) -> io::Result<()>;
+}
+
+pub(crate) trait QueryRenderer {
+    fn answer(&mut self, path: &Path, answer: &Answer<'_>, console: &mut Console) -> io::Result<()>;
+
+    /// Shows for a key how many data blocks a lookup in the whole database reads at most.
+    fn lookup_blocks(&mut self, key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()>;
+}
+
+pub(crate) trait VerifyRenderer {
+    fn verdict(&mut self, path: &Path, verdict: &Verdict, console: &mut Console) -> io::Result<()>;
+
+    fn end(&mut self, counts: &VerdictCounts, console: &mut Console) -> io::Result<()>;
+}

@@ -1,0 +1,188 @@
+//! One table in detail.
+
+use std::fmt::Display;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use filterblock::table::Origin;
+use filterblock::{escape, escape_path};
+
+use super::{filter_list, list};
+use crate::audit::inspect::report::{FilterReport, TableReport};
+use crate::audit::record::TableRecord;
+use crate::audit::stats::dialect::FittingHash;
+use crate::audit::stats::metaindex::short_name;
+use crate::audit::stats::ranges::OFFSET_ENTRY_LEN;
+use crate::audit::stats::sample::{KeyFormat, USUAL_BITS_PER_KEY};
+use crate::audit::stats::table::TableStats;
+use crate::io::console::{Console, Tone};
+use crate::render::compression::compression_names;
+use crate::render::numbers::{count, counted, or_dash, percent, ratio, size};
+
+const LABEL_WIDTH: usize = 15;
+
+/// Writes all that is known of a table. `list_filters`: each filter too.
+pub(crate) fn write(
+    path: &Path,
+    report: &TableReport<'_>,
+    list_filters: bool,
+    console: &mut Console,
+) -> io::Result<()> {
+    let title = console.tone(Tone::Title, escape_path(path));
+    writeln!(console, "{title}")?;
+    if let Some(bytes) = report.file_size {
+        line(console, "size", exact_size(bytes))?;
+    }
+    if let Some(record) = report.record {
+        line(console, "in the database", record_text(record))?;
+    }
+    let stats = report.stats.as_ref();
+    if let Some(stats) = stats {
+        table(stats, console)?;
+    }
+    match (&report.filter, stats) {
+        (Some(filter), stats) => {
+            filter_block(filter, stats, console)?;
+            dialect(report, console)?;
+        }
+        (None, Some(stats)) => no_filter(stats, console)?,
+        (None, None) => {}
+    }
+    for (what, finding) in report.findings() {
+        let what = console.tone(Tone::Bad, format!("  {what:LABEL_WIDTH$}  "));
+        writeln!(console, "{what}{finding}")?;
+    }
+    match &report.filter {
+        Some(filter) if list_filters => filter_list::write(&filter.stats, stats, console),
+        _ => Ok(()),
+    }
+}
+
+fn line(console: &mut Console, label: &str, text: impl Display) -> io::Result<()> {
+    let label = console.tone(Tone::Dim, format!("{label:LABEL_WIDTH$}"));
+    writeln!(console, "  {label}  {text}")
+}
+
+fn record_text(record: TableRecord<'_>) -> String {
+    let order = record
+        .comparator
+        .map_or_else(|| "no order named".to_owned(), |name| escape(&short_name(name)).to_string());
+    match record.live {
+        Some(live) => {
+            format!("live on level {}, recorded with {}, keys by {order}", live.level, exact_size(live.size))
+        }
+        None => format!("obsolete, keys by {order}"),
+    }
+}
+
+fn exact_size(bytes: u64) -> String {
+    if bytes < 1024 { counted(bytes, "byte") } else { format!("{} ({} bytes)", size(bytes), count(bytes)) }
+}
+
+fn table(stats: &TableStats, console: &mut Console) -> io::Result<()> {
+    let compression = compression_names(stats);
+    line(console, "data blocks", count(stats.blocks.offsets.len()))?;
+    if !compression.is_empty() {
+        line(console, "compression", compression.join(", "))?;
+    }
+    line(console, "metaindex", list::metaindex_names(stats))?;
+    origin(stats, console)
+}
+
+fn filter_block(filter: &FilterReport, stats: Option<&TableStats>, console: &mut Console) -> io::Result<()> {
+    let summary = &filter.summary;
+    let assumed = if filter.policy_assumed { ", assumed: --policy names another" } else { "" };
+    line(console, "filter policy", format_args!("{}{assumed}", escape(filter.policy().as_bytes())))?;
+    if let Some(stats) = stats {
+        let text = match stats.sample.key_format() {
+            Ok(KeyFormat::Internal) => "user keys, the user part of internal keys".to_owned(),
+            Ok(KeyFormat::User) => "whole keys".to_owned(),
+            Err(reason) => format!("user keys or whole keys cannot be told: {reason}"),
+        };
+        line(console, "filters are of", text)?;
+    }
+    let base_lg = filter.stats.reader().base_lg();
+    let range = match list::range(base_lg) {
+        Some(range) => format!("{range} of data blocks a filter (base_lg {base_lg})"),
+        None => format!("none (base_lg {base_lg}, beyond 63)"),
+    };
+    line(console, "range", range)?;
+    line(
+        console,
+        "filters",
+        format_args!("{}, {} of them empty", count(summary.filters), count(summary.empty)),
+    )?;
+    let set = percent(ratio(summary.bits_set, summary.bits));
+    line(console, "bits", format_args!("{}, {set} of them set", count(summary.bits)))?;
+    let probes = match summary.probes {
+        None if summary.filters > summary.empty => "differ from filter to filter".to_owned(),
+        probes => or_dash(probes),
+    };
+    line(console, "probes (k)", probes)?;
+    let rate = match (filter.rate, stats) {
+        (None, _) => "-".to_owned(),
+        (Some(rate), Some(_)) => format!("{}, estimated: the mean over the data blocks", percent(rate)),
+        (Some(rate), None) => format!("{}, estimated: the mean over the filters", percent(rate)),
+    };
+    line(console, "false positives", rate)?;
+    let array = size(summary.array_bytes);
+    let filters = size(filter.size.saturating_sub(summary.array_bytes).saturating_sub(5));
+    let at = if stats.is_some() { format!(", at offset {}", filter.offset) } else { String::new() };
+    line(
+        console,
+        "filter block",
+        format_args!("{}: filters {filters}, offsets {array}{at}", size(filter.size)),
+    )
+}
+
+/// Writes what the policy's name leaves open, and what larger ranges would save.
+fn dialect(report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
+    let hash = report.stats.as_ref().and_then(|stats| stats.sample.fitting_hash());
+    if let Some(hash) = hash {
+        let text = match hash {
+            FittingHash::Unsigned => "unsigned: goleveldb, or LevelDB up to 1.17 on ARM",
+            FittingHash::Signed => "signed: LevelDB up to 1.17 on x86, or Riak",
+            FittingHash::Either => "signed or unsigned: the keys tried fit both",
+        };
+        line(console, "hash of tails", text)?;
+    }
+    let empty =
+        report.filter.as_ref().map_or(0, |filter| filter.summary.empty.saturating_mul(OFFSET_ENTRY_LEN));
+    let Some(larger) = report.larger_ranges().filter(|_| empty > 0) else { return Ok(()) };
+    let (empty, saves) = (size(empty), size(larger.saves));
+    let text = format!("empty filters take {empty}; base_lg {} would save about {saves}", larger.base_lg);
+    line(console, "larger ranges", text)
+}
+
+/// Writes which relative of LevelDB's wrote the table, and what that means for the rest.
+fn origin(stats: &TableStats, console: &mut Console) -> io::Result<()> {
+    let text = match stats.origin {
+        Some(Origin::Basho) => "Basho's LevelDB (Riak): bloom2 filters under LevelDB's name are not judged",
+        Some(Origin::RocksDb) => {
+            "RocksDB, oldest format: its filters are not judged, not all its codecs are read"
+        }
+        _ => return Ok(()),
+    };
+    line(console, "written by", text)
+}
+
+fn no_filter(stats: &TableStats, console: &mut Console) -> io::Result<()> {
+    let names: Vec<_> = stats.metaindex.filter_names().map(|name| escape(name).to_string()).collect();
+    if stats.filter_error.is_some() {
+        return line(console, "filter", "cannot be used");
+    }
+    if !names.is_empty() {
+        return line(
+            console,
+            "filter",
+            format_args!("of a policy that is not known here: {}", names.join(", ")),
+        );
+    }
+    line(console, "filter", "none")?;
+    let Some(cost) = stats.filter_cost() else { return Ok(()) };
+    let about = if cost.exact { "" } else { "about " };
+    let (bytes, keys) = (size(cost.bytes), counted(cost.keys, "key"));
+    let estimate =
+        format!("about {bytes} at {USUAL_BITS_PER_KEY} bits a key, for {about}{keys} (an estimate)");
+    line(console, "one would cost", estimate)
+}

@@ -1,0 +1,10 @@
+//! Results for people.
+
+mod columns;
+mod detail;
+mod filter_list;
+pub(crate) mod inspect;
+mod levels;
+mod list;
+pub(crate) mod query;
+pub(crate) mod verify;

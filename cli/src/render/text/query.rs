@@ -1,0 +1,70 @@
+//! The answer for one table and one key for people.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use filterblock::{escape, escape_path};
+
+use crate::audit::query::candidates::{Answer, KeyBlocks};
+use crate::io::console::{Console, Tone};
+use crate::render::numbers::{count, counted, percent};
+use crate::render::renderer::QueryRenderer;
+
+/// The most data blocks to name on a line of a terminal, whose width is limited. All are counted.
+const NAMED_BLOCKS: usize = 6;
+
+pub(crate) struct TextQuery;
+
+impl QueryRenderer for TextQuery {
+    fn answer(&mut self, path: &Path, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
+        let verdict = if answer.may_match() {
+            console.tone(Tone::Good, "may be there")
+        } else {
+            console.tone(Tone::Dim, "not there")
+        };
+        write!(console, "{}: \"{}\": {verdict}", escape_path(path), escape(answer.key))?;
+        if let Some(error) = answer.error {
+            return writeln!(console, ": {error}");
+        }
+        match answer.blocks {
+            Some(blocks) if answer.may_match() => write_blocks(blocks, console),
+            _ => writeln!(console),
+        }
+    }
+
+    fn lookup_blocks(&mut self, key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()> {
+        writeln!(console, "\"{}\": a lookup reads at most {}", escape(key), counted(blocks, "data block"))
+    }
+}
+
+/// Writes in which data blocks the key may be, and how far that can be relied on.
+fn write_blocks(blocks: &KeyBlocks, console: &mut Console) -> io::Result<()> {
+    let of = counted(blocks.of, "data block");
+    let fpr = percent(blocks.fpr);
+    if blocks.by_index {
+        write!(console, ", in the data block at ")?;
+        write_offsets(&blocks.offsets, console)?;
+        return if blocks.filtered {
+            writeln!(console, " by the index (its filter errs with a chance of {fpr})")
+        } else {
+            writeln!(console, " by the index (there is no filter to ask)")
+        };
+    }
+    if !blocks.filtered {
+        return writeln!(console, ", in any of {of} (there is no filter to ask)");
+    }
+    write!(console, ", in {} of {of}: ", count(blocks.offsets.len() as u64))?;
+    write_offsets(&blocks.offsets, console)?;
+    writeln!(console, " (all filters asked; the chance that one errs is {fpr})")
+}
+
+fn write_offsets(offsets: &[u64], console: &mut Console) -> io::Result<()> {
+    let named = if console.width().is_some() { NAMED_BLOCKS } else { usize::MAX };
+    for (at, offset) in offsets.iter().take(named).enumerate() {
+        write!(console, "{}{offset}", if at == 0 { "" } else { ", " })?;
+    }
+    match offsets.len().saturating_sub(named) {
+        0 => Ok(()),
+        more => write!(console, " and {} more", count(more as u64)),
+    }
+}

@@ -1,0 +1,61 @@
+//! The verdict on a table for people.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use filterblock::escape_path;
+
+use crate::audit::verify::verdict::{Status, Verdict, VerdictCounts};
+use crate::io::console::{Console, Tone};
+use crate::render::notes::note_text;
+use crate::render::numbers::{count, counted, percent};
+use crate::render::renderer::VerifyRenderer;
+
+pub(crate) struct TextVerify;
+
+impl VerifyRenderer for TextVerify {
+    fn verdict(&mut self, path: &Path, verdict: &Verdict, console: &mut Console) -> io::Result<()> {
+        let status = verdict.status();
+        let tone = if status == Status::Sound { Tone::Good } else { Tone::Bad };
+        let name = console.tone(tone, status.name());
+        write!(console, "{}: {name}", escape_path(path))?;
+        if verdict.keys > 0 || status == Status::Sound {
+            write!(console, ", {}, {} denied", counted(verdict.keys, "key"), count(verdict.denied))?;
+        }
+        if let (Some(measured), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
+            let (measured, estimated) = (percent(measured), percent(estimated));
+            write!(console, ", false positives {measured} measured, {estimated} estimated")?;
+        }
+        writeln!(console)?;
+        for finding in verdict.findings.to_list() {
+            let finding = console.tone(Tone::Bad, finding);
+            writeln!(console, "  {finding}")?;
+        }
+        for note in &verdict.notes {
+            let note = console.tone(Tone::Dim, format!("note: {}", note_text(note)));
+            writeln!(console, "  {note}")?;
+        }
+        Ok(())
+    }
+
+    /// Writes the sums of several verdicts.
+    fn end(&mut self, counts: &VerdictCounts, console: &mut Console) -> io::Result<()> {
+        if counts.all() < 2 {
+            return Ok(());
+        }
+        let mut parts = vec![format!("{} sound", count(counts.sound))];
+        for (number, what) in [(counts.findings, "with findings"), (counts.unreadable, "unreadable")] {
+            if number > 0 {
+                parts.push(format!("{} {what}", count(number)));
+            }
+        }
+        writeln!(
+            console,
+            "{} in all: {}; {}, {} denied",
+            counted(counts.all(), "file"),
+            parts.join(", "),
+            counted(counts.keys, "key"),
+            count(counts.denied)
+        )
+    }
+}

@@ -1,0 +1,333 @@
+//! Lines that the program prints with `--json`, of all the test data and of files and folders that
+//! are damaged in every way.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+
+use filterblock::policy::default_read_policies;
+use filterblock::table::Table;
+use filterblock::{
+    BloomFilterPolicy, FilterBlockBuilder, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::manifest::{self, Edit, value_key};
+use super::tables::{Crafted, Place, testdata};
+
+pub(crate) struct Line {
+    pub(crate) command: String,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) value: Value,
+}
+
+/// All lines. Made once.
+pub(crate) fn outputs() -> &'static [Line] {
+    static LINES: LazyLock<Vec<Line>> = LazyLock::new(|| {
+        let mut runs = Runs::default();
+        runs.test_data();
+        runs.folders();
+        runs.damaged_files();
+        runs.crafted_filters();
+        runs.crafted_blocks();
+        runs.bare_filter_blocks();
+        runs.unreadable_paths();
+        runs.lines
+    });
+    &LINES
+}
+
+#[derive(Clone, Default)]
+struct Sink(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs `filterblock` in-process. Returns what it prints.
+pub(crate) fn stdout(arguments: impl IntoIterator<Item = OsString>) -> String {
+    let out = Sink::default();
+    let program = std::iter::once(OsString::from("filterblock"));
+    filterblock_cli::run(program.chain(arguments), out.clone(), Sink::default());
+    String::from_utf8(out.0.take()).unwrap()
+}
+
+/// Arguments of different types as one list.
+macro_rules! args {
+    ($($argument:expr),* $(,)?) => {
+        &[$(OsString::from(AsRef::<std::ffi::OsStr>::as_ref(&$argument))),*]
+    };
+}
+
+#[derive(Default)]
+struct Runs {
+    lines: Vec<Line>,
+}
+
+impl Runs {
+    /// Runs `filterblock COMMAND --json` with these arguments and keeps what it prints, a line at
+    /// least.
+    fn run(&mut self, command: &str, arguments: &[OsString]) {
+        let before = self.lines.len();
+        let all = [command, "--json"].map(OsString::from);
+        let text = stdout(all.into_iter().chain(arguments.iter().cloned()));
+        for line in text.lines() {
+            let value =
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {line}"));
+            self.lines.push(Line { command: command.to_owned(), arguments: arguments.to_vec(), value });
+        }
+        assert!(self.lines.len() > before, "{command} {arguments:?} prints nothing");
+    }
+
+    /// Everything that there is to ask of a table or a folder.
+    fn all(&mut self, path: &Path) {
+        self.run("inspect", args![path]);
+        self.run("inspect", args!["--filters", path]);
+        self.run("query", args![path, "apple", "", "no such key"]);
+        self.run("query", args!["--hex", "--comparator", "bytewise", path, "6170706c65", "ff00"]);
+        self.run("verify", args![path]);
+        self.run("verify", args!["--comparator", "bytewise", path]);
+    }
+
+    fn contents(&mut self, contents: impl AsRef<[u8]>) {
+        let folder = folder();
+        self.all(&file(&folder, "table.ldb", contents));
+    }
+
+    fn test_data(&mut self) {
+        let mut tables = Vec::new();
+        find(&testdata(), &mut tables);
+        assert!(tables.len() > 50, "{} tables", tables.len());
+        let folders: BTreeSet<_> = tables.iter().map(|table| table.parent().unwrap().to_owned()).collect();
+        for path in tables.iter().chain(&folders) {
+            self.all(path);
+        }
+    }
+
+    /// Databases whose MANIFEST, files and tables contradict each other.
+    fn folders(&mut self) {
+        for change in [
+            // A table is missing, one is not its own, one is obsolete.
+            (|at| {
+                fs::rename(at.join("000007.ldb"), at.join("000099.ldb")).unwrap();
+                fs::copy(at.join("000009.ldb"), at.join("000005.ldb")).unwrap();
+            }) as fn(&Path),
+            |at| {
+                let path = at.join("MANIFEST-000008");
+                let len = fs::metadata(&path).unwrap().len();
+                fs::File::options().write(true).open(path).unwrap().set_len(len - 3).unwrap();
+            },
+            |at| fs::write(at.join("MANIFEST-000008"), "damaged").unwrap(),
+            |at| fs::remove_file(at.join("MANIFEST-000008")).unwrap(),
+            |at| fs::remove_file(at.join("CURRENT")).unwrap(),
+            |at| {
+                fs::remove_file(at.join("000005.ldb")).unwrap();
+                fs::create_dir(at.join("000005.ldb")).unwrap();
+            },
+        ] {
+            let copy = folder();
+            for entry in fs::read_dir(testdata().join("databases/levels")).unwrap() {
+                let path = entry.unwrap().path();
+                fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+            }
+            change(copy.path());
+            self.all(copy.path());
+        }
+
+        // Two tables of one level overlap; the keys of a third are too short.
+        let folder = folder();
+        let mut edit = Edit::default();
+        for (number, first, last) in [(5, "a", "m"), (6, "k", "z")] {
+            let mut crafted = Crafted::default();
+            let data = crafted.entries(&[(value_key(first), ""), (value_key(last), "")]);
+            let table = crafted.finish(&[(&value_key(last), data)], &[]);
+            edit = edit.add(1, number, table.len() as u64, &value_key(first), &value_key(last));
+            file(&folder, &format!("{number:06}.ldb"), table);
+        }
+        let mut crafted = Crafted::default();
+        let data = crafted.entries(&[("short", "")]);
+        let table = crafted.finish(&[(b"short", data)], &[]);
+        edit = edit.add(2, 7, table.len() as u64, &value_key("short"), &value_key("short"));
+        file(&folder, "000007.ldb", table);
+        file(&folder, "MANIFEST-000004", manifest::log(&[Edit::sound().0, edit.0]).0);
+        file(&folder, "CURRENT", "MANIFEST-000004\n");
+        self.all(folder.path());
+    }
+
+    /// Tables of the test data, cut and with bits flipped.
+    fn damaged_files(&mut self) {
+        for name in [
+            "tables/words-4096-bloom10-snappy.ldb",
+            "basho/versions-bloom.ldb",
+            "constructed/leveldb-zstd.ldb",
+        ] {
+            let sound = fs::read(testdata().join(name)).unwrap();
+            for at in (0..sound.len()).step_by(sound.len() / 24) {
+                let mut damaged = sound.clone();
+                damaged[at] ^= 0x10;
+                self.contents(damaged);
+                self.contents(&sound[..at]);
+            }
+            // Index and footer, byte by byte.
+            for at in sound.len() - 80..sound.len() {
+                let mut damaged = sound.clone();
+                damaged[at] ^= 0x10;
+                self.contents(damaged);
+            }
+        }
+    }
+
+    /// Filters with sound checksums that no writer writes.
+    fn crafted_filters(&mut self) {
+        let bloom = || -> SharedPolicy { Arc::new(BloomFilterPolicy::new(10)) };
+        let offsets = [0, 9, 9, 99, 9u32].map(u32::to_le_bytes).concat();
+        for (name, block, mark) in [
+            (BLOOM, filter_block(bloom(), &KEYS), &b"z"[..]),
+            // Filters that deny stored keys.
+            (BLOOM, filter_block(bloom(), &[b"pear"]), b"z"),
+            // Filters of LevelDB's relatives, and of nobody known.
+            (BLOOM, filter_block(bloom(), &KEYS), b"rocksdb.properties"),
+            (BLOOM, filter_block(bloom(), &KEYS), b"stats.sst1"),
+            (b"filter.example.Other", filter_block(bloom(), &KEYS), b"z"),
+            // Malformed blocks. The last has a sound filter, an empty one, and two that contradict
+            // each other.
+            (BLOOM, b"abc".to_vec(), b"z"),
+            (BLOOM, [&[0xff; 8][..], &[6], &offsets, &[11]].concat(), b"z"),
+        ] {
+            let mut crafted = Crafted::default();
+            let data = crafted.entries(&KEYS.map(|key| (key, "")));
+            let place = crafted.block(&block);
+            self.contents(crafted.finish(&[(b"n", data)], &[(name, place), (mark, place)]));
+        }
+        // Under LevelDB's old name: each of the two hashes, and neither.
+        let keys: Vec<Vec<u8>> = (0..64).map(|at| vec![b'k', at, 0x80 + at]).collect();
+        let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+        for (hash, filtered) in
+            [(LegacyHash::Unsigned, &keys[..]), (LegacyHash::Signed, &keys), (LegacyHash::Signed, &[])]
+        {
+            let mut crafted = Crafted::default();
+            let data = crafted.entries(&keys.iter().map(|key| (key, "")).collect::<Vec<_>>());
+            let policy = LegacyBloomPolicy::new(10).with_hash(hash);
+            let place = crafted.block(&filter_block(Arc::new(policy), filtered));
+            self.contents(crafted.finish(&[(b"l", data)], &[(b"filter.leveldb.BuiltinBloomFilter", place)]));
+        }
+    }
+
+    /// A table of these data blocks, each with its key in the index.
+    fn index(&mut self, make: impl FnOnce(&mut Crafted) -> Vec<(&'static [u8], Place)>) {
+        let mut crafted = Crafted::default();
+        let index = make(&mut crafted);
+        self.contents(crafted.finish(&index, &[]));
+    }
+
+    /// Data blocks and indexes with sound checksums that no writer writes.
+    fn crafted_blocks(&mut self) {
+        for compression in [1, 2, 3, 4, 5, 9] {
+            self.index(|crafted| vec![(b"n", crafted.block_of_type(b"whatever", compression))]);
+        }
+        self.index(|crafted| vec![(b"n", crafted.block(b"no block"))]);
+        // Keys and index in disorder.
+        self.index(|crafted| vec![(b"n", crafted.entries(&[("melon", ""), ("apple", "")]))]);
+        self.index(|crafted| vec![(b"a", crafted.entries(&KEYS.map(|key| (key, ""))))]);
+        // A block named twice, and a handle that ends behind the file.
+        self.index(|crafted| {
+            let place = crafted.entries(&KEYS.map(|key| (key, "")));
+            vec![(b"n", place), (b"o", place), (b"p", (1 << 40, 9))]
+        });
+        // A data block that holds another, sound one among its values.
+        self.index(|crafted| {
+            let mut inner = Crafted::default();
+            let (_, size) = inner.entries(&[("b", "inner")]);
+            let outer = crafted.entries(&[("a", &inner.file)]);
+            let at = crafted.file.windows(inner.file.len()).position(|window| window == inner.file);
+            vec![(b"a", outer), (b"b", (at.unwrap() as u64, size))]
+        });
+        // More findings of one code than are listed.
+        let mut crafted = Crafted::default();
+        let handles: Vec<_> = (0..40).map(|_| crafted.block(b"no block")).collect();
+        self.contents(crafted.with_index(handles.into_iter()));
+        // More data blocks than are read, so that the number of keys is an estimate.
+        let mut crafted = Crafted::default();
+        let handles: Vec<_> = (0..40).map(|at| crafted.entries(&[(format!("key {at}"), "")])).collect();
+        self.contents(crafted.with_index(handles.into_iter()));
+
+        let folder = folder();
+        let mut crafted = Crafted::default();
+        let data = crafted.entries(&KEYS.map(|key| (key, "")));
+        let path = file(&folder, "table.ldb", crafted.finish(&[(b"n", data)], &[]));
+        self.run("verify", args!["--max-output", "10", path]);
+    }
+
+    fn bare_filter_blocks(&mut self) {
+        let folder = folder();
+        let path = testdata().join("tables/words-256-bloom10.ldb");
+        let table = Table::open_path(path, &Default::default()).unwrap();
+        let block = file(&folder, "block", table.filter().unwrap().contents());
+        let malformed = file(&folder, "malformed", b"abc");
+        for path in [block, malformed, folder.path().join("missing"), folder.path().to_owned()] {
+            self.run("inspect", args!["--block", path]);
+            self.run("inspect", args!["--block", "--filters", path]);
+            for policy in default_read_policies() {
+                self.run("inspect", args!["--block", "--policy", policy.name(), path]);
+            }
+        }
+    }
+
+    fn unreadable_paths(&mut self) {
+        let folder = folder();
+        self.all(&folder.path().join("missing.ldb"));
+        self.all(&file(&folder, "empty.ldb", ""));
+        let missing = folder.path().join("missing");
+        self.run("inspect", args!["--files-from", missing]);
+        self.run("query", args!["--files-from", missing, "key"]);
+        self.run("verify", args!["--files-from", missing]);
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStrExt as _;
+            self.all(Path::new("/dev/null"));
+            self.all(&folder.path().join(std::ffi::OsStr::from_bytes(b"\xff\".ldb")));
+        }
+    }
+}
+
+const BLOOM: &[u8] = b"filter.leveldb.BuiltinBloomFilter2";
+const KEYS: [&[u8]; 2] = [b"apple", b"melon"];
+
+fn filter_block(policy: SharedPolicy, keys: &[&[u8]]) -> Vec<u8> {
+    let mut builder = FilterBlockBuilder::new(policy);
+    keys.iter().for_each(|key| builder.add_key(key));
+    builder.finish().unwrap().to_vec()
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn file(folder: &TempDir, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, contents).unwrap();
+    path
+}
+
+/// The tables below a folder.
+fn find(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            find(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "ldb") {
+            found.push(path);
+        }
+    }
+}

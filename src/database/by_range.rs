@@ -1,0 +1,109 @@
+//! The tables of each level in the order of their keys (`FindFile` and `BySmallestKey` in LevelDB's
+//! `db/version_set.cc`).
+
+use std::cmp::Ordering;
+
+use super::edit::NUM_LEVELS;
+use super::live_tables::LiveTable;
+use crate::KeyFormat;
+use crate::table::{Comparator as _, InternalKeyComparator};
+
+/// An index of the levels from 1 on, for keys in bytewise order. It holds places in the MANIFEST's
+/// list of tables.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(super) struct ByRange {
+    /// By level, then by smallest key.
+    sorted: Vec<Place>,
+    /// The levels with a table whose range says nothing.
+    unranged: [bool; NUM_LEVELS as usize],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    at: usize,
+    /// The table with the largest key among those up to this one on the same level.
+    furthest: usize,
+}
+
+impl ByRange {
+    /// Costs one sort by keys.
+    pub(super) fn new(tables: &[LiveTable]) -> Self {
+        let mut below: Vec<(usize, &LiveTable)> =
+            tables.iter().enumerate().filter(|(_, table)| table.level > 0).collect();
+        below.sort_by(|(_, a), (_, b)| order(a, b));
+        let mut unranged = [false; NUM_LEVELS as usize];
+        let mut furthest: Option<(usize, &LiveTable)> = None;
+        let places = below.into_iter().map(|(at, table)| {
+            if table.is_unranged()
+                && let Some(unranged) = unranged.get_mut(usize::from(table.level))
+            {
+                *unranged = true;
+            }
+            let further = furthest.filter(|(_, before)| {
+                before.level == table.level && compare(&before.largest, &table.largest).is_ge()
+            });
+            let (furthest, _) = *furthest.insert(further.unwrap_or((at, table)));
+            Place { at, furthest }
+        });
+        Self { sorted: places.collect(), unranged }
+    }
+
+    /// The tables of a level that may hold `user_key`, by their smallest key. At most one in a
+    /// sound database, or more where entries of this one key lie across tables.
+    pub(super) fn may_hold<'a>(
+        &'a self,
+        tables: &'a [LiveTable],
+        level: u8,
+        user_key: &'a [u8],
+    ) -> impl Iterator<Item = &'a LiveTable> + 'a {
+        let level_of = |place: &Place| tables.get(place.at).map(|table| table.level);
+        let start = self.sorted.partition_point(|place| level_of(place) < Some(level));
+        let end = self.sorted.partition_point(|place| level_of(place) <= Some(level));
+        debug_assert!(start <= end, "places are sorted by level");
+        // Rather too many tables than one too few.
+        let mut places = self.sorted.get(start..end).unwrap_or(&self.sorted);
+        if !self.unranged.get(usize::from(level)).copied().unwrap_or(true) {
+            // Neither a table that ends before the key nor one that begins after it is between
+            // these.
+            let is_before = |place: &Place| {
+                let furthest =
+                    tables.get(place.furthest).and_then(|table| KeyFormat::LevelDb.split(&table.largest));
+                furthest.is_some_and(|(largest, _)| largest < user_key)
+            };
+            let begins = |place: &Place| {
+                let table = tables.get(place.at).and_then(|table| KeyFormat::LevelDb.split(&table.smallest));
+                table.is_some_and(|(smallest, _)| smallest <= user_key)
+            };
+            let (start, end) = (places.partition_point(is_before), places.partition_point(begins));
+            places = places.get(start..end).unwrap_or_default();
+        }
+        places
+            .iter()
+            .filter_map(|place| tables.get(place.at))
+            .filter(move |table| table.level == level && table.may_hold(user_key))
+    }
+
+    /// The table of the same level that begins before this one and reaches furthest, if it reaches
+    /// into this one.
+    pub(super) fn overlapped_by<'a>(
+        &self,
+        tables: &'a [LiveTable],
+        table: &LiveTable,
+    ) -> Option<&'a LiveTable> {
+        let is_before = |place: &Place| tables.get(place.at).is_some_and(|other| order(other, table).is_lt());
+        let place = self.sorted.partition_point(is_before);
+        let before = tables.get(self.sorted.get(place.checked_sub(1)?)?.furthest)?;
+        let overlaps = before.level == table.level && compare(&before.largest, &table.smallest).is_ge();
+        overlaps.then_some(before)
+    }
+}
+
+/// As LevelDB's Builder sorts the tables of a level.
+fn order(a: &LiveTable, b: &LiveTable) -> Ordering {
+    let by_key = a.level.cmp(&b.level).then_with(|| compare(&a.smallest, &b.smallest));
+    by_key.then_with(|| a.number.cmp(&b.number))
+}
+
+fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    InternalKeyComparator::<crate::table::BytewiseComparator>::default().compare(a, b)
+}

@@ -1,0 +1,319 @@
+//! The files of a database folder, or of a listing of one.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use super::names::{FileKind, table_names};
+use crate::error::IoAction;
+use crate::{Error, Result};
+
+/// One file of a database folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DatabaseFile {
+    /// The kind of file that the name stands for.
+    pub kind: FileKind,
+    /// The number in its name; 0 if there is none.
+    pub number: u64,
+    /// Its path: the folder as it was given, and the file's name. From a listing: the name.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub len: u64,
+    /// Set if the name is a symbolic link to the file. A listing does not tell: `false`.
+    pub is_link: bool,
+}
+
+/// A name in a database folder of which no more could be found out: not its size, nor whether it is
+/// a regular file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct UnreadableFile {
+    /// The kind of file that the name stands for.
+    pub kind: FileKind,
+    /// The number in its name; 0 if there is none.
+    pub number: u64,
+    /// Its path: the folder as it was given, and the file's name.
+    pub path: PathBuf,
+    /// Why it could not be looked at: [`Error::Io`], with the path.
+    pub error: Arc<Error>,
+}
+
+impl PartialEq for UnreadableFile {
+    /// Errors are equal if they say the same.
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, self.number, &self.path) == (other.kind, other.number, &other.path)
+            && self.error.to_string() == other.error.to_string()
+    }
+}
+
+impl Eq for UnreadableFile {}
+
+/// A name that looks like one of a database's files and is none of them. Either it is no regular
+/// file, such as a folder named `000005.ldb`, or it ends in `.ldb` or `.sst` and has no number,
+/// such as `backup.ldb`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StrayFile {
+    /// Its path: the folder as it was given, and the name. From a listing: the name.
+    pub path: PathBuf,
+    /// The type of the name itself: a symbolic link is not followed. `None` if it is not known, as
+    /// from a listing.
+    pub file_type: Option<fs::FileType>,
+}
+
+/// The file of a table or a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileState<'a> {
+    /// There, with its size. It has not been opened.
+    Present(&'a DatabaseFile),
+    /// There, and of unknown size: the system would not say what it is. It may be sound.
+    Unreadable(&'a UnreadableFile),
+    /// Not there. Only live tables are missing.
+    Missing,
+}
+
+impl<'a> FileState<'a> {
+    /// The file's path: the folder as it was given, and the file's name. From a listing: the name.
+    /// `None` if it is missing.
+    pub fn path(&self) -> Option<&'a Path> {
+        match self {
+            Self::Present(file) => Some(&file.path),
+            Self::Unreadable(file) => Some(&file.path),
+            Self::Missing => None,
+        }
+    }
+
+    /// The file's size in bytes, if that is known.
+    pub const fn size(&self) -> Option<u64> {
+        match self {
+            Self::Present(file) => Some(file.len),
+            _ => None,
+        }
+    }
+}
+
+/// The files of a database folder, by kind, number and name.
+///
+/// A file of which the system would not say what it is may be sound all the same, and is listed
+/// apart: [`unreadable`](Self::unreadable). All else here is about the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DatabaseFiles {
+    files: Vec<DatabaseFile>,
+    unreadable: Vec<UnreadableFile>,
+    strays: Vec<StrayFile>,
+}
+
+impl DatabaseFiles {
+    /// Lists the regular files in `dir` that have a name of LevelDB's or goleveldb's, and links to
+    /// such files. No file is opened.
+    ///
+    /// A name that cannot be looked at, such as a link that leads nowhere or in a circle, is among
+    /// the [`unreadable`](Self::unreadable). What only looks like a database's file is among the
+    /// [`strays`](Self::strays). Whatever else is there is passed over, as is a file that vanishes
+    /// meanwhile.
+    ///
+    /// Costs one pass over the names in the folder, and asks the system for the size of each file
+    /// that is listed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the names in the folder cannot be read.
+    pub fn list(dir: impl AsRef<Path>) -> Result<Self> {
+        let dir = dir.as_ref();
+        let in_dir = |error| Error::io(IoAction::List, 0, error).with_path(dir);
+        let mut files = Self::default();
+        for entry in fs::read_dir(dir).map_err(in_dir)? {
+            let entry = entry.map_err(in_dir)?;
+            let name = entry.file_name();
+            let parsed = parse(&name);
+            if parsed.is_some() || ends_like_a_table(Path::new(&name)) {
+                files.look_at(dir.join(name), parsed, entry.file_type().ok());
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Sorts the names and sizes in bytes of a listing, such as that of a folder in object storage.
+    ///
+    /// Names are those within the database's folder: one with a slash is passed over. Of a name
+    /// that comes twice, the last counts.
+    ///
+    /// ```
+    /// use filterblock::database::{DatabaseFiles, FileKind};
+    /// let files = DatabaseFiles::from_listing([("CURRENT", 16), ("MANIFEST-000004", 113), ("000005.ldb", 2180)]);
+    /// assert_eq!(files.of_kind(FileKind::Table).next().map(|file| file.len), Some(2180));
+    /// ```
+    pub fn from_listing<N: AsRef<str>>(listing: impl IntoIterator<Item = (N, u64)>) -> Self {
+        let mut files = Self::default();
+        for (name, len) in listing {
+            let name = name.as_ref();
+            let path = PathBuf::from(name);
+            match FileKind::parse(name) {
+                Some((kind, number)) => {
+                    files.files.push(DatabaseFile { kind, number, path, len, is_link: false });
+                }
+                None if ends_like_a_table(&path) && !name.contains('/') => {
+                    files.strays.push(StrayFile { path, file_type: None });
+                }
+                None => {}
+            }
+        }
+        // The sort is stable, so that the last of equal names comes first.
+        files.files.reverse();
+        files.sort();
+        files.files.dedup_by(|later, first| later.path == first.path);
+        files.strays.dedup();
+        files
+    }
+
+    /// Sorts in what is at `path`, whose name was found in a folder. `file_type` is that of the
+    /// name itself.
+    fn look_at(&mut self, path: PathBuf, parsed: Option<(FileKind, u64)>, file_type: Option<fs::FileType>) {
+        match (fs::metadata(&path), parsed) {
+            (Ok(metadata), Some((kind, number))) if metadata.is_file() => {
+                let is_link = file_type.is_some_and(|file_type| file_type.is_symlink());
+                self.files.push(DatabaseFile { kind, number, path, len: metadata.len(), is_link });
+            }
+            (Err(error), _) if has_vanished(&path, &error) => {}
+            (Err(error), Some((kind, number))) => {
+                let error = Error::io(IoAction::LookUp, 0, error).with_path(&path);
+                self.unreadable.push(UnreadableFile { kind, number, path, error: Arc::new(error) });
+            }
+            _ => self.strays.push(StrayFile { path, file_type }),
+        }
+    }
+
+    /// Adds the files with these names that are in `dir` by now. None of the names may be listed as
+    /// a file already.
+    pub(super) fn look_again(&mut self, dir: &Path, names: impl IntoIterator<Item = String>) {
+        let paths = names.into_iter().map(|name| dir.join(name));
+        let is_stray = |path: &PathBuf| self.strays.binary_search_by(|stray| stray.path.cmp(path)).is_ok();
+        let paths: Vec<_> = paths.filter(|path| !is_stray(path)).collect();
+        for path in paths {
+            let found = fs::symlink_metadata(&path);
+            if !found.as_ref().is_err_and(is_gone) {
+                let parsed = path.file_name().and_then(parse);
+                self.look_at(path, parsed, found.ok().map(|found| found.file_type()));
+            }
+        }
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        self.files.sort_by(|a, b| (a.kind, a.number, &a.path).cmp(&(b.kind, b.number, &b.path)));
+        self.unreadable.sort_by(|a, b| (a.kind, a.number, &a.path).cmp(&(b.kind, b.number, &b.path)));
+        self.strays.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+
+    /// Tells whether there is a `CURRENT` or a MANIFEST, readable or not. Without either, this is a
+    /// folder like any other.
+    pub fn is_database(&self) -> bool {
+        let is_one = |kind| matches!(kind, FileKind::Current | FileKind::Manifest);
+        self.files.iter().any(|file| is_one(file.kind))
+            || self.unreadable.iter().any(|file| is_one(file.kind))
+    }
+
+    /// The files that could not be looked at, by kind, number and name. Each may be sound, of any
+    /// size, or no file at all.
+    ///
+    /// Whoever goes by what is there has to ask for these too: one may be `CURRENT`, a live log
+    /// with data, or a live table.
+    pub fn unreadable(&self) -> std::slice::Iter<'_, UnreadableFile> {
+        self.unreadable.iter()
+    }
+
+    /// The names that look like a database's files and do not belong to one, in their order.
+    /// LevelDB passes them over, or fails to open them.
+    pub fn strays(&self) -> std::slice::Iter<'_, StrayFile> {
+        self.strays.iter()
+    }
+
+    /// All files, by kind, number and name.
+    pub fn iter(&self) -> std::slice::Iter<'_, DatabaseFile> {
+        self.files.iter()
+    }
+
+    /// The files of one kind, by number and name.
+    pub fn of_kind(&self, kind: FileKind) -> impl Iterator<Item = &DatabaseFile> {
+        self.files.iter().filter(move |file| file.kind == kind)
+    }
+
+    /// The files of one kind and their numbers. Those that could not be looked at come last.
+    pub(super) fn all_of(&self, kind: FileKind) -> impl Iterator<Item = (u64, FileState<'_>)> {
+        let files = self.of_kind(kind).map(|file| (file.number, FileState::Present(file)));
+        let unreadable = self.unreadable.iter().filter(move |file| file.kind == kind);
+        files.chain(unreadable.map(|file| (file.number, FileState::Unreadable(file))))
+    }
+
+    /// The files of one kind and number.
+    pub(super) fn of_number(&self, kind: FileKind, number: u64) -> impl Iterator<Item = FileState<'_>> {
+        let files = of(&self.files, (kind, number), |file| (file.kind, file.number));
+        let unreadable = of(&self.unreadable, (kind, number), |file| (file.kind, file.number));
+        files.map(FileState::Present).chain(unreadable.map(FileState::Unreadable))
+    }
+
+    /// The file in which LevelDB finds the table of this number: `.ldb` before `.sst`, the number
+    /// in six digits or more (`TableCache::FindTable` in `db/table_cache.cc`). `None` if neither is
+    /// there.
+    ///
+    /// # Errors
+    ///
+    /// The file that LevelDB would try first, if it is one of the [`unreadable`](Self::unreadable):
+    /// the table is neither known to be missing nor known to be sound.
+    pub fn table(&self, number: u64) -> std::result::Result<Option<&DatabaseFile>, &UnreadableFile> {
+        let wanted = (FileKind::Table, number);
+        let files = of(&self.files, wanted, |file| (file.kind, file.number));
+        let unreadable = of(&self.unreadable, wanted, |file| (file.kind, file.number));
+        for name in table_names(number) {
+            let is_it = |path: &Path| path.file_name().is_some_and(|found| found == &*name);
+            if let Some(file) = unreadable.clone().find(|file| is_it(&file.path)) {
+                return Err(file);
+            }
+            if let Some(file) = files.clone().find(|file| is_it(&file.path)) {
+                return Ok(Some(file));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<'a> IntoIterator for &'a DatabaseFiles {
+    type Item = &'a DatabaseFile;
+    type IntoIter = std::slice::Iter<'a, DatabaseFile>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// The items whose kind and number are the `wanted` ones, of items sorted by these.
+fn of<T>(
+    items: &[T],
+    wanted: (FileKind, u64),
+    key: impl Fn(&T) -> (FileKind, u64) + Copy,
+) -> impl Iterator<Item = &T> + Clone {
+    let start = items.partition_point(|item| key(item) < wanted);
+    items.iter().skip(start).take_while(move |item| key(item) == wanted)
+}
+
+/// The kind and the number that a file's name tells.
+fn parse(name: &OsStr) -> Option<(FileKind, u64)> {
+    FileKind::parse(name.to_str()?)
+}
+
+fn ends_like_a_table(name: &Path) -> bool {
+    matches!(name.extension().and_then(OsStr::to_str), Some("ldb" | "sst"))
+}
+
+/// Tells a listed name that is gone from a link that leads nowhere.
+fn has_vanished(path: &Path, error: &io::Error) -> bool {
+    is_gone(error) && fs::symlink_metadata(path).is_err_and(|error| is_gone(&error))
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+}

@@ -1,0 +1,149 @@
+//! A database that lies in no folder.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::current;
+use super::database::Database;
+use super::folder::DatabaseFiles;
+use super::manifest::Manifest;
+use super::names::FileKind;
+use crate::error::IoAction;
+use crate::{Error, Result};
+
+impl Database {
+    /// A database from the names and sizes in bytes of its files, and a function that reads one of
+    /// them by its name.
+    ///
+    /// `read` is called twice at most: for `CURRENT`, and for the MANIFEST that it names.
+    /// [`DatabaseListing`] is the same for callers that read asynchronously or set a limit. An
+    /// error of `read` is kept for [`manifest`](Self::manifest).
+    ///
+    /// ```
+    /// use std::fs;
+    /// use filterblock::database::Database;
+    /// let names = ["CURRENT", "MANIFEST-000008", "000005.ldb", "000007.ldb", "000010.log"];
+    /// let database = Database::from_listing(names.map(|name| (name, 1000)), |name| {
+    ///     fs::read(format!("testdata/databases/levels/{name}"))
+    /// });
+    /// assert_eq!(database.missing().map(|table| table.number).collect::<Vec<_>>(), [9]);
+    /// # Ok::<(), filterblock::Error>(())
+    /// ```
+    pub fn from_listing<N: AsRef<str>, C: AsRef<[u8]>>(
+        listing: impl IntoIterator<Item = (N, u64)>,
+        mut read: impl FnMut(&str) -> io::Result<C>,
+    ) -> Self {
+        let mut listing = DatabaseListing::new(listing);
+        while let Some(name) = listing.wanted() {
+            let contents = read(name);
+            listing.supply(contents);
+        }
+        listing.into_database()
+    }
+}
+
+/// Makes a [`Database`] of a listing, and of the contents of `CURRENT` and the MANIFEST: for object
+/// storage, archives, or whatever else is no folder.
+///
+/// It does not read by itself. [`wanted`](Self::wanted) names the file that is needed next, and
+/// [`supply`](Self::supply) takes what became of reading it, so that the caller may wait for it in
+/// between. These are two files at most: which MANIFEST it is only becomes known by `CURRENT`.
+///
+/// Make the listing before `CURRENT` is read. The other way round, tables that are removed meanwhile
+/// are missing, and so may be the log with the newest writes. Of a database in use, tables that are
+/// written meanwhile are missing in this order too: they are there in a listing made afterwards.
+///
+/// ```
+/// use filterblock::database::{DatabaseListing, batch_has_writes};
+/// # async fn example(store: &Store) -> std::io::Result<()> {
+/// let mut listing = DatabaseListing::new(store.list("chainstate").await?); // names and sizes
+/// while let Some(name) = listing.wanted() {
+///     let contents = store.get("chainstate", name).await;
+///     listing.supply(contents);
+/// }
+/// let database = listing.into_database();
+/// for log in database.logs().filter(|log| log.is_live) {
+///     let Some(name) = log.file.path().and_then(|path| path.to_str()) else { continue };
+///     let contents = store.get("chainstate", name).await?;
+///     println!("{name}: {:?}", batch_has_writes(&contents[..]));
+/// }
+/// # Ok(()) }
+/// # struct Store;
+/// # impl Store {
+/// #     async fn list(&self, _: &str) -> std::io::Result<Vec<(String, u64)>> { Ok(Vec::new()) }
+/// #     async fn get(&self, _: &str, _: &str) -> std::io::Result<Vec<u8>> { Ok(Vec::new()) }
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct DatabaseListing {
+    files: DatabaseFiles,
+    memory_limit: usize,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Wanted(String),
+    Ended(Result<Manifest>),
+}
+
+impl DatabaseListing {
+    /// Takes the names of the files and their sizes in bytes, as [`DatabaseFiles::from_listing`]
+    /// does.
+    pub fn new<N: AsRef<str>>(listing: impl IntoIterator<Item = (N, u64)>) -> Self {
+        Self {
+            files: DatabaseFiles::from_listing(listing),
+            memory_limit: Manifest::DEFAULT_MEMORY_LIMIT,
+            state: State::Wanted(FileKind::Current.file_name(0)),
+        }
+    }
+
+    /// Sets the memory that the MANIFEST may take, in bytes, as [`Manifest::scan`] has it. The
+    /// default is [`Manifest::DEFAULT_MEMORY_LIMIT`].
+    pub const fn memory_limit(mut self, bytes: usize) -> Self {
+        self.memory_limit = bytes;
+        self
+    }
+
+    /// The name of the file whose contents are needed next, whether or not it is in the listing.
+    /// `None` once nothing is needed any more.
+    pub fn wanted(&self) -> Option<&str> {
+        match &self.state {
+            State::Wanted(name) => Some(name),
+            State::Ended(_) => None,
+        }
+    }
+
+    /// Takes the contents of the file that is [`wanted`](Self::wanted), or why it cannot be read,
+    /// such as [`io::ErrorKind::NotFound`]. Does nothing if none is wanted.
+    ///
+    /// An error, also one in the contents, ends the reading. The database has no MANIFEST then, and
+    /// keeps the error.
+    pub fn supply(&mut self, contents: io::Result<impl AsRef<[u8]>>) {
+        let State::Wanted(name) = &self.state else { return };
+        let contents = contents.map_err(|error| Error::io(IoAction::ReadAll, 0, error));
+        let read = contents.and_then(|contents| self.read(name, contents.as_ref()));
+        self.state = read.unwrap_or_else(|error| State::Ended(Err(error.with_path(name))));
+    }
+
+    fn read(&self, name: &str, contents: &[u8]) -> Result<State> {
+        match FileKind::parse(name) {
+            Some((FileKind::Current, _)) => Ok(State::Wanted(current::parse(contents)?.to_owned())),
+            _ => Ok(State::Ended(Ok(Manifest::scan(contents, self.memory_limit).into_result()?))),
+        }
+    }
+
+    /// The database. Without the contents that were [`wanted`](Self::wanted) last, it is one
+    /// without a MANIFEST.
+    pub fn into_database(self) -> Database {
+        let manifest = match self.state {
+            State::Ended(manifest) => manifest,
+            State::Wanted(name) => {
+                let error = io::Error::other("its contents were not supplied");
+                Err(Error::io(IoAction::ReadAll, 0, error).with_path(name))
+            }
+        };
+        Database::new(PathBuf::new(), self.files, manifest)
+    }
+}

@@ -1,0 +1,7 @@
+//! Logs: the framing of records, and the batches of writes in them.
+
+mod reader;
+mod writes;
+
+pub use reader::{LogReader, LogRecord};
+pub use writes::{batch_has_writes, log_has_writes};

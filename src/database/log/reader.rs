@@ -1,0 +1,347 @@
+//! The framing of records in logs and MANIFESTs (LevelDB's `db/log_format.h`, `db/log_reader.cc`).
+//!
+//! ```text
+//! file       [block: 32 KiB]* [block: shorter]
+//! block      [fragment]* [fewer than 7 bytes that mean nothing]
+//! fragment   [masked CRC-32C of type and data: fixed32][length of data: fixed16][type: 1][data]
+//! ```
+//!
+//! A record is one FULL fragment (type 1), or one FIRST (2), any number of MIDDLE (3) and one LAST
+//! (4). No fragment crosses the end of a block. Type 0 with length 0 fills space that was reserved
+//! and not written.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::ops::Range;
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use crate::bytes::crc::mask;
+use crate::error::IoAction;
+use crate::{Error, Result, Structure};
+
+const BLOCK_LEN: usize = 32 * 1024;
+const HEADER_LEN: usize = 7;
+
+const BLANK: u8 = 0;
+const FULL: u8 = 1;
+const FIRST: u8 = 2;
+const MIDDLE: u8 = 3;
+const LAST: u8 = 4;
+
+/// Reads the records of a log or a MANIFEST, in the order in which they were written.
+///
+/// It goes on behind damage: an error is about one damaged place, and the next call returns what
+/// can be read after it, as LevelDB does in a log. Each damage is reported once.
+///
+/// A file that ends within a record is no damage: the writer stopped there, or has not finished.
+/// [`incomplete_tail`](Self::incomplete_tail) tells. In the last block, a damaged length can look
+/// the same.
+///
+/// Memory: one block of 32 KiB and the longest record, up to a limit. Time: one pass over the file.
+pub struct LogReader<R> {
+    source: R,
+    block: Vec<u8>,
+    /// The offset of `block` in the file.
+    block_offset: u64,
+    /// The part of `block` that has been read, in bytes. Never beyond its end.
+    position: usize,
+    state: State,
+    /// The record being put together.
+    record: Vec<u8>,
+    max_record_len: usize,
+    /// Set if the fragments up to the next record's start belong to a record reported already.
+    passing_over: bool,
+    incomplete_tail: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// More blocks may follow.
+    Reading,
+    /// `block` is the last one.
+    LastBlock,
+    Ended,
+}
+
+/// One record, and where it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct LogRecord<'a> {
+    /// The offset of its first fragment in the file, in bytes.
+    pub offset: u64,
+    /// The bytes that were written, put together from all fragments.
+    pub data: &'a [u8],
+}
+
+struct Fragment {
+    offset: u64,
+    kind: u8,
+    /// The range of its data in `block`.
+    data: Range<usize>,
+}
+
+impl<R: Read> LogReader<R> {
+    /// The greatest length of a record that is read unless another is set: 64 MiB.
+    pub const DEFAULT_MAX_RECORD_LEN: usize = 64 << 20;
+
+    /// Reads `source` from where it stands, which has to be the start of the file. It needs no
+    /// buffer of its own.
+    pub fn new(source: R) -> Self {
+        Self {
+            source,
+            block: Vec::new(),
+            block_offset: 0,
+            position: 0,
+            state: State::Reading,
+            record: Vec::new(),
+            max_record_len: Self::DEFAULT_MAX_RECORD_LEN,
+            passing_over: false,
+            incomplete_tail: None,
+        }
+    }
+
+    /// Refuses records of more than `len` bytes. The format knows no limit.
+    #[must_use]
+    pub const fn max_record_len(mut self, len: usize) -> Self {
+        self.max_record_len = len;
+        self
+    }
+
+    /// The next record, or `None` at the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// After each of these the next call goes on behind it:
+    ///
+    /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block (the
+    ///   rest of the block is lost, as the length of a damaged fragment cannot be trusted), one of
+    ///   unknown type, and one out of its place.
+    /// - [`Error::Limit`] for a record that is too long.
+    ///
+    /// [`Error::Io`] if reading fails, or the source says that it read more than it was asked for;
+    /// after it there are no more records.
+    pub fn read_record(&mut self) -> Result<Option<LogRecord<'_>>> {
+        self.record.clear();
+        let mut started = None;
+        let offset = loop {
+            let fragment = self.next_fragment(started)?;
+            let Some(Fragment { offset, kind, data }) = fragment else {
+                self.incomplete_tail = started.or(self.incomplete_tail);
+                return Ok(None);
+            };
+            let start = match (kind, started) {
+                // An early LevelDB wrote an empty FIRST where a block had room for no more, and
+                // then the record anew.
+                (FULL | FIRST, Some(start)) if !self.record.is_empty() => {
+                    // To be read again, as the start of the next record.
+                    debug_assert!(data.start >= HEADER_LEN, "data have a header before them");
+                    self.position = data.start.saturating_sub(HEADER_LEN);
+                    return Err(broken(start, format!("{} at offset {offset}", name(kind))));
+                }
+                (FULL | FIRST, _) => offset,
+                (MIDDLE | LAST, Some(start)) => start,
+                (MIDDLE | LAST, None) => {
+                    let reported = self.passing_over;
+                    self.passing_over = kind == MIDDLE;
+                    if reported {
+                        continue;
+                    }
+                    return Err(misplaced(offset, "a FULL or FIRST fragment", kind));
+                }
+                // LevelDB takes 5 and 6 for marks of its own, and ends at a 5 without a word. No
+                // writer of its format has them.
+                _ => {
+                    self.passing_over = true;
+                    return Err(misplaced(offset, "a fragment of type 1 to 4", kind));
+                }
+            };
+            self.passing_over = false;
+            started = Some(start);
+            self.append(start, kind, data)?;
+            if matches!(kind, FULL | LAST) {
+                break start;
+            }
+        };
+        Ok(Some(LogRecord { offset, data: &self.record }))
+    }
+
+    /// The offset of the record within which the file ends, if it does. Known once
+    /// [`read_record`](Self::read_record) has returned `None`.
+    ///
+    /// LevelDB goes without that record.
+    pub const fn incomplete_tail(&self) -> Option<u64> {
+        self.incomplete_tail
+    }
+
+    /// The next fragment that is whole and has the right checksum. `started` is where the record in
+    /// progress starts.
+    fn next_fragment(&mut self, started: Option<u64>) -> Result<Option<Fragment>> {
+        loop {
+            let offset = self.block_offset.saturating_add(self.position as u64);
+            let Some(rest) = self.block.get(self.position..) else {
+                debug_assert!(false, "a position beyond the block");
+                return Err(self.lose_block(out_of_block(offset)));
+            };
+            let Some((header, data)) = rest.split_first_chunk::<HEADER_LEN>() else {
+                let blank = rest.iter().all(|&byte| byte == 0);
+                if self.state == State::Reading {
+                    self.read_block()?;
+                    continue;
+                }
+                return Ok(self.end(offset, blank));
+            };
+            let stored = LittleEndian::read_u32(header);
+            let len = usize::from(LittleEndian::read_u16(&header[4..]));
+            let kind = header[6];
+            let Some(contents) = data.get(..len) else {
+                if self.state == State::LastBlock {
+                    return Ok(self.end(offset, false));
+                }
+                let expected = format!("a length of at most {}, the rest of the block", data.len());
+                return Err(self.lose_block(Error::corrupt(
+                    Structure::LogRecord,
+                    offset,
+                    expected,
+                    len.to_string(),
+                )));
+            };
+            if (kind, len) == (BLANK, 0) {
+                // Reserved space goes on to the end of the block. It is only damage where a record
+                // should go on.
+                self.position = self.block.len();
+                let Some(start) = started else { continue };
+                self.passing_over = true;
+                return Err(broken(start, format!("blank space at offset {offset}")));
+            }
+            let computed = mask(crc32c::crc32c_append(crc32c::crc32c(&[kind]), contents));
+            if computed != stored {
+                let expected = format!("checksum {computed:#010x} for type {kind} and {len} bytes of data");
+                return Err(self.lose_block(Error::corrupt(
+                    Structure::LogRecord,
+                    offset,
+                    expected,
+                    format!("{stored:#010x}"),
+                )));
+            }
+            let start = self.position.saturating_add(HEADER_LEN);
+            self.position = start.saturating_add(len);
+            return Ok(Some(Fragment { offset, kind, data: start..self.position }));
+        }
+    }
+
+    /// Adds a fragment's data to the record that starts at `start` in the file.
+    fn append(&mut self, start: u64, kind: u8, data: Range<usize>) -> Result<()> {
+        let Some(data) = self.block.get(data) else {
+            debug_assert!(false, "a fragment beyond its block");
+            return Err(self.lose_block(out_of_block(start)));
+        };
+        let len = self.record.len().saturating_add(data.len());
+        if len > self.max_record_len {
+            self.passing_over = matches!(kind, FIRST | MIDDLE);
+            return Err(Error::Limit {
+                what: "log record",
+                offset: start,
+                limit: self.max_record_len as u64,
+                found: len as u64,
+            });
+        }
+        self.record.extend_from_slice(data);
+        Ok(())
+    }
+
+    fn read_block(&mut self) -> Result<()> {
+        self.block_offset = self.block_offset.saturating_add(self.block.len() as u64);
+        self.block.clear();
+        self.position = 0;
+        if let Err(error) = fill(&mut self.source, &mut self.block, BLOCK_LEN) {
+            self.block.clear();
+            self.state = State::Ended;
+            return Err(Error::io(IoAction::Read { len: BLOCK_LEN as u64 }, self.block_offset, error));
+        }
+        if self.block.len() < BLOCK_LEN {
+            self.state = State::LastBlock;
+        }
+        Ok(())
+    }
+
+    /// Ends reading at `offset`, with what is left there being `blank` or part of a fragment.
+    fn end(&mut self, offset: u64, blank: bool) -> Option<Fragment> {
+        if !blank {
+            self.incomplete_tail = Some(offset);
+        }
+        self.position = self.block.len();
+        self.state = State::Ended;
+        None
+    }
+
+    fn lose_block(&mut self, error: Error) -> Error {
+        self.position = self.block.len();
+        self.passing_over = true;
+        error
+    }
+}
+
+/// Appends the next `len` bytes of `source` to `block`, or as many as there are.
+///
+/// [`Read::read_to_end`] would panic where a source says that it read more than there was room for.
+fn fill(source: &mut impl Read, block: &mut Vec<u8>, len: usize) -> io::Result<()> {
+    let start = block.len();
+    block.resize(start.saturating_add(len), 0);
+    let mut filled = start;
+    while let Some(room) = block.get_mut(filled..).filter(|room| !room.is_empty()) {
+        let room_len = room.len();
+        match source.read(room) {
+            Ok(0) => break,
+            Ok(read) if read <= room_len => filled = filled.saturating_add(read),
+            Ok(read) => {
+                let message = format!("the source said it read {read} bytes into {room_len}");
+                return Err(io::Error::other(message));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    block.truncate(filled);
+    Ok(())
+}
+
+/// For what cannot happen, so that nothing is lost without a word if it does.
+fn out_of_block(offset: u64) -> Error {
+    Error::corrupt(Structure::LogRecord, offset, "a fragment within its block", "one beyond it")
+}
+
+/// The record that starts at `offset` does not go on.
+fn broken(offset: u64, found: String) -> Error {
+    Error::corrupt(Structure::LogRecord, offset, "MIDDLE fragments and a LAST one", found)
+}
+
+/// The fragment at `offset` cannot be there.
+fn misplaced(offset: u64, expected: &'static str, kind: u8) -> Error {
+    Error::corrupt(Structure::LogRecord, offset, expected, name(kind))
+}
+
+fn name(kind: u8) -> String {
+    match kind {
+        FULL => "a FULL fragment".into(),
+        FIRST => "a FIRST fragment".into(),
+        MIDDLE => "a MIDDLE fragment".into(),
+        LAST => "a LAST fragment".into(),
+        _ => format!("type {kind}"),
+    }
+}
+
+impl<R> fmt::Debug for LogReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogReader")
+            .field("offset", &self.block_offset.saturating_add(self.position as u64))
+            .field("max_record_len", &self.max_record_len)
+            .field("incomplete_tail", &self.incomplete_tail)
+            .finish()
+    }
+}
+
+impl fmt::Debug for LogRecord<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogRecord").field("offset", &self.offset).field("len", &self.data.len()).finish()
+    }
+}

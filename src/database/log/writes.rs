@@ -1,0 +1,55 @@
+//! The test for writes in a log, which are in no table yet, and so under no filter (LevelDB's
+//! `db/write_batch.cc`, `DBImpl::RecoverLogFile` in `db/db_impl.cc`).
+//!
+//! Each record of a log is one batch of writes:
+//!
+//! ```text
+//! [sequence of the first: fixed64][count: fixed32][write]*
+//! ```
+
+use std::io::Read;
+use std::path::Path;
+
+use super::LogReader;
+use crate::table::source::open_file;
+use crate::{Error, Result};
+
+/// Sequence and count, in front of a batch's writes.
+const BATCH_HEADER_LEN: usize = 12;
+
+/// Tells whether the log at `path` holds any write: [`batch_has_writes`] of that file.
+///
+/// # Errors
+///
+/// As [`batch_has_writes`], with the path; also [`Error::Io`] if it cannot be opened or is no
+/// regular file.
+pub fn log_has_writes(path: impl AsRef<Path>) -> Result<bool> {
+    let path = path.as_ref();
+    open_file(path).and_then(batch_has_writes).map_err(|error| error.with_path(path))
+}
+
+/// Tells whether a log holds a batch with any write in it, as far as LevelDB would recover it: a
+/// batch behind damage counts, one that is cut off does not.
+///
+/// Does not look into the batch. Reads up to the first batch with a write in it: the whole file if
+/// there is none. Memory: that of a [`LogReader`].
+///
+/// # Errors
+///
+/// [`Error::Corrupt`] if there is no such batch, but damage; [`Error::Io`] if reading fails. In
+/// both cases the log may hold data.
+pub fn batch_has_writes(source: impl Read) -> Result<bool> {
+    let mut log = LogReader::new(source);
+    let mut damage = None;
+    loop {
+        match log.read_record() {
+            Ok(Some(record)) if record.data.len() > BATCH_HEADER_LEN => return Ok(true),
+            Ok(Some(_)) => {}
+            Ok(None) => return damage.map_or(Ok(false), Err),
+            // Too long to be read, but it is there.
+            Err(Error::Limit { .. }) => return Ok(true),
+            Err(error @ Error::Corrupt { .. }) => damage = damage.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The names of a database's files (LevelDB's `db/filename.cc`; goleveldb's
+//! `leveldb/storage/file_storage.go`).
+
+/// The purpose of a file, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum FileKind {
+    /// `NUMBER.ldb`, or `NUMBER.sst`: a table.
+    Table,
+    /// `NUMBER.log`: what was written last.
+    Log,
+    /// `MANIFEST-NUMBER`: which tables are live.
+    Manifest,
+    /// `CURRENT`: which MANIFEST is the right one.
+    Current,
+    /// `LOCK`: held by whoever has the database open.
+    Lock,
+    /// `LOG` and `LOG.old`: messages for people.
+    InfoLog,
+    /// `NUMBER.dbtmp`; goleveldb's `NUMBER.tmp`, `CURRENT.NUMBER` and `CURRENT.bak`: left over from
+    /// writing another file.
+    Temporary,
+}
+
+impl FileKind {
+    /// The kind of a file with this name, and the number in the name, or 0. `None` for all names
+    /// that are neither LevelDB's nor goleveldb's.
+    ///
+    /// ```
+    /// use filterblock::database::FileKind;
+    /// assert_eq!(FileKind::parse("000005.ldb"), Some((FileKind::Table, 5)));
+    /// assert_eq!(FileKind::parse("database/000005.ldb"), None);
+    /// ```
+    pub fn parse(name: &str) -> Option<(Self, u64)> {
+        match name {
+            "CURRENT" => return Some((Self::Current, 0)),
+            "LOCK" => return Some((Self::Lock, 0)),
+            "LOG" | "LOG.old" => return Some((Self::InfoLog, 0)),
+            "CURRENT.bak" => return Some((Self::Temporary, 0)),
+            _ => {}
+        }
+        if let Some(digits) = name.strip_prefix("MANIFEST-") {
+            return Some((Self::Manifest, number(digits)?));
+        }
+        if let Some(digits) = name.strip_prefix("CURRENT.") {
+            return Some((Self::Temporary, number(digits)?));
+        }
+        let (digits, extension) = name.split_once('.')?;
+        let kind = match extension {
+            "ldb" | "sst" => Self::Table,
+            "log" => Self::Log,
+            "dbtmp" | "tmp" => Self::Temporary,
+            _ => return None,
+        };
+        Some((kind, number(digits)?))
+    }
+
+    /// The name that LevelDB gives a new file of this kind. Where names have no number, it is
+    /// ignored.
+    ///
+    /// ```
+    /// use filterblock::database::FileKind;
+    /// assert_eq!(FileKind::Table.file_name(5), "000005.ldb");
+    /// assert_eq!(FileKind::Current.file_name(5), "CURRENT");
+    /// ```
+    pub fn file_name(self, number: u64) -> String {
+        match self {
+            Self::Table => format!("{number:06}.ldb"),
+            Self::Log => format!("{number:06}.log"),
+            Self::Manifest => format!("MANIFEST-{number:06}"),
+            Self::Current => "CURRENT".to_owned(),
+            Self::Lock => "LOCK".to_owned(),
+            Self::InfoLog => "LOG".to_owned(),
+            Self::Temporary => format!("{number:06}.dbtmp"),
+        }
+    }
+}
+
+/// The names under which LevelDB opens the table of this number, in its order
+/// (`TableCache::FindTable` in `db/table_cache.cc`). Early versions wrote the second.
+pub(super) fn table_names(number: u64) -> [String; 2] {
+    [FileKind::Table.file_name(number), format!("{number:06}.sst")]
+}
+
+/// Decimal digits, and no sign, as `ConsumeDecimalNumber` has it in LevelDB's `util/logging.cc`.
+fn number(digits: &str) -> Option<u64> {
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After the cases of LevelDB's `db/filename_test.cc`, with goleveldb's own names.
+    #[test]
+    fn names_tell_kind_and_number() {
+        for (name, kind, number) in [
+            ("100.log", FileKind::Log, 100),
+            ("0.log", FileKind::Log, 0),
+            ("0.sst", FileKind::Table, 0),
+            ("000005.ldb", FileKind::Table, 5),
+            ("18446744073709551615.ldb", FileKind::Table, u64::MAX),
+            ("CURRENT", FileKind::Current, 0),
+            ("LOCK", FileKind::Lock, 0),
+            ("MANIFEST-2", FileKind::Manifest, 2),
+            ("LOG", FileKind::InfoLog, 0),
+            ("LOG.old", FileKind::InfoLog, 0),
+            ("000007.dbtmp", FileKind::Temporary, 7),
+            ("000007.tmp", FileKind::Temporary, 7),
+            ("CURRENT.7", FileKind::Temporary, 7),
+            ("CURRENT.bak", FileKind::Temporary, 0),
+        ] {
+            assert_eq!(FileKind::parse(name), Some((kind, number)), "{name}");
+        }
+        for name in [
+            "",
+            "foo",
+            "foo-dx-100.log",
+            ".log",
+            "manifest",
+            "CURREN",
+            "CURRENTX",
+            "CURRENT.",
+            "MANIFES",
+            "MANIFEST",
+            "MANIFEST-",
+            "XMANIFEST-3",
+            "MANIFEST-3x",
+            "MANIFEST-+3",
+            "LOC",
+            "LOCKx",
+            "LO",
+            "LOGx",
+            "18446744073709551616.log",
+            "100",
+            "100.",
+            "100.lop",
+            "100.log.log",
+            "+1.ldb",
+            "١.ldb",
+            "1.LDB",
+        ] {
+            assert_eq!(FileKind::parse(name), None, "{name}");
+        }
+    }
+
+    /// After the second half of `db/filename_test.cc`, which asks for prefix and suffix, and its
+    /// sources for the digits.
+    #[test]
+    fn numbers_make_names_that_tell_them_again() {
+        for (kind, number, name) in [
+            (FileKind::Current, 0, "CURRENT"),
+            (FileKind::Lock, 0, "LOCK"),
+            (FileKind::InfoLog, 0, "LOG"),
+            (FileKind::Log, 192, "000192.log"),
+            (FileKind::Table, 200, "000200.ldb"),
+            (FileKind::Table, 1_234_567, "1234567.ldb"),
+            (FileKind::Table, u64::MAX, "18446744073709551615.ldb"),
+            (FileKind::Manifest, 100, "MANIFEST-000100"),
+            (FileKind::Temporary, 999, "000999.dbtmp"),
+        ] {
+            assert_eq!(kind.file_name(number), name);
+            assert_eq!(FileKind::parse(name), Some((kind, number)));
+        }
+        assert_eq!(table_names(200), ["000200.ldb", "000200.sst"]);
+    }
+}

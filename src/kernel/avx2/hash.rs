@@ -1,0 +1,87 @@
+//! LevelDB's hash, eight keys at a time.
+
+use std::arch::x86_64::*;
+
+use super::registers::store;
+use crate::key::{FixedLenKeys, SameLen};
+
+const M: i32 = 0xc6a4_a793_u32 as i32;
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn step<const SHIFT: i32>(h: __m256i, words: __m256i) -> __m256i {
+    let h = _mm256_mullo_epi32(_mm256_add_epi32(h, words), _mm256_set1_epi32(M));
+    _mm256_xor_si256(h, _mm256_srli_epi32::<SHIFT>(h))
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn hash_eight(keys: SameLen<'_, 8>, start: u32, hashes: &mut [u32; 8]) {
+    let (keys, len) = (keys.keys(), keys.len());
+    // SAFETY: all keys have `len` bytes.
+    store(hashes, unsafe { hash_eight_at(|index| keys[index].as_ptr(), len, start) });
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn hash_fixed_len(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32; 8]]) {
+    let (bytes, stride, len) = (keys.bytes(), keys.stride(), keys.key_len());
+    let count = keys.count();
+    assert!(len <= stride && bytes.len() == stride * count && hashes.len() == count.div_ceil(8));
+    let (whole, rest) = hashes.split_at_mut(count / 8);
+    let mut first = bytes.as_ptr();
+    for hashes in whole {
+        // SAFETY: eight keys, `stride` bytes apart and none longer, begin here, as asserted above.
+        store(hashes, unsafe { hash_eight_at(|index| first.wrapping_add(index * stride), len, start) });
+        first = first.wrapping_add(8 * stride);
+    }
+    if let [hashes] = rest {
+        let last = count % 8 - 1;
+        // SAFETY: as many keys as are left begin here.
+        store(hashes, unsafe {
+            hash_eight_at(|index| first.wrapping_add(index.min(last) * stride), len, start)
+        });
+    }
+}
+
+/// # Safety
+///
+/// `len` bytes can be read from what `key` returns for 0 to 7.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32) -> __m256i {
+    let mut h = _mm256_set1_epi32(start as i32);
+    let mut at = 0;
+    while at + 16 <= len {
+        // SAFETY: 16 bytes can be read from `at` on; the loads need no alignment.
+        let load = |index| unsafe { _mm_loadu_si128(key(index).add(at).cast()) };
+        // Rows of four words, of a key and of the one four further on, become columns.
+        let row = |index| _mm256_set_m128i(load(index + 4), load(index));
+        let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+        let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
+        h = step::<16>(h, _mm256_unpacklo_epi64(ab, cd));
+        h = step::<16>(h, _mm256_unpackhi_epi64(ab, cd));
+        let (ab, cd) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
+        h = step::<16>(h, _mm256_unpacklo_epi64(ab, cd));
+        h = step::<16>(h, _mm256_unpackhi_epi64(ab, cd));
+        at += 16;
+    }
+    while at + 4 <= len {
+        // SAFETY: 4 bytes can be read from `at` on; the loads need no alignment.
+        let load = |index| unsafe { key(index).add(at).cast::<i32>().read_unaligned() };
+        h = step::<16>(h, columns(load));
+        at += 4;
+    }
+    if at < len {
+        // Little-endian, as what lies above is zero.
+        // SAFETY: `len` bytes can be read.
+        let byte = |index: usize, at: usize| i32::from(unsafe { key(index).add(at).read() });
+        let rest = |index| (at..len).rev().fold(0, |rest, at| rest << 8 | byte(index, at));
+        h = step::<24>(h, columns(rest));
+    }
+    h
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn columns(word: impl Fn(usize) -> i32) -> __m256i {
+    _mm256_setr_epi32(word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7))
+}

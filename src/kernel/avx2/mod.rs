@@ -1,0 +1,111 @@
+//! Kernels for x86-64 with AVX2. The portable code gives the same results and is their oracle.
+//!
+//! `unsafe` is confined to this folder, and has two reasons: functions compiled for AVX2 may only be called
+//! on a processor that has it, of which [`Avx2`] is the proof; and loads and stores take pointers.
+
+#![allow(unsafe_code)]
+
+mod build;
+mod hash;
+mod positions;
+mod probe;
+mod registers;
+
+use std::arch::x86_64::*;
+
+use crate::key::{FixedLenKeys, SameLen};
+
+/// Proof that the processor has AVX2: only [`detect`](Self::detect) makes one.
+#[derive(Clone, Copy)]
+pub(in crate::kernel) struct Avx2(());
+
+impl Avx2 {
+    /// `None` if the processor lacks AVX2. Costs the load of a flag.
+    #[inline]
+    pub(in crate::kernel) fn detect() -> Option<Self> {
+        std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
+
+    /// Hashes eight keys of equal length side by side. `start` is the hash of no word.
+    #[inline]
+    pub(in crate::kernel) fn hash_eight(self, keys: SameLen<'_, 8>, start: u32, hashes: &mut [u32; 8]) {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { hash::hash_eight(keys, start, hashes) }
+    }
+
+    /// Hashes keys of equal length side by side; `hashes` has room for whole eights.
+    #[inline]
+    pub(in crate::kernel) fn hash_fixed_len(
+        self,
+        keys: FixedLenKeys<'_>,
+        start: u32,
+        hashes: &mut [[u32; 8]],
+    ) {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { hash::hash_fixed_len(keys, start, hashes) }
+    }
+
+    /// Sets the bits of keys with these hashes in an area with a byte for each bit, of 8 to 2^29 bytes and whole eights.
+    #[inline]
+    pub(in crate::kernel) fn set_spread(self, area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { build::set_spread(area, probes, hashes) }
+    }
+
+    /// Whether `filter` may have a key with the hash `h`; `None` unless its array has 8 to 64 bytes, which fit into two registers.
+    #[inline]
+    pub(in crate::kernel) fn matches(self, h: u32, filter: &[u8]) -> Option<bool> {
+        // SAFETY: `self` proves that the processor has AVX2.
+        probe::two_registers(filter).then(|| unsafe { probe::matches(h, filter) })
+    }
+
+    /// Asks the filter of each probe for the hash with the same number, those of other sizes by
+    /// `other`. There are as many answers as probes, and no fewer hashes.
+    #[inline]
+    pub(in crate::kernel) fn matches_each(
+        self,
+        probes: &[(&[u8], &[u8])],
+        hashes: &[u32],
+        answers: &mut [bool],
+        other: impl FnMut(u32, &[u8]) -> bool,
+    ) {
+        debug_assert!(answers.len() == probes.len() && answers.len() <= hashes.len());
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { probe::matches_each(probes, hashes, answers, other) }
+    }
+
+    /// Asks one filter for a hash for each answer; false, and no answer, unless its array has
+    /// 8 bytes to 64 MiB. The last eight hashes may go beyond the answers.
+    #[inline]
+    pub(in crate::kernel) fn matches_all(
+        self,
+        filter: &[u8],
+        hashes: &[[u32; 8]],
+        answers: &mut [bool],
+    ) -> bool {
+        let enough = answers.len() <= hashes.as_flattened().len();
+        debug_assert!(enough, "{} answers of {} eights", answers.len(), hashes.len());
+        match filter.split_last() {
+            Some((&probes, array)) if enough && matches!(array.len(), 8..=probe::MAX_GATHERED) => {
+                // SAFETY: `self` proves that the processor has AVX2.
+                unsafe { probe::matches_all(probes, array, hashes, answers) }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Packs bytes of which each is 0 or 1 into bits, 32 bytes at a time; returns how many bytes it has written.
+    #[inline]
+    pub(in crate::kernel) fn pack(self, area: &mut [u8]) -> usize {
+        // SAFETY: `self` proves that the processor has AVX2.
+        unsafe { build::pack(area) }
+    }
+}
+
+/// Starts to fetch the cache line of a byte, and does not wait for it.
+#[inline(always)]
+pub(in crate::kernel) fn prefetch(byte: &u8) {
+    // SAFETY: every x86-64 processor has SSE, and a prefetch of any address has no effect but on speed.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) }
+}

@@ -1,0 +1,57 @@
+//! Positions of bits: remainders without a division.
+
+use std::arch::x86_64::*;
+
+/// `h % bits` for eight hashes at once, where `bits` is eight times a number of bytes.
+///
+/// `h / bits` is `(h >> 3) / bytes`, which is `(h >> 3) * multiplier >> shift`: exact for 29 bits, with the multiplier rounded up and
+/// a shift of 29 more than `bytes` has.
+#[derive(Clone, Copy)]
+pub(super) struct Positions {
+    multiplier: __m256i,
+    even_shift: __m128i,
+    odd_shift: __m128i,
+    bits: __m256i,
+}
+
+/// For arrays of `len` bytes, and all down to half as many.
+pub(super) const fn shift(len: usize) -> u32 {
+    29 + len.next_power_of_two().trailing_zeros()
+}
+
+pub(super) const fn multiplier(len: usize, shift: u32) -> u32 {
+    (1u64 << shift).div_ceil(len as u64) as u32
+}
+
+impl Positions {
+    /// In an array of `len` bytes, 8 to 2^26.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(super) fn new(len: usize) -> Self {
+        Self::by(len as u32 * 8, multiplier(len, shift(len)), shift(len))
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(super) fn by(bits: u32, multiplier: u32, shift: u32) -> Self {
+        Self {
+            multiplier: _mm256_set1_epi32(multiplier as i32),
+            even_shift: _mm_cvtsi32_si128(shift as i32),
+            // Quotients of odd lanes belong into the upper half of each pair.
+            odd_shift: _mm_cvtsi32_si128(shift as i32 - 32),
+            bits: _mm256_set1_epi32(bits as i32),
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(super) fn of(self, h: __m256i) -> __m256i {
+        let even = _mm256_mul_epu32(_mm256_srli_epi32::<3>(h), self.multiplier);
+        let odd = _mm256_mul_epu32(_mm256_srli_epi64::<35>(h), self.multiplier);
+        let quotient = _mm256_blend_epi32::<0b1010_1010>(
+            _mm256_srl_epi64(even, self.even_shift),
+            _mm256_srl_epi64(odd, self.odd_shift),
+        );
+        _mm256_sub_epi32(h, _mm256_mullo_epi32(quotient, self.bits))
+    }
+}

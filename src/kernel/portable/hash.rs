@@ -1,0 +1,50 @@
+//! Hashes of several keys of one length, side by side.
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use crate::hash::{finish, leveldb, start, step};
+use crate::key::{FixedLenKeys, SameLen};
+
+#[inline]
+pub(in crate::kernel) fn hash_eight(keys: SameLen<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
+    let [a, b, c, d, e, f, g, h] = keys.keys();
+    // Two groups of four: eight at once spill registers.
+    let start = start(keys.len(), seed);
+    hashes[..4].copy_from_slice(&hash_four([a, b, c, d], start));
+    hashes[4..].copy_from_slice(&hash_four([e, f, g, h], start));
+}
+
+#[inline]
+pub(in crate::kernel) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) {
+    let start = start(keys.key_len(), seed);
+    let (stride, len) = (keys.stride(), keys.key_len());
+    let (fours, rest) = hashes.as_flattened_mut()[..keys.count()].as_chunks_mut::<4>();
+    let mut left = keys.bytes();
+    let mut next = || {
+        let (key, behind) = left.split_at(stride);
+        left = behind;
+        &key[..len]
+    };
+    for four in fours {
+        *four = hash_four([next(), next(), next(), next()], start);
+    }
+    rest.fill_with(|| leveldb(next(), seed));
+}
+
+/// Of four keys of equal length. `start` is the hash of no word.
+#[inline]
+fn hash_four(keys: [&[u8]; 4], start: u32) -> [u32; 4] {
+    let mut h = [start; 4];
+    debug_assert!(keys.iter().all(|key| key.len() == keys[0].len()), "of equal length");
+    let [a, b, c, d] = keys.map(|key| key.as_chunks::<4>().0);
+    for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+        h[0] = step(h[0], LittleEndian::read_u32(a));
+        h[1] = step(h[1], LittleEndian::read_u32(b));
+        h[2] = step(h[2], LittleEndian::read_u32(c));
+        h[3] = step(h[3], LittleEndian::read_u32(d));
+    }
+    for (h, key) in h.iter_mut().zip(keys) {
+        *h = finish(*h, key);
+    }
+    h
+}

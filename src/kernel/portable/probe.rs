@@ -1,0 +1,100 @@
+//! Asking filters.
+
+use crate::kernel::encoding::MAX_PROBES;
+use crate::kernel::modulus::Modulus;
+
+/// Positions are 32-bit hashes modulo the number of bits, so of longer arrays only this much is used.
+const MAX_LEN: u64 = 1 << 29;
+
+/// The bits of a filter that a key has to have.
+///
+/// `bits` is eight times the number of bytes, so `h % bits` is in byte `(h >> 3) % bytes` and is its bit `h & 7`.
+#[derive(Clone, Copy)]
+struct Bits<'a> {
+    /// At least one byte.
+    array: &'a [u8],
+    /// By the number of bytes that are used.
+    modulus: Modulus,
+}
+
+impl Bits<'_> {
+    /// Returns the byte that holds the bit of `h`, rotated so that it is bit 0. The other bits are garbage.
+    #[inline(always)]
+    fn one(self, h: u32) -> u8 {
+        self.array[self.modulus.of(h >> 3)].rotate_right(h)
+    }
+
+    /// Whether three bits are set.
+    ///
+    /// Each is with a probability of about a half. To branch on each would be to guess wrong often, which costs more than to look.
+    #[inline(always)]
+    fn three(self, h: u32, delta: u32) -> bool {
+        let [second, third] = [h.wrapping_add(delta), h.wrapping_add(delta.wrapping_mul(2))];
+        self.one(h) & self.one(second) & self.one(third) & 1 != 0
+    }
+
+    /// Whether `count` bits are set.
+    #[inline(always)]
+    fn all(self, mut h: u32, delta: u32, count: u8) -> bool {
+        for _ in 0..count / 3 {
+            if !self.three(h, delta) {
+                return false;
+            }
+            h = h.wrapping_add(delta.wrapping_mul(3));
+        }
+        (0..u32::from(count % 3)).all(|i| self.one(h.wrapping_add(delta.wrapping_mul(i))) & 1 != 0)
+    }
+}
+
+// Not inlined: its register spills would otherwise land in the path with AVX2 as well.
+#[cfg_attr(all(feature = "simd", target_arch = "x86_64"), inline(never))]
+#[cfg_attr(not(all(feature = "simd", target_arch = "x86_64")), inline)]
+pub(in crate::kernel) fn matches(h: u32, filter: &[u8]) -> bool {
+    has_bits(h, filter, |len| Modulus::of_small(len.min(MAX_LEN)))
+}
+
+/// Whether `filter` has all bits of a key with the hash `h`, with the modulus for an array of so many bytes from `modulus`.
+#[inline(always)]
+fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool {
+    let Some((&probes, array)) = filter.split_last() else { return false };
+    if array.is_empty() {
+        return false;
+    }
+    if probes > MAX_PROBES {
+        return true;
+    }
+    if probes == 1
+        && let Ok(bits) = u32::try_from(array.len() as u64 * 8)
+    {
+        // A single division is quicker than all that follows.
+        let bit = h % bits;
+        return array[(bit / 8) as usize] >> (bit % 8) & 1 != 0;
+    }
+    let bits = Bits { array, modulus: modulus(array.len() as u64) };
+    let delta = h.rotate_right(17);
+    match probes {
+        // Ten bits a key, as nearly everyone has it, and five, without counting.
+        6 => bits.all(h, delta, 6),
+        3 => bits.three(h, delta),
+        _ => bits.all(h, delta, probes),
+    }
+}
+
+/// The modulus of the array asked last: many are equally long, as those of one block often are, so that one division does for all of them.
+#[derive(Default)]
+pub(in crate::kernel) struct LastModulus(Option<(u64, Modulus)>);
+
+impl LastModulus {
+    /// Whether `filter` has all bits of a key with the hash `h`.
+    #[inline(always)]
+    pub(in crate::kernel) fn matches(&mut self, h: u32, filter: &[u8]) -> bool {
+        has_bits(h, filter, |len| match self.0 {
+            Some((last, modulus)) if last == len => modulus,
+            _ => {
+                let modulus = Modulus::new(len.min(MAX_LEN));
+                self.0 = Some((len, modulus));
+                modulus
+            }
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! Bringing memory into the cache before it is needed.
+
+/// Prefetches the cache lines of `bytes`, so that their misses overlap.
+#[inline]
+pub(crate) fn prefetch<'a>(bytes: impl Iterator<Item = &'a u8>) {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    bytes.for_each(super::avx2::prefetch);
+    // Independent dummy loads: without a prefetch instruction, the only way to overlap the misses.
+    #[cfg(not(all(feature = "simd", target_arch = "x86_64")))]
+    bytes.for_each(|byte| _ = std::hint::black_box(*byte));
+}

@@ -1,0 +1,208 @@
+//! A buffer of keys that lie end to end.
+
+use std::fmt;
+
+use super::keys::{Keys, KeysIter, Starts};
+
+/// Owns keys that lie end to end; [`as_keys`](KeyBuf::as_keys) is the view a policy takes.
+///
+/// ```
+/// use filterblock::KeyBuf;
+/// let mut keys: KeyBuf = ["apple", "pear"].into_iter().collect();
+/// keys.push(b"");
+/// assert_eq!(keys.as_keys().get(1), Some(&b"pear"[..]));
+/// assert_eq!(keys.as_keys().len(), 3);
+/// ```
+#[derive(Clone, Default)]
+pub struct KeyBuf {
+    /// The keys, and behind them zeros or older keys: room for the next ones.
+    bytes: Vec<u8>,
+    count: usize,
+    /// The length of every key while all are of one length, `MIXED` from then on.
+    stride: usize,
+    /// While all are of one length, nothing is kept here.
+    mixed: Mixed,
+}
+
+/// Where keys of several lengths lie.
+#[derive(Clone, Default)]
+struct Mixed {
+    starts: Vec<usize>,
+    end: usize,
+}
+
+/// No key has this length.
+const MIXED: usize = usize::MAX;
+
+/// Keys up to this length are copied without a call. Copying some bytes twice is quicker than counting them.
+const SHORT: usize = 32;
+
+impl KeyBuf {
+    /// No keys yet. Allocates nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a copy of `key` behind the others.
+    #[inline]
+    pub fn push(&mut self, key: &[u8]) {
+        if !self.push_same_len(key) {
+            self.push_unlike(key);
+        }
+    }
+
+    /// Adds a copy of `key` if it is as long as all others; false if not, or if it may be the first.
+    #[inline]
+    pub(crate) fn push_same_len(&mut self, key: &[u8]) -> bool {
+        // `count` is the only field written: the next call has to wait for this store.
+        let alike = key.len() == self.stride;
+        if alike {
+            self.copy(key, self.count * key.len());
+            self.count += 1;
+        }
+        alike
+    }
+
+    /// Adds the first key, or one where not all are of one length.
+    fn push_unlike(&mut self, key: &[u8]) {
+        if self.count == 0 {
+            self.stride = key.len();
+            self.push_same_len(key);
+            return;
+        }
+        if self.stride != MIXED {
+            self.mixed.starts.extend((0..self.count).map(|index| index * self.stride));
+            self.mixed.end = self.count * self.stride;
+            self.stride = MIXED;
+        }
+        self.copy(key, self.mixed.end);
+        self.mixed.starts.push(self.mixed.end);
+        self.mixed.end += key.len();
+        self.count += 1;
+    }
+
+    #[inline]
+    fn copy(&mut self, key: &[u8], at: usize) {
+        match self.bytes.get_mut(at..).and_then(|room| room.first_chunk_mut::<SHORT>()) {
+            Some(room) if key.len() <= SHORT => copy_short(key, room),
+            _ => self.copy_long(key, at),
+        }
+    }
+
+    /// Copies a key of any length, and makes room if there is too little.
+    fn copy_long(&mut self, key: &[u8], at: usize) {
+        let needed = at + key.len().max(SHORT);
+        if self.bytes.len() < needed {
+            self.bytes.resize(needed.max(self.bytes.len() * 2), 0);
+        }
+        self.bytes[at..at + key.len()].copy_from_slice(key);
+    }
+
+    /// Forgets all keys and keeps the memory for the next ones.
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.mixed.starts.clear();
+        self.mixed.end = 0;
+    }
+
+    /// Forgets all keys and of which length they were, so that none is taken for [alike](Self::push_same_len).
+    pub(crate) fn clear_and_mix(&mut self) {
+        self.clear();
+        self.stride = MIXED;
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The keys as a view.
+    pub fn as_keys(&self) -> Keys<'_> {
+        let (starts, end) = match self.stride {
+            MIXED => (Starts::At(&self.mixed.starts), self.mixed.end),
+            stride => (Starts::Fixed { count: self.count, stride }, self.count * stride),
+        };
+        Keys { bytes: &self.bytes[..end], starts, suffix: 0 }
+    }
+}
+
+/// Copies `key` to the start of `room`, which is larger, as two pieces that may overlap.
+#[inline(always)]
+fn copy_short(key: &[u8], room: &mut [u8; SHORT]) {
+    let _ = copy_ends::<16>(key, room)
+        || copy_ends::<8>(key, room)
+        || copy_ends::<4>(key, room)
+        || copy_ends::<2>(key, room)
+        || copy_ends::<1>(key, room);
+}
+
+/// Copies a key of N to 2N bytes: its first N, then its last N. False if it is shorter than N.
+#[inline(always)]
+fn copy_ends<const N: usize>(key: &[u8], room: &mut [u8; SHORT]) -> bool {
+    let (Some(head), Some(tail)) = (key.first_chunk::<N>(), key.last_chunk::<N>()) else { return false };
+    room[..N].copy_from_slice(head);
+    room[key.len() - N..key.len()].copy_from_slice(tail);
+    true
+}
+
+impl<'a> IntoIterator for &'a KeyBuf {
+    type Item = &'a [u8];
+    type IntoIter = KeysIter<'a>;
+
+    fn into_iter(self) -> KeysIter<'a> {
+        self.as_keys().iter()
+    }
+}
+
+impl<K: AsRef<[u8]>> Extend<K> for KeyBuf {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        keys.into_iter().for_each(|key| self.push(key.as_ref()));
+    }
+}
+
+impl<K: AsRef<[u8]>> FromIterator<K> for KeyBuf {
+    fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
+        let mut buf = Self::new();
+        buf.extend(keys);
+        buf
+    }
+}
+
+impl fmt::Debug for KeyBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyBuf")
+            .field("len", &self.count)
+            .field("bytes", &self.as_keys().bytes.len())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Room for a key makes as much again, so that nearly all keys find theirs; none is made that is not needed.
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    #[test]
+    fn room_doubles_and_is_used_up() {
+        for (len, first) in [(8, SHORT), (64, 64), (1000, 1000)] {
+            let (mut buf, mut room) = (KeyBuf::new(), 0);
+            for count in 1..=1000 {
+                buf.push(&vec![7; len]);
+                if buf.bytes.len() != room {
+                    assert!(
+                        room < (count - 1) * len + len.max(SHORT),
+                        "key {count} of {len} bytes had its room"
+                    );
+                    assert_eq!(buf.bytes.len(), if room == 0 { first } else { room * 2 });
+                    room = buf.bytes.len();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! LevelDB's Bloom filter (`util/bloom.cc`).
+//!
+//! ```text
+//! [bit array: bytes][k: 1 byte]
+//! ```
+//!
+//! For each key, `h = hash(key)` and `delta = h` rotated right by 17; k times, bit
+//! `h % bits` is set, that is bit `h % bits % 8` of byte `h % bits / 8`, and `h += delta`.
+
+use super::array::{BATCH, BloomArray};
+use super::probe::matches_many;
+use crate::hash::{self, BLOOM_SEED};
+use crate::kernel::{self, MAX_PROBES, matches};
+use crate::policy::{FilterPolicy, FilterShape, KeyHash, bit_array};
+use crate::{Error, Keys, Result};
+
+/// Positions are 32-bit hashes modulo the number of bits, so more bits than this stay unused.
+const MAX_BITS: u64 = 1 << 32;
+
+/// LevelDB's own Bloom filter, `leveldb.BuiltinBloomFilter2`.
+///
+/// A filter takes `bits_per_key` bits for each key, at least 64 in all, and one byte. Ten bits a key let
+/// about one absent key in a hundred pass. Making a filter takes a hash and k bits to set for each key; asking it takes a hash
+/// and up to k bits to read.
+///
+/// ```
+/// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
+/// let policy = BloomFilterPolicy::new(10);
+/// let keys: KeyBuf = ["hello", "world"].into_iter().collect();
+/// let mut filter = Vec::new();
+/// policy.create_filter(keys.as_keys(), &mut filter)?;
+/// assert!(policy.key_may_match(b"hello", &filter));
+/// assert!(!policy.key_may_match(b"x", &filter));
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BloomFilterPolicy {
+    bits_per_key: u32,
+    probes: u8,
+}
+
+impl BloomFilterPolicy {
+    /// Filters of `bits_per_key` bits a key, with k = 0.69 * `bits_per_key` probes, rounded
+    /// down, at least 1 and at most 30.
+    ///
+    /// 0 gives the smallest filters there are, 64 bits and k = 1, whatever the number of keys. Beyond
+    /// `i32::MAX`, where the original's integer ends, making a filter is an error.
+    pub fn new(bits_per_key: u32) -> Self {
+        let probes = (f64::from(bits_per_key) * 0.69) as u32;
+        Self { bits_per_key, probes: probes.clamp(1, u32::from(MAX_PROBES)) as u8 }
+    }
+
+    /// The same with k = `probes`, at most 30, for relatives that compute it in another way.
+    pub(in crate::policy) const fn with_probes(self, probes: u8) -> Self {
+        Self { probes, ..self }
+    }
+
+    /// Bits for each key.
+    pub const fn bits_per_key(&self) -> u32 {
+        self.bits_per_key
+    }
+
+    /// k: how many bits each key sets.
+    pub const fn probes(&self) -> u8 {
+        self.probes
+    }
+
+    /// The size of the bit array for `keys` keys, in bytes.
+    fn array_len(&self, keys: usize) -> Result<usize> {
+        let bits = keys as u128 * u128::from(self.bits_per_key);
+        if bits > u128::from(MAX_BITS) || self.bits_per_key > i32::MAX as u32 {
+            return Err(Error::FilterSize { keys: keys as u64, limit: MAX_BITS, bits });
+        }
+        Ok((bits as u64).max(64).div_ceil(8) as usize)
+    }
+
+    /// Appends a filter of the keys with these hashes.
+    pub(in crate::policy) fn create(
+        &self,
+        hashes: impl ExactSizeIterator<Item = u32>,
+        dst: &mut Vec<u8>,
+    ) -> Result<()> {
+        let mut array = BloomArray::new(dst, self.array_len(hashes.len())?, self.probes)?;
+        let mut batch = [0; BATCH];
+        let mut hashes = hashes.fuse();
+        loop {
+            let mut count = 0;
+            for (slot, hash) in batch.iter_mut().zip(&mut hashes) {
+                *slot = hash;
+                count += 1;
+            }
+            if count == 0 {
+                break;
+            }
+            array.add(&mut batch, count);
+        }
+        array.finish();
+        Ok(())
+    }
+}
+
+/// Hashes at most `BATCH` of `keys` from number `from` on; returns how many.
+#[inline]
+fn hash_batch(keys: Keys<'_>, from: usize, hashes: &mut [u32; BATCH]) -> usize {
+    let count = BATCH.min(keys.len() - from);
+    match keys.fixed_len() {
+        Some(keys) => kernel::hash_fixed_len(
+            keys.part(from, count),
+            BLOOM_SEED,
+            &mut hashes.as_chunks_mut().0[..count.div_ceil(8)],
+        ),
+        None => hash_uneven(keys, from, &mut hashes[..count]),
+    }
+    count
+}
+
+/// Keys of several lengths are often alike for a while.
+#[inline(never)]
+fn hash_uneven(keys: Keys<'_>, from: usize, hashes: &mut [u32]) {
+    for (part, hashes) in hashes.chunks_mut(8).enumerate() {
+        let first = from + part * 8;
+        match (keys.same_len(first), hashes.first_chunk_mut::<8>()) {
+            (Some(keys), Some(hashes)) => kernel::hash_eight(keys, BLOOM_SEED, hashes),
+            _ => {
+                for (index, slot) in hashes.iter_mut().enumerate() {
+                    *slot = hash::leveldb(keys.at(first + index), BLOOM_SEED);
+                }
+            }
+        }
+    }
+}
+
+impl FilterPolicy for BloomFilterPolicy {
+    fn name(&self) -> &str {
+        "leveldb.BuiltinBloomFilter2"
+    }
+
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        let mut array = BloomArray::new(dst, self.array_len(keys.len())?, self.probes)?;
+        let mut hashes = [0; BATCH];
+        let mut done = 0;
+        while done < keys.len() {
+            let count = hash_batch(keys, done, &mut hashes);
+            array.add(&mut hashes, count);
+            done += count;
+        }
+        array.finish();
+        Ok(())
+    }
+
+    #[inline]
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        matches(hash::leveldb(key, BLOOM_SEED), filter)
+    }
+
+    fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+        matches_many(probes, answers);
+    }
+
+    #[inline]
+    fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+        Some(KeyHash::new(u64::from(hash::leveldb(key, BLOOM_SEED))))
+    }
+
+    fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
+        self.create(hashes.iter().map(|hash| hash.get() as u32), dst)
+    }
+
+    #[inline]
+    fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
+        matches(hash.get() as u32, filter)
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        bit_array::leveldb_shape(filter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Up to 2^32 bits, whatever they are made of, and up to the bits for each key that the original's `int` holds.
+    #[test]
+    fn sizes_end_at_their_limits() {
+        let len = |bits_per_key, keys| BloomFilterPolicy::new(bits_per_key).array_len(keys).ok();
+        assert_eq!((len(1 << 10, 1 << 22), len(1 << 10, (1 << 22) + 1)), (Some(1 << 29), None));
+        assert_eq!((len(i32::MAX as u32, 1), len(1 << 31, 1)), (Some(1 << 28), None));
+        assert_eq!((len(1 << 31, 0), len(0, usize::MAX)), (None, Some(8)));
+        assert_eq!((len(1, 64), len(1, 65), len(1, 73)), (Some(8), Some(9), Some(10)));
+    }
+}

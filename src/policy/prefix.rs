@@ -1,0 +1,97 @@
+//! Filters of a part of each key.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::{FilterPolicy, FilterShape};
+use crate::{KeyBuf, Keys, Result};
+
+/// Makes another policy look at a part of each key, chosen by a function of the caller's: a prefix, most often.
+///
+/// Such a filter answers for whole groups of keys, "is there any key of user 7?", and is smaller than one
+/// of whole keys, as each group is counted once.
+///
+/// The function has to give the same part for the same key, always: with another function, or another version of
+/// it, keys that are there are denied. So the policy has a name of its own, under which tables store its filters, and
+/// the name changes with the function.
+///
+/// A key without such a part (`None`) is in no filter, and asked for, it may match. Keys whose parts are
+/// equal have equal answers, so a comparator that takes keys for equal needs parts that are equal.
+///
+/// ```
+/// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, PrefixPolicy};
+///
+/// let user = |key: &[u8]| Some(key.iter().position(|&byte| byte == b':')?);
+/// let policy = PrefixPolicy::new("example.User", BloomFilterPolicy::new(10), user);
+/// let keys: KeyBuf = ["ada:mail", "ada:name", "bob:mail"].into_iter().collect();
+/// let mut filter = Vec::new();
+/// policy.create_filter(keys.as_keys(), &mut filter)?;
+/// assert!(policy.key_may_match(b"ada:phone", &filter)); // some key of ada's is there
+/// assert!(!policy.key_may_match(b"eve:mail", &filter));
+/// assert!(policy.prefix_may_match(b"bob", &filter));
+/// assert!(policy.key_may_match(b"no colon", &filter)); // has no user
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct PrefixPolicy<P, F> {
+    name: Cow<'static, str>,
+    policy: P,
+    prefix_len: F,
+}
+
+impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> PrefixPolicy<P, F> {
+    /// Filters by `policy` the first `prefix_len(key)` bytes of each key, under the name `name`.
+    ///
+    /// A length beyond the key stands for the whole key. In database tables
+    /// ([`internal_keys`](crate::InternalFilterPolicy)) the function sees user keys.
+    pub fn new(name: impl Into<Cow<'static, str>>, policy: P, prefix_len: F) -> Self {
+        Self { name: name.into(), policy, prefix_len }
+    }
+
+    /// The policy that sees the prefixes.
+    pub const fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// Whether any key with exactly this prefix may be among those that `filter` was made for.
+    pub fn prefix_may_match(&self, prefix: &[u8], filter: &[u8]) -> bool {
+        self.policy.key_may_match(prefix, filter)
+    }
+
+    #[inline]
+    fn prefix<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
+        let len = (self.prefix_len)(key)?;
+        Some(key.get(..len).unwrap_or(key))
+    }
+}
+
+impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> FilterPolicy for PrefixPolicy<P, F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Equal prefixes are counted once where they are neighbours, as they are among sorted keys.
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        let (mut prefixes, mut last) = (KeyBuf::new(), None);
+        for prefix in keys.iter().filter_map(|key| self.prefix(key)) {
+            if last.replace(prefix) != Some(prefix) {
+                prefixes.push(prefix);
+            }
+        }
+        self.policy.create_filter(prefixes.as_keys(), dst)
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        self.prefix(key).is_none_or(|prefix| self.policy.key_may_match(prefix, filter))
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        self.policy.describe(filter)
+    }
+}
+
+impl<P: FilterPolicy, F> fmt::Debug for PrefixPolicy<P, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrefixPolicy").field("name", &self.name).field("policy", &self.policy.name()).finish()
+    }
+}

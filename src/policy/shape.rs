@@ -1,0 +1,34 @@
+//! What a filter is made of.
+
+/// The measures of one filter, as [`FilterPolicy::describe`](super::FilterPolicy::describe) finds them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FilterShape {
+    /// The size of the bit array, in bits.
+    pub bits: u64,
+    /// How many of them are set.
+    pub bits_set: u64,
+    /// k: the number of bits that a key has to have.
+    pub probes: u32,
+    /// The share of absent keys that pass, expected for independent hashes: 0 to 1.
+    pub expected_rate: f64,
+}
+
+impl FilterShape {
+    /// A Bloom filter that asks for `probes` of its bits: absent keys pass at the rate of
+    /// `(bits_set / bits)^probes`.
+    ///
+    /// Without bits, nothing passes. Without probes, everything does.
+    #[must_use]
+    pub fn bloom(bits: u64, bits_set: u64, probes: u32) -> Self {
+        let exponent = i32::try_from(probes).unwrap_or(i32::MAX);
+        let expected_rate = if bits == 0 { 0.0 } else { (bits_set as f64 / bits as f64).powi(exponent) };
+        Self { bits, bits_set, probes, expected_rate }
+    }
+
+    /// The same with another rate, for filters that deny more or less than their bits say.
+    #[must_use]
+    pub fn with_expected_rate(self, expected_rate: f64) -> Self {
+        Self { expected_rate, ..self }
+    }
+}

@@ -1,0 +1,95 @@
+//! Filters over the user key of a database's internal keys (LevelDB's `db/dbformat.cc`).
+
+use std::fmt;
+
+use super::{FilterPolicy, FilterShape, KeyHash, Origin, PREFETCHED};
+use crate::key::parts::TAG_LEN;
+use crate::{KeyFormat, Keys, Result};
+
+/// Makes another policy look at the user key only: the internal key without its last eight bytes.
+///
+/// LevelDB wraps the policy of every database this way. The name stays the inner policy's.
+///
+/// A key of under eight bytes is no internal key. Asked for, it "may match"; in a filter
+/// to be made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct InternalFilterPolicy<P> {
+    policy: P,
+}
+
+impl<P: FilterPolicy> InternalFilterPolicy<P> {
+    /// Filters the user key by `policy`.
+    pub const fn new(policy: P) -> Self {
+        Self { policy }
+    }
+
+    /// The policy that sees the user keys.
+    pub const fn policy(&self) -> &P {
+        &self.policy
+    }
+}
+
+impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
+    fn name(&self) -> &str {
+        self.policy.name()
+    }
+
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        KeyFormat::LevelDb.with_user_keys(keys, |keys| self.policy.create_filter(keys, dst))
+    }
+
+    #[inline]
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        KeyFormat::LevelDb.user_key(key).is_none_or(|key| self.policy.key_may_match(key, filter))
+    }
+
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "no chunk is longer than the array, nor `len` than either slice"
+    )]
+    fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+        let len = probes.len().min(answers.len());
+        for (probes, answers) in probes[..len].chunks(PREFETCHED).zip(answers[..len].chunks_mut(PREFETCHED)) {
+            let mut stripped: [(&[u8], &[u8]); PREFETCHED] = [(&[], &[]); PREFETCHED];
+            let mut are_long = true;
+            for (stripped, &(key, filter)) in stripped.iter_mut().zip(probes) {
+                are_long &= key.len() >= TAG_LEN;
+                *stripped = (&key[..key.len().saturating_sub(TAG_LEN)], filter);
+            }
+            self.policy.keys_may_match(&stripped[..probes.len()], answers);
+            if !are_long {
+                for (&(key, _), answer) in probes.iter().zip(answers) {
+                    *answer |= key.len() < TAG_LEN;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+        self.policy.hash_key(KeyFormat::LevelDb.user_key(key)?)
+    }
+
+    fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
+        self.policy.create_filter_from_hashes(hashes, dst)
+    }
+
+    #[inline]
+    fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
+        self.policy.hash_may_match(hash, filter)
+    }
+
+    fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+        self.policy.describe(filter)
+    }
+
+    fn reads_dialect(&self, origin: Origin) -> bool {
+        self.policy.reads_dialect(origin)
+    }
+}
+
+impl<P: FilterPolicy> fmt::Debug for InternalFilterPolicy<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("InternalFilterPolicy").field(&self.policy.name()).finish()
+    }
+}

@@ -1,0 +1,161 @@
+//! From a block's stored bytes to its contents, by whichever codec they are in.
+
+use bytes::Bytes;
+
+use super::limits::Limits;
+use super::{Codec, snappy};
+use crate::{Error, Result, Structure};
+
+/// The contents of a block whose stored contents, of compression type `id`, are at `offset` in the file, and their codec.
+///
+/// Uncompressed contents are returned as they are. Others keep to `limits`, and take no more than the stored bytes can
+/// really hold. `buffer` may be taken to hold them.
+///
+/// `made` grows by the bytes that came of it, also where the codecs tried fail in the end.
+///
+/// Where a type has several meanings, each codec whose mark the data bear is tried, then those without a mark, until one
+/// takes the data from the first byte to the last.
+pub(crate) fn decompress(
+    id: u8,
+    stored: Bytes,
+    offset: u64,
+    limits: Limits,
+    buffer: &mut Vec<u8>,
+    made: &mut u64,
+) -> Result<(Bytes, Codec)> {
+    let mut failed = Failed::default();
+    for &codec in Codec::of_type(id) {
+        if !codec.magic_matches(&stored) {
+            continue;
+        }
+        match decode(codec, &stored, offset, limits, buffer, made) {
+            None => failed.unbuilt.push(codec),
+            Some(Ok(contents)) => return Ok((contents, codec)),
+            Some(Err(error)) if codec.has_magic() && matches!(error, Error::Limit { .. }) => {
+                return Err(error);
+            }
+            Some(Err(error)) => failed.note(error),
+        }
+    }
+    Err(failed.error(id, &stored, offset))
+}
+
+/// What `stored` holds by this codec, or `None` if this build does not have it.
+fn decode(
+    codec: Codec,
+    stored: &Bytes,
+    offset: u64,
+    limits: Limits,
+    buffer: &mut Vec<u8>,
+    made: &mut u64,
+) -> Option<Result<Bytes>> {
+    if codec != Codec::Snappy {
+        // The others allocate. Two blocks would take more memory than there may be.
+        *buffer = Vec::new();
+    }
+    let decoded = match codec {
+        Codec::None => {
+            *made = made.saturating_add(stored.len() as u64);
+            return Some(Ok(stored.clone()));
+        }
+        Codec::Snappy => snappy::decode(stored, offset, limits.contents, std::mem::take(buffer), made),
+        #[cfg(feature = "zstd")]
+        Codec::Zstd => crate::table::codec::zstd::decode(stored, offset, limits, made),
+        #[cfg(feature = "zlib")]
+        Codec::Zlib | Codec::Deflate => {
+            crate::table::codec::deflate::decode(codec, stored, offset, limits.contents, made)
+        }
+        #[cfg(feature = "lz4")]
+        Codec::Lz4 => crate::table::codec::lz4::decode(stored, offset, limits.contents, made),
+        #[cfg(not(feature = "zstd"))]
+        Codec::Zstd => return None,
+        #[cfg(not(feature = "zlib"))]
+        Codec::Zlib | Codec::Deflate => return None,
+        #[cfg(not(feature = "lz4"))]
+        Codec::Lz4 => return None,
+    };
+    Some(decoded.map(Bytes::from))
+}
+
+/// Why the codecs tried so far do not give the contents.
+#[derive(Default)]
+struct Failed {
+    /// What the first found wrong.
+    error: Option<Error>,
+    tried: usize,
+    /// What the contents would need by the first that goes beyond the limit.
+    over_limit: Option<Error>,
+    /// Those that this build does not have.
+    unbuilt: Vec<Codec>,
+}
+
+impl Failed {
+    fn note(&mut self, error: Error) {
+        self.tried = self.tried.saturating_add(1);
+        match error {
+            Error::Limit { .. } => self.over_limit.get_or_insert(error),
+            error => self.error.get_or_insert(error),
+        };
+    }
+
+    /// What keeps the data from being read, if they may be sound; else what is wrong with them.
+    fn error(self, id: u8, stored: &[u8], offset: u64) -> Error {
+        let unsupported = |meaning: &str| unsupported(id, offset, stored.len(), meaning);
+        let known = Codec::of_type(id);
+        if known.is_empty() {
+            return unsupported(Codec::foreign_name(id).unwrap_or("of unknown meaning"));
+        }
+        if let Some(error) = self.over_limit {
+            return error;
+        }
+        // Data that bear a codec's mark are that codec's, or damaged.
+        let marked = known.iter().find(|codec| codec.has_magic() && codec.magic_matches(stored));
+        let mut missing = self.unbuilt;
+        missing.retain(|codec| marked.is_none_or(|marked| marked == codec));
+        if !missing.is_empty() {
+            return unsupported(&needed(&missing));
+        }
+        match self.error {
+            Some(error) if self.tried == 1 || marked.is_some() => error,
+            // RocksDB's, under LevelDB's magic: nothing is known to be wrong with it.
+            None if stored.starts_with(b"BZh") => unsupported("bzip2"),
+            _ => {
+                let names: Vec<_> = known.iter().map(|codec| codec.name()).collect();
+                let expected = format!("data of type {id}: {}", names.join(", "));
+                Error::corrupt(Structure::Compressed, offset, expected, "something else")
+            }
+        }
+    }
+}
+
+/// Codecs with the features that bring them, for messages.
+fn needed(codecs: &[Codec]) -> String {
+    let needed = codecs.iter().map(|codec| {
+        let feature = codec.feature().unwrap_or_default();
+        format!("{}, which needs the feature `{feature}`", codec.name())
+    });
+    needed.collect::<Vec<_>>().join("; or ")
+}
+
+fn unsupported(id: u8, offset: u64, stored_len: usize, meaning: &str) -> Error {
+    Error::Unsupported {
+        what: Structure::CompressionType,
+        offset: offset.saturating_add(stored_len as u64),
+        expected: supported().into(),
+        found: format!("{id} ({meaning})").into(),
+    }
+}
+
+/// The types that this build reads, for messages.
+fn supported() -> String {
+    let features = [
+        (cfg!(feature = "zstd"), ", 2 or 3 (zstd)"),
+        (cfg!(feature = "zlib"), ", 2 (zlib), 2 or 4 (deflate)"),
+        (cfg!(feature = "lz4"), ", 2 (lz4)"),
+    ];
+    let built = features.iter().filter(|(is_built, _)| *is_built).map(|(_, codecs)| *codecs);
+    std::iter::once("0 (none), 1 (snappy)").chain(built).collect()
+}
+
+#[cfg(test)]
+mod tests;

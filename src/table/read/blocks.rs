@@ -1,0 +1,154 @@
+//! One block, entry by entry, for whoever looks into a table.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::path::Path;
+
+use super::Table;
+use crate::table::block::Block;
+use crate::table::block::Position;
+use crate::table::codec::Codec;
+use crate::table::format::BlockHandle;
+use crate::table::source::ReadAt;
+use crate::{Error, Result};
+
+/// Goes through the entries of one block: the index, the metaindex or a data block.
+///
+/// ```
+/// # use filterblock::table::Table;
+/// # fn names(table: &Table<Vec<u8>>) -> filterblock::Result<()> {
+/// if let Some(mut metaindex) = table.metaindex() {
+///     while metaindex.next()? {
+///         println!("{}: {:?}", filterblock::escape(metaindex.key()), metaindex.handle()?);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct BlockCursor<'t> {
+    block: Block,
+    at: Position,
+    path: Option<&'t Path>,
+}
+
+impl<'t> BlockCursor<'t> {
+    pub(in crate::table) fn new(block: Block, path: Option<&'t Path>) -> Self {
+        Self { block, at: Position::default(), path }
+    }
+
+    /// A key of more than `max_key` bytes is an error, unless it lies whole in the block.
+    pub(in crate::table) fn with_max_key(block: Block, path: Option<&'t Path>, max_key: usize) -> Self {
+        Self { block, at: Position::with_max_key(max_key), path }
+    }
+
+    /// Goes on to the block of `handle`, before its first entry. The memory of the block left is used again, which makes this the
+    /// quicker way through many blocks.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::block_cursor`]. The cursor then stands nowhere, and has no block.
+    pub fn enter<R: ReadAt>(&mut self, table: &'t Table<R>, handle: BlockHandle) -> Result<()> {
+        self.at.reset();
+        self.path = table.path.as_deref();
+        self.block = table.block(handle, std::mem::take(&mut self.block))?;
+        Ok(())
+    }
+
+    /// What the block turned out to be compressed with.
+    pub fn codec(&self) -> Codec {
+        self.block.codec()
+    }
+
+    /// Goes to the next entry, at the beginning to the first. False, and nowhere, if there is none.
+    ///
+    /// Allocates nothing once the buffer for keys has grown.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the entry is damaged. Calls after that return false.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
+    #[inline]
+    pub fn next(&mut self) -> Result<bool> {
+        match self.at.next(&self.block) {
+            Ok(found) => Ok(found),
+            Err(error) => Err(self.in_file(error)),
+        }
+    }
+
+    /// The current entry's key; empty where there is none.
+    #[inline]
+    pub fn key(&self) -> &[u8] {
+        self.at.key(&self.block)
+    }
+
+    /// The current entry's value; empty where there is none.
+    #[inline]
+    pub fn value(&self) -> &[u8] {
+        self.at.value(&self.block)
+    }
+
+    /// The current entry's value as the handle of another block, which it is in the index and the metaindex.
+    ///
+    /// Whether that block lies within the file has not been checked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if it is no handle.
+    pub fn handle(&self) -> Result<BlockHandle> {
+        self.at.handle(&self.block).map_err(|error| self.in_file(error))
+    }
+
+    /// The size of the block once decompressed, in bytes.
+    pub fn size(&self) -> usize {
+        self.block.size()
+    }
+
+    #[cold]
+    fn in_file(&self, error: Error) -> Error {
+        match self.path {
+            Some(path) => error.with_path(path),
+            None => error,
+        }
+    }
+}
+
+impl fmt::Debug for BlockCursor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockCursor")
+            .field("size", &self.size())
+            .field("valid", &self.at.valid())
+            .field("key_len", &self.key().len())
+            .field("value_len", &self.value().len())
+            .finish()
+    }
+}
+
+/// The handles of a table's data blocks, in the order of the index: what
+/// [`Table::data_blocks`](crate::table::Table::data_blocks) returns.
+///
+/// An entry whose value is no handle is an error, and the others follow; after an entry that is damaged itself there are no
+/// more.
+#[derive(Debug)]
+pub struct DataBlocks<'t> {
+    index: BlockCursor<'t>,
+}
+
+impl<'t> DataBlocks<'t> {
+    pub(in crate::table) fn new(index: BlockCursor<'t>) -> Self {
+        Self { index }
+    }
+}
+
+impl Iterator for DataBlocks<'_> {
+    type Item = Result<BlockHandle>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.index.next() {
+            Ok(true) => Some(self.index.handle()),
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl FusedIterator for DataBlocks<'_> {}

@@ -1,0 +1,94 @@
+//! What a table is made of, for whoever looks into it.
+
+use super::Table;
+use super::blocks::{BlockCursor, DataBlocks};
+use super::filters::MAX_NAME;
+use crate::Origin;
+use crate::Result;
+use crate::table::block::Block;
+use crate::table::format::BlockHandle;
+use crate::table::source::ReadAt;
+
+impl<R> Table<R> {
+    /// The name under which the metaindex has filters, without `filter.`: that of the policy that reads them, or of
+    /// filters that are not used, for the reason in [`filter_error`](Self::filter_error). Bytes that are
+    /// no text are [escaped](crate::escape()); an unknown name of more than 4 KiB is in the error alone.
+    pub fn filter_name(&self) -> Option<&str> {
+        Some(&self.filter.as_ref()?.filters.found.as_ref()?.name)
+    }
+
+    /// Where the metaindex says the filter block is, also where it cannot be read.
+    pub fn filter_handle(&self) -> Option<BlockHandle> {
+        Some(self.filter.as_ref()?.filters.found.as_ref()?.handle)
+    }
+
+    /// Whose mark the metaindex bears; `None` where there is none, as in LevelDB's own tables.
+    pub fn origin(&self) -> Option<Origin> {
+        self.index.origin
+    }
+
+    /// The size of the file when it was opened, in bytes.
+    pub fn file_size(&self) -> u64 {
+        self.blocks.file_len
+    }
+
+    /// Where the index is.
+    pub fn index_handle(&self) -> BlockHandle {
+        self.index.footer.index
+    }
+
+    /// Where the metaindex is said to be.
+    pub fn metaindex_handle(&self) -> BlockHandle {
+        self.index.footer.metaindex
+    }
+
+    /// The entries of the index, one for each data block: a key at or after the block's last one, and the block's handle.
+    pub fn index(&self) -> BlockCursor<'_> {
+        BlockCursor::new(self.index.block.clone(), self.path.as_deref())
+    }
+
+    /// The handles of the data blocks, as the index gives them. A damaged index may name any, and the same many times.
+    pub fn data_blocks(&self) -> DataBlocks<'_> {
+        DataBlocks::new(self.index())
+    }
+
+    /// The entries of the metaindex: names, of which those of filters begin with `filter.`, and handles. `None` if
+    /// it cannot be read; [`filter_error`](Self::filter_error) says why.
+    ///
+    /// A name of more than 4 KiB that shares bytes with the one before is [`Error::Limit`](crate::Error::Limit).
+    pub fn metaindex(&self) -> Option<BlockCursor<'_>> {
+        let metaindex = self.index.metaindex.clone()?;
+        Some(BlockCursor::with_max_key(metaindex, self.path.as_deref(), MAX_NAME))
+    }
+
+    /// Bytes of memory that the open table keeps: itself, index, metaindex and filter block, also where
+    /// they are views of the source's own memory.
+    pub fn memory_usage(&self) -> usize {
+        let path = self.path.as_ref().map_or(0, |path| path.as_os_str().len());
+        let filter = self.filter.as_ref().map_or(0, |filter| filter.memory_usage());
+        let parts = self.index.memory_usage().saturating_add(filter);
+        size_of::<Self>().saturating_add(parts).saturating_add(path)
+    }
+}
+
+impl<R: ReadAt> Table<R> {
+    /// Reads the one block of `handle`, to go through its entries. [`BlockCursor::enter`] goes on to others.
+    ///
+    /// # Errors
+    ///
+    /// If the block does not lie within the file or is damaged.
+    pub fn block_cursor(&self, handle: BlockHandle) -> Result<BlockCursor<'_>> {
+        Ok(BlockCursor::new(self.block(handle, Block::default())?, self.path.as_deref()))
+    }
+
+    /// The compression type stored behind the block of `handle`, which
+    /// [`Compression::from_id`](crate::table::Compression::from_id) interprets. Reads five bytes and verifies no checksum.
+    ///
+    /// # Errors
+    ///
+    /// If the block does not lie within the file.
+    pub fn compression_of(&self, handle: BlockHandle) -> Result<u8> {
+        let id = self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.compression(span));
+        id.map_err(|error| self.in_file(error))
+    }
+}

@@ -1,0 +1,94 @@
+//! What a database's table holds of a user key (LevelDB's `db/version_set.cc`, `SaveValue`).
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use super::Table;
+use crate::Origin;
+use crate::bytes::coding::put_fixed64;
+use crate::key::parts::{DELETION, EXPIRING, MAX_SEQUENCE, TAG_LEN, TIMED, VALUE, kind};
+use crate::table::source::ReadAt;
+use crate::{Error, KeyFormat, Result, Structure};
+
+/// What [`Table::get_at`] finds.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Lookup {
+    /// The key had this value. It is a view of its data block, which stays in memory as long as the value does.
+    Value(Bytes),
+    /// The key had been deleted, so that older tables need not be asked.
+    Deleted,
+    /// This table holds nothing of the key that is old enough.
+    Absent,
+}
+
+impl<R: ReadAt> Table<R> {
+    /// What `user_key` was as of `sequence`: its newest entry whose sequence number is not greater. Beyond 2^56 - 1,
+    /// the greatest there is, `sequence` counts as that, so `u64::MAX` asks for the newest.
+    ///
+    /// Needs a database's table, opened with [`ReadOptions::internal_keys`](crate::table::ReadOptions::internal_keys). Takes the way of
+    /// [`get`](Self::get), filter included, and allocates the key to seek besides the data block. In
+    /// [Basho's](Origin::Basho) tables a value may have expired: that is not judged here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] if the table was opened without internal keys; else if the index or the data block is
+    /// damaged, [`Error::Unsupported`] if the entry is neither a value nor a deletion.
+    pub fn get_at(&self, user_key: &[u8], sequence: u64) -> Result<Lookup> {
+        self.try_get_at(user_key, sequence).map_err(|error| self.in_file(error))
+    }
+
+    fn try_get_at(&self, user_key: &[u8], sequence: u64) -> Result<Lookup> {
+        let Some(user_order) = &self.user_order else {
+            return Err(Error::InvalidOption {
+                option: "internal_keys",
+                expected: "true, for keys to be sought by sequence number".into(),
+                found: "false".into(),
+            });
+        };
+        let is_bashos = self.origin() == Some(Origin::Basho);
+        let mut key = Vec::with_capacity(user_key.len().saturating_add(2 * TAG_LEN));
+        key.extend_from_slice(user_key);
+        // The greatest type comes first among the entries of one sequence number.
+        if is_bashos {
+            put_fixed64(&mut key, 0);
+        }
+        let greatest = if is_bashos { EXPIRING } else { VALUE };
+        put_fixed64(&mut key, sequence.min(MAX_SEQUENCE) << 8 | u64::from(greatest));
+
+        let Some((block, at)) = self.find(&key)? else { return Ok(Lookup::Absent) };
+        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
+        let Some((found, tag)) = format.split(at.key(&block)) else {
+            let found = format!("{} bytes", at.key(&block).len());
+            let expected = format!("at least {TAG_LEN} bytes");
+            return Err(Error::corrupt(Structure::InternalKey, block.offset(), expected, found));
+        };
+        if user_order.compare(found, user_key).is_ne() {
+            return Ok(Lookup::Absent);
+        }
+        match kind(tag) {
+            VALUE => Ok(Lookup::Value(at.value_bytes(&block))),
+            DELETION => Ok(Lookup::Deleted),
+            kind if is_bashos && [TIMED, EXPIRING].contains(&kind) => {
+                Ok(Lookup::Value(at.value_bytes(&block)))
+            }
+            other => Err(Error::Unsupported {
+                what: Structure::InternalKey,
+                offset: block.offset(),
+                expected: "type 0 (deletion) or 1 (value)".into(),
+                found: format!("type {other}").into(),
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for Lookup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => write!(f, "Value({} bytes)", value.len()),
+            Self::Deleted => f.write_str("Deleted"),
+            Self::Absent => f.write_str("Absent"),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Reading tables (LevelDB's `table/table.cc`, `table/two_level_iterator.cc`).
+
+mod block_reader;
+mod blocks;
+mod cursor;
+mod filters;
+mod inspect;
+mod lookup;
+mod meter;
+mod open;
+mod options;
+mod parts;
+mod table;
+
+pub use blocks::{BlockCursor, DataBlocks};
+pub use cursor::{Cursor, Iter};
+pub use lookup::Lookup;
+pub use meter::Meter;
+pub use options::ReadOptions;
+pub use parts::{TableFilter, TableIndex};
+pub use table::Table;

@@ -1,0 +1,158 @@
+//! Opening: footer, index, metaindex and filter block, in as few reads as can be.
+
+use bytes::Bytes;
+
+use super::block_reader::{BlockReader, Span};
+use super::filters::Filters;
+use super::options::ReadOptions;
+use crate::table::block::Block;
+use crate::table::format::{FOOTER_LEN, Footer};
+use crate::table::source::ReadAt;
+use crate::{Error, Result, Structure};
+
+/// Index and metaindex at most so far apart are read together.
+const MAX_GAP: u64 = 4 << 10;
+
+/// Keys of the index up to this length can always be put together.
+pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
+
+/// What opening finds in a file.
+pub(in crate::table) struct Opened {
+    pub(in crate::table) footer: Footer,
+    pub(in crate::table) index: Block,
+    /// None where it cannot be read; the filters' error says why.
+    pub(in crate::table) metaindex: Option<Block>,
+    pub(in crate::table) filters: Filters,
+}
+
+/// A part of the file that has been read.
+struct ReadChunk {
+    offset: u64,
+    bytes: Bytes,
+    /// Whether nobody else holds these bytes, so that a small part would keep all of them in memory.
+    owned: bool,
+}
+
+impl ReadChunk {
+    fn new(offset: u64, bytes: Bytes) -> Self {
+        let owned = bytes.is_unique();
+        Self { offset, bytes, owned }
+    }
+
+    fn get(&self, span: Span) -> Option<Bytes> {
+        let start = usize::try_from(span.offset.checked_sub(self.offset)?).ok()?;
+        let end = start.checked_add(span.len)?;
+        (end <= self.bytes.len()).then(|| self.bytes.slice(start..end))
+    }
+
+    /// The bytes of `span` if they are here, in memory of their own where this run would be kept only for them.
+    fn take(&self, span: Span) -> Option<Bytes> {
+        let bytes = self.get(span)?;
+        Some(if self.owned { Bytes::copy_from_slice(&bytes) } else { bytes })
+    }
+}
+
+pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadOptions) -> Result<Opened> {
+    let Some(footer_at) = blocks.file_len.checked_sub(FOOTER_LEN as u64) else {
+        let expected = format!("a table of at least {FOOTER_LEN} bytes");
+        return Err(Error::corrupt(Structure::Table, 0, expected, format!("{} bytes", blocks.file_len)));
+    };
+    let tail = read_tail(blocks, footer_at, options.tail_size)?;
+    let footer = Span { offset: footer_at, len: FOOTER_LEN };
+    let footer = tail.get(footer);
+    debug_assert!(footer.is_some(), "the tail holds the footer");
+    // Without it, decoding is an error.
+    let footer = Footer::decode(&footer.unwrap_or_default(), footer_at)?;
+
+    let index_span = blocks.span(footer.index, footer_at)?;
+    let metaindex_span = blocks.span(footer.metaindex, footer_at);
+    let (index, metaindex) = read_indexes(blocks, &tail, index_span, metaindex_span.as_ref().ok().copied())?;
+
+    let index = blocks.entries(index, index_span.offset, blocks.memory_budget(1, 0), &mut Vec::new())?;
+    // No sound index has longer keys than the file has bytes, unless these are few.
+    let max_key = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
+    let index = index.with_max_key(max_key);
+    let metaindex = metaindex_span.and_then(|span| {
+        let stored = metaindex.unwrap_or_else(|| blocks.read(span.offset, span.len))?;
+        Ok((
+            span,
+            blocks.entries(stored, span.offset, blocks.memory_budget(1, index.size()), &mut Vec::new())?,
+        ))
+    });
+
+    let (metaindex, filters) = match metaindex {
+        Err(error) if error.needs_range() => return Err(error),
+        Err(error) => (None, Filters::unreadable(error)),
+        Ok((span, metaindex)) => {
+            let mut filters = Filters::find(&metaindex, options);
+            let resident = index.size().saturating_add(metaindex.size());
+            filters.load(|handle| {
+                let filter = blocks.span(handle, span.offset)?;
+                // Sound files have no such thing, and it would let a small file hold the same bytes many times over.
+                if filter.overlaps(index_span) || filter.overlaps(span) {
+                    let expected = "a filter block apart from index and metaindex";
+                    let found = format!("offset {} and size {}", handle.offset, handle.size);
+                    return Err(Error::corrupt(Structure::BlockHandle, span.offset, expected, found));
+                }
+                let stored = tail.take(filter).map_or_else(|| blocks.read(filter.offset, filter.len), Ok)?;
+                Ok(blocks
+                    .decode(stored, filter.offset, blocks.memory_budget(1, resident), &mut Vec::new())?
+                    .0)
+            })?;
+            (Some(metaindex), filters)
+        }
+    };
+    Ok(Opened { footer, index, metaindex, filters })
+}
+
+/// Reads the last `tail_size` bytes of the file. If that fails, reads the footer alone; the rest is
+/// then read when it is needed.
+fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usize) -> Result<ReadChunk> {
+    let len = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).min(tail_size).max(FOOTER_LEN);
+    let offset = blocks.file_len.saturating_sub(len as u64);
+    match blocks.read(offset, len) {
+        Ok(bytes) => Ok(ReadChunk::new(offset, bytes)),
+        Err(error) if len > FOOTER_LEN => match blocks.read(footer_at, FOOTER_LEN) {
+            Ok(bytes) => Ok(ReadChunk::new(footer_at, bytes)),
+            Err(_) => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// Index and metaindex as stored, together in one read where they lie together.
+///
+/// For the metaindex: `None` if it has not been read, an error if that failed.
+fn read_indexes<R: ReadAt>(
+    blocks: &BlockReader<R>,
+    tail: &ReadChunk,
+    index: Span,
+    metaindex: Option<Span>,
+) -> Result<(Bytes, Option<Result<Bytes>>)> {
+    let metaindex_bytes = metaindex.and_then(|span| tail.take(span)).map(Ok);
+    if let Some(index) = tail.take(index) {
+        return Ok((index, metaindex_bytes));
+    }
+    if let (Some(metaindex), None) = (metaindex, &metaindex_bytes) {
+        let start = index.offset.min(metaindex.offset);
+        let end = index.end().max(metaindex.end());
+        let apart = index.offset.max(metaindex.offset).saturating_sub(index.end().min(metaindex.end()));
+        if apart <= MAX_GAP
+            && let Ok(len) = usize::try_from(end.saturating_sub(start))
+        {
+            match blocks.read(start, len) {
+                Ok(bytes) => {
+                    let both = ReadChunk::new(start, bytes);
+                    // The index is nearly all of it; the metaindex would keep it in memory even where it is compressed.
+                    if let (Some(index), Some(metaindex)) = (both.get(index), both.take(metaindex)) {
+                        return Ok((index, Some(Ok(metaindex))));
+                    }
+                }
+                Err(error) if error.needs_range() => return Err(error),
+                // Whichever of the two it was: without the metaindex the table still opens.
+                Err(_) => {}
+            }
+        }
+    }
+    Ok((blocks.read(index.offset, index.len)?, metaindex_bytes))
+}

@@ -1,0 +1,176 @@
+//! How a table is read.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::meter::Meter;
+use crate::Origin;
+use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
+use crate::key::internal_comparator::BashoKeyComparator;
+use crate::key::internal_comparator::InternalKeyComparator;
+use crate::policy::default_read_policies;
+use crate::{BashoInternalFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};
+
+/// How to read a table (LevelDB's `Options` and `ReadOptions`, `include/leveldb/options.h`).
+///
+/// ```
+/// use filterblock::table::{ReadOptions, Table};
+/// # let bytes: &[u8] = b"";
+/// let options = ReadOptions::default().internal_keys(true).max_block_size(1 << 20);
+/// let table = Table::open(bytes, &options);
+/// # assert!(table.is_err());
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct ReadOptions {
+    pub(in crate::table) verify_checksums: bool,
+    pub(in crate::table) max_block_size: usize,
+    pub(in crate::table) max_output: u64,
+    pub(in crate::table) tail_size: usize,
+    pub(in crate::table) internal_keys: bool,
+    comparator: SharedComparator,
+    filter_policies: Vec<SharedPolicy>,
+    pub(in crate::table) meter: Option<Arc<Meter>>,
+}
+
+impl Default for ReadOptions {
+    /// Checksums verified, blocks of up to 8 MiB, whole keys in bytewise order, all [known](crate::policy::default_read_policies) filter policies.
+    fn default() -> Self {
+        Self {
+            verify_checksums: true,
+            max_block_size: 8 << 20,
+            max_output: u64::MAX,
+            tail_size: 64 << 10,
+            internal_keys: false,
+            comparator: Arc::new(BytewiseComparator),
+            filter_policies: default_read_policies(),
+            meter: None,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Whether the checksum of every block read is verified. Default: true, unlike LevelDB.
+    ///
+    /// Without it damage can go unnoticed and give wrong answers, but never a panic.
+    pub fn verify_checksums(self, verify: bool) -> Self {
+        Self { verify_checksums: verify, ..self }
+    }
+
+    /// The most bytes that a compressed block may hold once decompressed. Default: 8 MiB. Beyond it is
+    /// [`Error::Limit`](crate::Error::Limit): before anything is allocated where the length is declared, else as soon as it is reached.
+    ///
+    /// For Zstandard, whose decoder needs memory of its own, contents, window and decoder together keep to this and twice the file's size, or to
+    /// 5 MiB where this is less: contents of 2 MiB or more are refused in small files.
+    ///
+    /// It is lower where a small file decompresses to so much that its index, metaindex, filter block and one data block together would
+    /// take more than this and twice the file's size. Uncompressed blocks are bounded by the file.
+    pub fn max_block_size(self, bytes: usize) -> Self {
+        Self { max_block_size: bytes, ..self }
+    }
+
+    /// The most bytes that one [`Cursor`](crate::table::Cursor) decodes, blocks it decodes again included, before it stops with
+    /// [`Error::Limit`](crate::Error::Limit). Default: no limit.
+    ///
+    /// A small file can name the same block any number of times, and its keys can share long prefixes. For files that are not
+    /// trusted, set this to what a walk may cost.
+    pub fn max_output(self, bytes: u64) -> Self {
+        Self { max_output: bytes, ..self }
+    }
+
+    /// How many bytes at the end of the file are read first. Default: 64 KiB, at least 48.
+    ///
+    /// Whatever of footer, index, metaindex and filter block lies in them takes no further read.
+    pub fn tail_size(self, bytes: usize) -> Self {
+        Self { tail_size: bytes, ..self }
+    }
+
+    /// The order of the keys, of the user keys in a database's tables. Default: [`BytewiseComparator`].
+    pub fn comparator(self, comparator: impl Comparator + 'static) -> Self {
+        Self { comparator: Arc::new(comparator), ..self }
+    }
+
+    /// The only filter policy to look for. Default: all that are [known](crate::policy::default_read_policies).
+    ///
+    /// Filters are read whatever their bits a key; the policy's own are for writing.
+    pub fn filter_policy(self, policy: impl FilterPolicy + 'static) -> Self {
+        self.filter_policies(vec![Arc::new(policy)])
+    }
+
+    /// The filter policies to look for: the first of them whose name is in the table's metaindex is
+    /// used, wherever it stands there. (goleveldb takes the first entry of the metaindex whose policy it has.) None at
+    /// all means to read without filters. Default: all that are [known](crate::policy::default_read_policies).
+    ///
+    /// In a table with [Basho's mark](Origin::Basho), filters under `leveldb.BuiltinBloomFilter2` are used only by a policy that
+    /// [reads that dialect](FilterPolicy::reads_dialect), such as [`BashoBloom2Policy`](crate::BashoBloom2Policy). Given no such policy, every
+    /// key may match.
+    pub fn filter_policies(self, policies: Vec<SharedPolicy>) -> Self {
+        Self { filter_policies: policies, ..self }
+    }
+
+    /// Whether keys are a database's internal keys: user key, then sequence number and type in eight bytes. Default: false.
+    ///
+    /// The comparator then orders the user keys ([`InternalKeyComparator`]), and filters are asked for the
+    /// user key ([`InternalFilterPolicy`]). All tables in a database's folder are of this kind. In tables with
+    /// [Basho's mark](Origin::Basho), keys that expire have 16 bytes behind the user key.
+    pub fn internal_keys(self, internal: bool) -> Self {
+        Self { internal_keys: internal, ..self }
+    }
+
+    /// Counts what reading costs. Default: not counted, at no cost.
+    pub fn meter(self, meter: Arc<Meter>) -> Self {
+        Self { meter: Some(meter), ..self }
+    }
+
+    /// The order of the stored keys.
+    pub(in crate::table) fn order(&self, origin: Option<Origin>) -> SharedComparator {
+        let user = Arc::clone(&self.comparator);
+        match origin {
+            _ if !self.internal_keys => user,
+            Some(Origin::Basho) => Arc::new(BashoKeyComparator::new(user)),
+            _ => Arc::new(InternalKeyComparator::new(user)),
+        }
+    }
+
+    /// The order of the user keys.
+    pub(in crate::table) fn user_order(&self) -> SharedComparator {
+        Arc::clone(&self.comparator)
+    }
+
+    /// The length of the longest name of a policy, in bytes.
+    pub(in crate::table) fn longest_policy_name(&self) -> usize {
+        self.filter_policies.iter().map(|policy| policy.name().len()).max().unwrap_or_default()
+    }
+
+    /// What the options take besides themselves, policies and comparator left out, in bytes.
+    pub(in crate::table) fn heap_len(&self) -> usize {
+        self.filter_policies.capacity().saturating_mul(size_of::<SharedPolicy>())
+    }
+
+    /// The policies as they are asked for stored keys.
+    pub(in crate::table) fn policies(&self, origin: Option<Origin>) -> impl Iterator<Item = SharedPolicy> {
+        self.filter_policies.iter().map(move |policy| -> SharedPolicy {
+            let policy = Arc::clone(policy);
+            match origin {
+                _ if !self.internal_keys => policy,
+                Some(Origin::Basho) => Arc::new(BashoInternalFilterPolicy::new(policy)),
+                _ => Arc::new(InternalFilterPolicy::new(policy)),
+            }
+        })
+    }
+}
+
+impl fmt::Debug for ReadOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let policies: Vec<&str> = self.filter_policies.iter().map(|policy| policy.name()).collect();
+        f.debug_struct("ReadOptions")
+            .field("verify_checksums", &self.verify_checksums)
+            .field("max_block_size", &self.max_block_size)
+            .field("max_output", &self.max_output)
+            .field("tail_size", &self.tail_size)
+            .field("internal_keys", &self.internal_keys)
+            .field("comparator", &self.comparator.name())
+            .field("filter_policies", &policies)
+            .finish()
+    }
+}

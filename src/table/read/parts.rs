@@ -1,0 +1,77 @@
+//! The parts of an open table that a cache can hold.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::filters::Filters;
+use super::options::ReadOptions;
+use crate::Origin;
+use crate::table::block::Block;
+use crate::table::format::Footer;
+
+/// The index of an open table, with all that a table needs besides its source and its filters:
+/// metaindex, file size and the options it was opened with.
+///
+/// A cache may hold it longer than the table: [`Table::index_part`](super::Table::index_part), [`Table::from_parts`](super::Table::from_parts).
+pub struct TableIndex {
+    pub(super) file_len: u64,
+    pub(super) options: ReadOptions,
+    pub(super) footer: Footer,
+    pub(super) block: Block,
+    /// `None` where it cannot be read; the filters' error says why.
+    pub(super) metaindex: Option<Block>,
+    pub(super) origin: Option<Origin>,
+    /// Tells this opening of a table from all others.
+    pub(super) identity: Arc<()>,
+}
+
+impl TableIndex {
+    /// The bytes of memory that it keeps, also where they are views of the source's own memory.
+    pub fn memory_usage(&self) -> usize {
+        size_of::<Self>().saturating_add(self.options.heap_len()).saturating_add(self.blocks_len())
+    }
+
+    /// The size of the file in bytes.
+    pub fn file_size(&self) -> u64 {
+        self.file_len
+    }
+
+    pub(super) fn blocks_len(&self) -> usize {
+        self.block.size().saturating_add(self.metaindex.as_ref().map_or(0, Block::size))
+    }
+}
+
+impl fmt::Debug for TableIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableIndex")
+            .field("file_size", &self.file_len)
+            .field("index", &self.footer.index)
+            .field("metaindex", &self.footer.metaindex)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The filters of an open table, or the reason why they are not used.
+///
+/// A cache may hold it longer than the table: [`Table::filter_part`](super::Table::filter_part), [`Table::from_parts`](super::Table::from_parts).
+pub struct TableFilter {
+    pub(super) filters: Filters,
+    /// The same in the index that these filters belong to. With another they would deny keys that are there.
+    pub(super) identity: Arc<()>,
+}
+
+impl TableFilter {
+    /// The bytes of memory that it keeps, also where they are views of the source's own memory.
+    pub fn memory_usage(&self) -> usize {
+        size_of::<Self>().saturating_add(self.filters.contents_len())
+    }
+}
+
+impl fmt::Debug for TableFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableFilter")
+            .field("filter", &self.filters.reader)
+            .field("error", &self.filters.error)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,333 @@
+//! A table and what can be asked of it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::ReadOptions;
+use super::block_reader::BlockReader;
+use super::open::{MIN_MAX_KEY, Opened, open};
+use super::parts::{TableFilter, TableIndex};
+#[cfg(doc)]
+use crate::Origin;
+use crate::error::IoAction;
+use crate::key::comparator::SharedComparator;
+use crate::table::block::Block;
+use crate::table::block::Position;
+use crate::table::format::BlockHandle;
+use crate::table::source::ReadAt;
+use crate::{Error, FilterBlockReader, Result, SharedPolicy};
+
+/// An open table (LevelDB's `table/table.cc`).
+///
+/// Opening reads footer, index, metaindex and filter block, which stay in memory; data blocks are read when they are needed and
+/// not kept. Reading takes `&self`, and may be done by many threads at once where the source allows it.
+///
+/// # Reads
+///
+/// Opening asks the source for its length, then reads the last 64 KiB ([`ReadOptions::tail_size`]). For most
+/// tables that is all: **one read**. What lies before them takes one more for index and metaindex together, or two where
+/// they lie apart, and one for the filter block: **at most four**. (Where reading several of them together fails, each is tried
+/// for itself, so that damage to one does not take the others with it.) Afterwards, a lookup takes one read, or none if the filter denies
+/// the key; a walk takes one for each data block.
+///
+/// # Memory
+///
+/// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`] (5 MiB at least for Zstandard), and so does the open
+/// table with one data block. Every length in the file is checked against the file's before anything is allocated for it. What a source gives out
+/// as views of its own memory stays a view where it is not compressed.
+///
+/// # Errors
+///
+/// No bytes make a method panic or wait forever. Besides the errors named with each method, all that read
+/// return [`Error::Io`] where the source fails or gives other lengths than asked for, and
+/// [`Error::NeedRange`] where it says so; [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] where a block
+/// they need is damaged, of an unknown kind, or too large.
+///
+/// ```
+/// use filterblock::table::{Lookup, ReadOptions, Table};
+///
+/// let options = ReadOptions::default().internal_keys(true);
+/// let table = Table::open_path("testdata/databases/levels/000005.ldb", &options)?;
+/// assert!(matches!(table.get_at(b"item/0000/0", u64::MAX)?, Lookup::Value(_)));
+/// assert_eq!(table.get_at(b"item/0000/1", u64::MAX)?, Lookup::Absent);
+///
+/// let (mut cursor, mut entries) = (table.cursor(), 0);
+/// while cursor.next()? {
+///     entries += 1;
+/// }
+/// assert_eq!(entries, 450);
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+pub struct Table<R> {
+    pub(in crate::table) blocks: BlockReader<R>,
+    pub(in crate::table) path: Option<PathBuf>,
+    pub(in crate::table) order: SharedComparator,
+    /// The order of the user keys, where the keys are a database's.
+    pub(in crate::table) user_order: Option<SharedComparator>,
+    pub(in crate::table) index: Arc<TableIndex>,
+    pub(in crate::table) filter: Option<Arc<TableFilter>>,
+}
+
+impl<R: ReadAt> Table<R> {
+    /// Opens the table that `source` holds.
+    ///
+    /// Trouble with the metaindex or the filter block is no error: the table then works without filters, as in
+    /// LevelDB, and [`filter_error`](Self::filter_error) gives the reason. Only where bytes have to be fetched for them first is
+    /// that an error, so that they can be.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`] if the source is under 48 bytes, does not end in LevelDB's magic, or its index cannot be
+    /// read; [`Error::Unsupported`] if it is a table of RocksDB's or Pebble's own kind.
+    pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
+        let file_len = source.len().map_err(|error| Error::io(IoAction::Length, 0, error))?;
+        let blocks = BlockReader {
+            source,
+            file_len,
+            verify_checksums: options.verify_checksums,
+            max_block_size: options.max_block_size,
+            meter: options.meter.clone(),
+        };
+        let Opened { footer, index, metaindex, filters } = open(&blocks, options)?;
+        let identity = Arc::new(());
+        let index = TableIndex {
+            file_len,
+            options: options.clone(),
+            footer,
+            block: index,
+            metaindex,
+            origin: filters.origin,
+            identity: Arc::clone(&identity),
+        };
+        Self::from_parts(blocks.source, Arc::new(index), Some(Arc::new(TableFilter { filters, identity })))
+    }
+
+    /// Names the file that the source stands for: all later errors of this table carry it.
+    #[must_use]
+    pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        if let Some(filter) = self.filter.as_mut().and_then(Arc::get_mut) {
+            filter.filters.error = filter.filters.error.take().map(|error| error.with_path(&path));
+        }
+        self.path = Some(path);
+        self
+    }
+
+    /// Looks `key` up as [`get`](Self::get) does, and returns the first entry at or after it in that one block: key and value.
+    ///
+    /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range: only the one data block that may hold
+    /// `key` is looked at, and none if its filter denies `key`. `None` therefore does not mean that no later keys
+    /// follow; [`Cursor::seek`](crate::table::Cursor::seek) finds those.
+    ///
+    /// # Errors
+    ///
+    /// If the index or the data block is damaged.
+    pub fn get_entry(&self, key: &[u8]) -> Result<Option<(Bytes, Bytes)>> {
+        let found = self.find(key)?;
+        Ok(found.map(|(block, at)| (at.key_bytes(&block), at.value_bytes(&block))))
+    }
+
+    /// The value of the entry whose stored key is equal to `key`, by the table's comparator.
+    ///
+    /// In a database's tables stored keys are internal keys; [`get_at`](Self::get_at) takes a user key.
+    ///
+    /// The value is a view of its data block, which stays in memory as long as the value does. Besides that block, all that is
+    /// allocated is a buffer for keys that share their beginning with others.
+    ///
+    /// # Errors
+    ///
+    /// If the index or the data block is damaged.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        let found = self.find(key)?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
+        Ok(found.map(|(block, at)| at.value_bytes(&block)))
+    }
+
+    /// Whether `key` may be stored: false if it is after all keys of the index, or if the filter denies it.
+    /// Without a filter only the index decides.
+    ///
+    /// Reads nothing and, with LevelDB's index, allocates nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the index is damaged.
+    pub fn may_contain(&self, key: &[u8]) -> Result<bool> {
+        Ok(self.locate(key)?.is_some())
+    }
+
+    /// The handle of the data block to look into for `key`, unless the index or the filter says there is none.
+    fn locate(&self, key: &[u8]) -> Result<Option<BlockHandle>> {
+        let handle = || {
+            let mut at = Position::default();
+            if !at.seek(&self.index.block, key, &*self.order)? {
+                return Ok(None);
+            }
+            let handle = at.handle(&self.index.block)?;
+            self.blocks.span(handle, self.index.footer.index.offset)?;
+            Ok(Some(handle))
+        };
+        let handle = handle().map_err(|error| self.in_file(error))?;
+        let denied = |offset| self.filter().is_some_and(|filter| !filter.key_may_match(offset, key));
+        Ok(handle.filter(|handle| !denied(handle.offset)))
+    }
+
+    /// The entry at or after `key` in the one data block that may hold `key`.
+    pub(in crate::table) fn find(&self, key: &[u8]) -> Result<Option<(Block, Position)>> {
+        let Some(handle) = self.locate(key)? else { return Ok(None) };
+        let block = self.block(handle, Block::default())?;
+        let mut at = Position::default();
+        let found = at.seek(&block, key, &*self.order).map_err(|error| self.in_file(error))?;
+        Ok(found.then_some((block, at)))
+    }
+
+    /// Reads and decodes a block of entries, if it can in the memory of the block `before`, which goes in any case.
+    pub(in crate::table) fn block(&self, handle: BlockHandle, before: Block) -> Result<Block> {
+        let span = self.blocks.span(handle, handle.offset);
+        // A cursor holds a key of the index besides. A short one has the room that opening took for the file's tail.
+        let resident =
+            self.resident_len().saturating_add(self.index.block.max_key.saturating_sub(MIN_MAX_KEY));
+        let block = span.and_then(|span| self.blocks.block(span, resident, before));
+        block.map_err(|error| self.in_file(error))
+    }
+}
+
+impl<R> Table<R> {
+    /// The filters, if the table has some that can be read and whose policy was asked for.
+    ///
+    /// They may be malformed ([`FilterBlockReader::check`]); such filters let keys match, as in LevelDB.
+    pub fn filter(&self) -> Option<&FilterBlockReader<SharedPolicy>> {
+        self.filter.as_ref()?.filters.reader.as_ref()
+    }
+
+    /// Why filters are not used though there might be some: the metaindex or the filter block could not be read, or is not what its
+    /// name says. `None` if all is well, also where a table was written without filters.
+    ///
+    /// [`Error::Unsupported`] if the filters may be sound, but not in an encoding that was asked for. With
+    /// [Basho's mark](Origin::Basho) in the metaindex, filters under the name `leveldb.BuiltinBloomFilter2` would deny keys that are
+    /// there if they were read as LevelDB's: [`filter`](Self::filter) then gives access to the structure of the filter block, with an
+    /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. A filter of RocksDB's for the whole table is no filter block.
+    pub fn filter_error(&self) -> Option<&Error> {
+        self.filter.as_ref()?.filters.error.as_ref()
+    }
+
+    /// The size of the blocks that the table keeps.
+    pub(in crate::table) fn resident_len(&self) -> usize {
+        let filter = self.filter.as_ref().map_or(0, |filter| filter.filters.contents_len());
+        self.index.blocks_len().saturating_add(filter)
+    }
+
+    /// The source.
+    pub fn source(&self) -> &R {
+        &self.blocks.source
+    }
+
+    /// The source, to be added to. It has to stand for the same file as before.
+    pub fn source_mut(&mut self) -> &mut R {
+        &mut self.blocks.source
+    }
+
+    /// Gives back the source.
+    pub fn into_source(self) -> R {
+        self.blocks.source
+    }
+
+    pub(in crate::table) fn in_file(&self, error: Error) -> Error {
+        match &self.path {
+            Some(path) => error.with_path(path),
+            None => error,
+        }
+    }
+}
+
+impl<R> Table<R> {
+    /// The index, to be held by a cache.
+    pub fn index_part(&self) -> Arc<TableIndex> {
+        Arc::clone(&self.index)
+    }
+
+    /// The filters, or the reason why there are none, to be held by a cache. `None` if the table was
+    /// [opened from parts](Self::from_parts) without them.
+    pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
+        self.filter.clone()
+    }
+
+    /// Opens a table again from its parts. Reads nothing, and does not ask the source for its length.
+    ///
+    /// `source` has to stand for the same file as before. The options are those of the first opening. Without its
+    /// filters the table works as one that has none: every key may match.
+    ///
+    /// ```
+    /// use filterblock::table::{ReadOptions, Table};
+    ///
+    /// let path = "testdata/databases/levels/000005.ldb";
+    /// let options = ReadOptions::default().internal_keys(true);
+    /// let table = Table::open_path(path, &options)?;
+    /// let (index, filter) = (table.index_part(), table.filter_part());
+    /// drop(table); // index and filters stay in the cache
+    ///
+    /// let table = Table::from_parts(std::fs::File::open(path)?, index, filter)?.with_path(path);
+    /// assert_eq!(table.iter().count(), 450);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] if `filter` belongs to another table than `index`.
+    pub fn from_parts(source: R, index: Arc<TableIndex>, filter: Option<Arc<TableFilter>>) -> Result<Self> {
+        if filter.as_ref().is_some_and(|filter| !Arc::ptr_eq(&filter.identity, &index.identity)) {
+            return Err(Error::InvalidOption {
+                option: "filter",
+                expected: "the filters of the same table as the index".into(),
+                found: "those of another".into(),
+            });
+        }
+        let options = &index.options;
+        let blocks = BlockReader {
+            source,
+            file_len: index.file_len,
+            verify_checksums: options.verify_checksums,
+            max_block_size: options.max_block_size,
+            meter: options.meter.clone(),
+        };
+        Ok(Self {
+            blocks,
+            path: None,
+            order: options.order(index.origin),
+            user_order: options.internal_keys.then(|| options.user_order()),
+            index,
+            filter,
+        })
+    }
+}
+
+#[cfg(any(unix, windows))]
+impl Table<std::fs::File> {
+    /// Opens the table in the file at `path`, for reading only and without a lock. All errors of this table name the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), and [`Error::Io`] if there is no regular file, which also means that a pipe is not waited for,
+    /// or it may not be read.
+    pub fn open_path(path: impl Into<PathBuf>, options: &ReadOptions) -> Result<Self> {
+        let path = path.into();
+        match crate::table::source::open_file(&path).and_then(|file| Self::open(file, options)) {
+            Ok(table) => Ok(table.with_path(path)),
+            Err(error) => Err(error.with_path(path)),
+        }
+    }
+}
+
+impl<R> fmt::Debug for Table<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("path", &self.path)
+            .field("file_size", &self.file_size())
+            .field("index", &self.index.footer.index)
+            .field("metaindex", &self.index.footer.metaindex)
+            .field("filter", &self.filter())
+            .field("filter_error", &self.filter_error())
+            .finish_non_exhaustive()
+    }
+}

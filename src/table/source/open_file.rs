@@ -1,0 +1,27 @@
+//! Opening files without waiting for pipes or reading devices.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::Path;
+
+use crate::error::IoAction;
+use crate::{Error, Result};
+
+/// Opens the regular file at `path`, or the one it links to, for reading only and without a lock.
+///
+/// # Errors
+///
+/// [`Error::Io`], without the path, if there is no regular file or it may not be read.
+pub(crate) fn open_file(path: &Path) -> Result<File> {
+    let regular = |metadata: Metadata| {
+        if metadata.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }
+    };
+    // Opening a pipe would wait for its other end, so this is asked before; and after, since the file may be another by then.
+    let open = || {
+        regular(fs::metadata(path)?)?;
+        let file = File::open(path)?;
+        regular(file.metadata()?)?;
+        Ok(file)
+    };
+    open().map_err(|error| Error::io(IoAction::Open, 0, error))
+}

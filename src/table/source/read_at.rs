@@ -1,0 +1,265 @@
+//! Where a table's bytes come from.
+
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+/// A source of bytes that can be read at any offset, without a position of its own (LevelDB's
+/// `RandomAccessFile`, `include/leveldb/env.h`).
+///
+/// The contents must not change while a table is open on them. Where they do, [`Table`](crate::table::Table)
+/// gives errors; with checksums on, never a wrong answer.
+///
+/// It is implemented for files, for bytes in memory, for [`FetchedRanges`](crate::table::FetchedRanges), and for
+/// references and smart pointers to any source, also `dyn`. A memory map becomes a source without
+/// copies by way of [`Bytes::from_owner`].
+///
+/// ```
+/// use filterblock::table::ReadAt;
+/// let source = b"abcdef".as_slice();
+/// assert_eq!(ReadAt::len(&source)?, 6);
+/// assert_eq!(source.read_at(2, 3)?, "cde");
+/// assert!(source.read_at(4, 3).is_err());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[expect(
+    clippy::len_without_is_empty,
+    reason = "an empty source is an error to whoever reads it, not a question to ask"
+)]
+pub trait ReadAt {
+    /// How many bytes there are.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the system below says.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Exactly the `len` bytes that start at `offset`.
+    ///
+    /// Returning [`Bytes`] lets a source that already holds them give them out without a copy.
+    ///
+    /// A source that cannot say yet answers with [`Error::NeedRange`](crate::Error::NeedRange) inside [`io::Error::other`]; it comes
+    /// out of the table's methods as it went in.
+    ///
+    /// # Errors
+    ///
+    /// If there are not so many bytes ([`io::ErrorKind::UnexpectedEof`]), or whatever the system below says.
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes>;
+}
+
+/// The error for a range that ends beyond the source.
+pub(in crate::table) fn beyond_end(offset: u64, len: usize, source_len: u64) -> io::Error {
+    let message = format!("{len} bytes at offset {offset} reach beyond the end, at {source_len}");
+    io::Error::new(io::ErrorKind::UnexpectedEof, message)
+}
+
+/// The range `offset..offset + len` of something that is `source_len` bytes long and in memory.
+fn range_in(offset: u64, len: usize, source_len: usize) -> io::Result<std::ops::Range<usize>> {
+    usize::try_from(offset)
+        .ok()
+        .and_then(|start| Some(start..start.checked_add(len)?))
+        .filter(|range| range.end <= source_len)
+        .ok_or_else(|| beyond_end(offset, len, source_len as u64))
+}
+
+/// Each read copies.
+impl ReadAt for [u8] {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let range = range_in(offset, len, self.len())?;
+        let bytes = self.get(range).ok_or_else(|| beyond_end(offset, len, self.len() as u64))?;
+        Ok(Bytes::copy_from_slice(bytes))
+    }
+}
+
+/// Each read copies; turn the vector into [`Bytes`] to avoid that.
+impl ReadAt for Vec<u8> {
+    fn len(&self) -> io::Result<u64> {
+        ReadAt::len(self.as_slice())
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        self.as_slice().read_at(offset, len)
+    }
+}
+
+/// Reads are views; nothing is copied.
+impl ReadAt for Bytes {
+    fn len(&self) -> io::Result<u64> {
+        Ok(Bytes::len(self) as u64)
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        Ok(self.slice(range_in(offset, len, Bytes::len(self))?))
+    }
+}
+
+/// Reads go to the file itself, one call of the system each, and may run on many threads at once.
+///
+/// On Windows they move the file's position.
+#[cfg(any(unix, windows))]
+impl ReadAt for std::fs::File {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        read_all(offset, len, |buf, at| read_some(self, buf, at))
+    }
+}
+
+/// Calls `read` until it has read all that is asked for. It may read less each time, be interrupted, and
+/// reads nothing only at the end.
+#[cfg(any(unix, windows))]
+fn read_all(
+    offset: u64,
+    len: usize,
+    mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
+) -> io::Result<Bytes> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len)?;
+    bytes.resize(len, 0);
+    let mut rest = bytes.as_mut_slice();
+    let mut at = offset;
+    while !rest.is_empty() {
+        match read(rest, at) {
+            Ok(0) => return Err(beyond_end(offset, len, at)),
+            Ok(read) => {
+                let room = rest.len();
+                rest = rest.get_mut(read..).ok_or_else(|| {
+                    io::Error::other(format!("the source said it read {read} bytes into {room}"))
+                })?;
+                at = at.saturating_add(read as u64);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes.into())
+}
+
+#[cfg(unix)]
+fn read_some(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buf, offset)
+}
+
+#[cfg(windows)]
+fn read_some(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buf, offset)
+}
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<T: ReadAt + ?Sized> ReadAt for $pointer {
+            #[inline]
+            fn len(&self) -> io::Result<u64> {
+                (**self).len()
+            }
+            #[inline]
+            fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+                (**self).read_at(offset, len)
+            }
+        }
+    )*};
+}
+
+forward!(&T, Box<T>, Rc<T>, Arc<T>);
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// Every source must answer alike, at every range in and around it.
+    fn check(source: &dyn ReadAt, contents: &[u8]) {
+        let n = contents.len();
+        assert_eq!(source.len().unwrap(), n as u64);
+        for start in 0..=n + 1 {
+            for len in 0..=n + 1 {
+                let answer = source.read_at(start as u64, len);
+                match contents.get(start..start + len) {
+                    Some(expected) => assert_eq!(answer.unwrap(), expected, "{start} + {len}"),
+                    None if len > 0 => {
+                        let error = answer.expect_err("beyond the end");
+                        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{start} + {len}");
+                    }
+                    // An empty range beyond the end may be either.
+                    None => assert!(answer.is_ok_and(|bytes| bytes.is_empty()) || start > n),
+                }
+            }
+        }
+        for offset in [u64::MAX, u64::MAX - 3, 1 << 32, 1 << 63] {
+            assert!(source.read_at(offset, 4).is_err(), "{offset}");
+        }
+        assert!(source.read_at(1, usize::MAX).is_err());
+    }
+
+    #[test]
+    fn every_source_gives_the_range_or_an_error() {
+        let contents = b"0123456789";
+        let mut file: File = tempfile::tempfile().unwrap();
+        file.write_all(contents).unwrap();
+        check(&file, contents);
+        check(&contents.as_slice(), contents);
+        check(&contents.to_vec(), contents);
+        check(&Bytes::from_static(contents), contents);
+        check(&Bytes::new(), b"");
+    }
+
+    #[test]
+    fn pointers_to_any_source_are_sources() {
+        let contents = b"0123456789";
+        check(&Box::new(contents.to_vec()), contents);
+        let dynamic: Box<dyn ReadAt + Send + Sync> = Box::new(contents.to_vec());
+        check(&dynamic, contents);
+        let dynamic: Rc<dyn ReadAt> = Rc::new(contents.to_vec());
+        check(&dynamic, contents);
+        let unsized_slice: Arc<[u8]> = Arc::from(contents.as_slice());
+        check(&unsized_slice, contents);
+    }
+
+    #[test]
+    fn bytes_are_shared_not_copied() {
+        let source = Bytes::from_static(b"0123456789");
+        assert_eq!(source.read_at(3, 4).unwrap().as_ptr(), source.slice(3..).as_ptr());
+    }
+
+    #[test]
+    fn short_and_interrupted_reads_are_gone_on_with() {
+        let mut calls = 0;
+        let bytes = read_all(100, 10, |buf, at| {
+            calls += 1;
+            if calls % 2 == 0 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let read = buf.len().min(3);
+            buf[..read].iter_mut().zip(at..).for_each(|(byte, at)| *byte = at as u8);
+            Ok(read)
+        });
+        assert_eq!((bytes.unwrap(), calls), ((100..110).collect(), 7));
+
+        let error = read_all(100, 10, |_, at| if at == 100 { Ok(4) } else { Ok(0) }).unwrap_err();
+        assert_eq!(error.to_string(), "10 bytes at offset 100 reach beyond the end, at 104");
+        let error = read_all(100, 10, |_, _| Err(io::Error::other("on fire"))).unwrap_err();
+        assert_eq!(error.to_string(), "on fire");
+        assert!(read_all(0, usize::MAX, |_, _| Ok(1)).is_err(), "more than can be had");
+        let error = read_all(100, 10, |buf, _| Ok(if buf.len() == 10 { 4 } else { 7 })).unwrap_err();
+        assert_eq!(error.to_string(), "the source said it read 7 bytes into 6");
+    }
+
+    #[test]
+    fn a_file_that_ends_early_is_an_error() {
+        let mut file: File = tempfile::tempfile().unwrap();
+        file.write_all(b"0123456789").unwrap();
+        assert_eq!(file.read_at(8, 2).unwrap(), "89");
+        file.set_len(9).unwrap();
+        assert_eq!(file.read_at(8, 2).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

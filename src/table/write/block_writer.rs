@@ -1,0 +1,128 @@
+//! Blocks and their trailers, written one behind the other (`WriteBlock` and `WriteRawBlock` of LevelDB's
+//! `table/table_builder.cc`).
+
+use std::io::{self, Write};
+
+use crate::error::IoAction;
+use crate::table::block::BlockBuilder;
+use crate::table::block::trailer;
+use crate::table::codec::{Compression, Compressor};
+use crate::table::format::{BlockHandle, Footer};
+use crate::{Error, Result};
+
+/// Writes to `writer` and counts. After an error the file is lost: part of a block may be in it.
+pub(in crate::table) struct BlockWriter<W> {
+    writer: W,
+    offset: u64,
+    compression: Compression,
+    compressor: Compressor,
+}
+
+impl<W: Write> BlockWriter<W> {
+    pub(in crate::table) fn new(writer: W, compression: Compression) -> Self {
+        Self { writer, offset: 0, compression, compressor: Compressor::new() }
+    }
+
+    /// How many bytes are written, which is where the next block will lie.
+    pub(in crate::table) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Writes a block of entries, compressed where that pays, and begins the next in `block`.
+    pub(in crate::table) fn write_block(&mut self, block: &mut BlockBuilder) -> Result<BlockHandle> {
+        let contents = block.finish();
+        let handle = match self.compressor.compress(self.compression, contents) {
+            Some(compressed) => {
+                write_stored(&mut self.writer, &mut self.offset, compressed, self.compression)
+            }
+            None => write_stored(&mut self.writer, &mut self.offset, contents, Compression::None),
+        }?;
+        block.reset();
+        Ok(handle)
+    }
+
+    /// Writes a block that holds no entries, uncompressed. The trailer is left behind it in `contents`.
+    pub(in crate::table) fn write_raw(&mut self, contents: &mut Vec<u8>) -> Result<BlockHandle> {
+        write_stored(&mut self.writer, &mut self.offset, contents, Compression::None)
+    }
+
+    /// Writes the footer and flushes the writer. Nothing may follow.
+    pub(in crate::table) fn finish(&mut self, footer: &Footer) -> Result<()> {
+        let mut bytes = Vec::new();
+        footer.encode(&mut bytes);
+        write_all(&mut self.writer, &mut self.offset, &bytes)?;
+        self.writer.flush().map_err(|error| Error::io(IoAction::Flush, self.offset, error))
+    }
+
+    pub(in crate::table) fn into_writer(self) -> W {
+        self.writer
+    }
+}
+
+/// Writes contents and trailer at once: a block is one call of `write` where the writer takes it whole.
+fn write_stored(
+    writer: &mut impl Write,
+    offset: &mut u64,
+    contents: &mut Vec<u8>,
+    compression: Compression,
+) -> Result<BlockHandle> {
+    let handle = BlockHandle { offset: *offset, size: contents.len() as u64 };
+    let trailer = trailer(contents, compression.id());
+    contents.extend_from_slice(&trailer);
+    write_all(writer, offset, contents)?;
+    Ok(handle)
+}
+
+/// As [`Write::write_all`], but counts what is written, and a writer that claims to have written
+/// more than it was given is an error, not a panic.
+fn write_all(writer: &mut impl Write, offset: &mut u64, mut bytes: &[u8]) -> Result<()> {
+    while !bytes.is_empty() {
+        let error = match writer.write(bytes) {
+            Ok(0) => io::ErrorKind::WriteZero.into(),
+            Ok(len) => match bytes.get(len..) {
+                Some(rest) => {
+                    bytes = rest;
+                    *offset = offset.saturating_add(len as u64);
+                    continue;
+                }
+                None => io::Error::other(format!(
+                    "the writer claims to have written {len} bytes of {}",
+                    bytes.len()
+                )),
+            },
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => error,
+        };
+        return Err(Error::io(IoAction::Write { len: bytes.len() as u64 }, *offset, error));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where 32 bits end, signed and not.
+    #[test]
+    fn blocks_beyond_4_gib_are_written_where_they_are() {
+        for offset in [(1 << 31) - 5, (1 << 32) - 20, (1 << 32) - 5, 1 << 32, 1 << 40] {
+            let mut writer = BlockWriter::new(Vec::new(), Compression::None);
+            writer.offset = offset;
+            let mut at = offset;
+            for contents in [&b"first"[..], b"", b"the third"] {
+                let handle = writer.write_raw(&mut contents.to_vec()).unwrap();
+                assert_eq!(handle, BlockHandle { offset: at, size: contents.len() as u64 });
+                at += contents.len() as u64 + 5;
+                assert_eq!(writer.offset(), at);
+            }
+            let mut block = BlockBuilder::new(1);
+            block.add(b"key", b"value");
+            assert_eq!(writer.write_block(&mut block).unwrap(), BlockHandle { offset: at, size: 19 });
+            writer
+                .finish(&Footer { metaindex: BlockHandle::default(), index: BlockHandle::default() })
+                .unwrap();
+            assert_eq!(writer.offset(), at + 24 + 48);
+            assert_eq!(writer.into_writer().len() as u64, at + 24 + 48 - offset);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A table that could not be finished.
+
+use std::fmt;
+
+use crate::Error;
+
+/// Why [`TableBuilder::finish`](crate::table::TableBuilder::finish) failed, with the writer: a file can be truncated or
+/// removed, a buffer looked at.
+///
+/// `?` turns it into the [`Error`] alone.
+#[must_use]
+pub struct FinishError<W> {
+    pub(super) error: Error,
+    pub(super) writer: W,
+}
+
+impl<W> FinishError<W> {
+    /// The error.
+    pub fn error(&self) -> &Error {
+        &self.error
+    }
+
+    /// The error, without the writer.
+    pub fn into_error(self) -> Error {
+        self.error
+    }
+
+    /// The writer. What it holds is no table.
+    pub fn into_writer(self) -> W {
+        self.writer
+    }
+
+    /// Both.
+    pub fn into_parts(self) -> (Error, W) {
+        (self.error, self.writer)
+    }
+}
+
+impl<W> From<FinishError<W>> for Error {
+    fn from(failed: FinishError<W>) -> Self {
+        failed.error
+    }
+}
+
+impl<W> fmt::Debug for FinishError<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FinishError").field("error", &self.error).finish_non_exhaustive()
+    }
+}
+
+impl<W> fmt::Display for FinishError<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<W> std::error::Error for FinishError<W> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
+}

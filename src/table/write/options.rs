@@ -1,0 +1,194 @@
+//! How a table is written.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::bytes::escape::quote;
+use crate::filter_block::{DEFAULT_BASE_LG, check_base_lg};
+use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
+use crate::key::internal_comparator::InternalKeyComparator;
+use crate::table::codec::Compression;
+use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy};
+
+/// How a [`TableBuilder`](crate::table::TableBuilder) writes: LevelDB's `Options`, as far as they concern tables.
+///
+/// The defaults are LevelDB's: blocks of 4 KiB, a restart every 16 entries, Snappy, no filters.
+///
+/// ```
+/// use filterblock::BloomFilterPolicy;
+/// use filterblock::table::{Compression, WriteOptions};
+///
+/// let options = WriteOptions::default()
+///     .filter_policy(BloomFilterPolicy::new(10))
+///     .compression(Compression::None)
+///     .block_size(16 * 1024);
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct WriteOptions {
+    pub(in crate::table) block_size: usize,
+    pub(in crate::table) restart_interval: u32,
+    pub(in crate::table) compression: Compression,
+    pub(in crate::table) internal_keys: bool,
+    comparator: SharedComparator,
+    filter_policies: Vec<SharedPolicy>,
+    base_lg: u8,
+    max_filter_block_size: Option<u64>,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self {
+            block_size: 4096,
+            restart_interval: 16,
+            compression: Compression::Snappy,
+            internal_keys: false,
+            comparator: Arc::new(BytewiseComparator),
+            filter_policies: Vec::new(),
+            base_lg: DEFAULT_BASE_LG,
+            max_filter_block_size: None,
+        }
+    }
+}
+
+impl WriteOptions {
+    /// A data block ends with the entry that brings it to this many bytes before compression. Default 4096.
+    ///
+    /// Larger blocks compress better and make the index smaller; each lookup reads a whole one.
+    pub fn block_size(mut self, bytes: usize) -> Self {
+        self.block_size = bytes;
+        self
+    }
+
+    /// Every so many entries of a block the key is stored whole. At least 1, default 16. The index always has 1.
+    ///
+    /// A seek reads up to that many entries one by one.
+    pub fn restart_interval(mut self, entries: u32) -> Self {
+        self.restart_interval = entries;
+        self
+    }
+
+    /// How data blocks, index and metaindex are compressed where it saves more than an eighth. Default Snappy.
+    ///
+    /// Readers limit what a compressed block may hold ([`ReadOptions::max_block_size`](crate::table::ReadOptions::max_block_size), 8 MiB unless set): with
+    /// larger blocks or values, raise that or do not compress.
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.compression = compression;
+        self
+    }
+
+    /// The policy that makes the table's filters. Default: no filters.
+    pub fn filter_policy(self, policy: impl FilterPolicy + 'static) -> Self {
+        self.filter_policies(vec![Arc::new(policy)])
+    }
+
+    /// Several policies, each of which makes a filter block of its own, such as one under an old name and one under the new; or none.
+    /// Their names have to differ.
+    pub fn filter_policies(mut self, policies: Vec<SharedPolicy>) -> Self {
+        self.filter_policies = policies;
+        self
+    }
+
+    /// Each filter is for `1 << base_lg` bytes of data blocks: 0 to 63, default 11, that is 2 KiB.
+    ///
+    /// The keys of that many bytes are kept until their filter is made. LevelDB reads any of them.
+    pub fn base_lg(mut self, base_lg: u8) -> Self {
+        self.base_lg = base_lg;
+        self
+    }
+
+    /// The most bytes a filter block may have, default 1 GiB. 4 GiB is the most that its format allows.
+    pub fn max_filter_block_size(mut self, bytes: u64) -> Self {
+        self.max_filter_block_size = Some(bytes);
+        self
+    }
+
+    /// The order of the keys, or with [`internal_keys`](Self::internal_keys) of the user keys. Default
+    /// [`BytewiseComparator`].
+    pub fn comparator(mut self, comparator: impl Comparator + 'static) -> Self {
+        self.comparator = Arc::new(comparator);
+        self
+    }
+
+    /// Whether keys are a database's internal keys: user key, then sequence number and type. Default no.
+    ///
+    /// They are then ordered by [`InternalKeyComparator`] and filtered by [`InternalFilterPolicy`], as
+    /// LevelDB's databases do, and a key of under eight bytes is an error.
+    pub fn internal_keys(mut self, internal_keys: bool) -> Self {
+        self.internal_keys = internal_keys;
+        self
+    }
+
+    /// Checks all options together, as a table does when it is begun.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] for the first option that is not what it may be.
+    pub fn check(&self) -> Result<()> {
+        self.filter_builders().map(drop)
+    }
+
+    /// The order of the keys as they are added.
+    pub(in crate::table) fn key_order(&self) -> SharedComparator {
+        if self.internal_keys {
+            Arc::new(InternalKeyComparator::new(Arc::clone(&self.comparator)))
+        } else {
+            Arc::clone(&self.comparator)
+        }
+    }
+
+    /// Checks all options, and makes a builder for each policy, with the policy's name, in the order of the
+    /// names, which is that of the metaindex.
+    pub(in crate::table) fn filter_builders(
+        &self,
+    ) -> Result<Vec<(String, FilterBlockBuilder<SharedPolicy>)>> {
+        if self.restart_interval == 0 {
+            return Err(Error::InvalidOption {
+                option: "restart_interval",
+                expected: "at least 1".into(),
+                found: "0".into(),
+            });
+        }
+        check_base_lg(self.base_lg)?;
+        // Asked once: a name that changes between two comparisons would make the sort panic.
+        let named = |policy: &SharedPolicy| (policy.name().to_owned(), Arc::clone(policy));
+        let mut policies: Vec<(String, SharedPolicy)> = self.filter_policies.iter().map(named).collect();
+        policies.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let mut neighbours = policies.iter().zip(policies.iter().skip(1));
+        if let Some(((twice, _), _)) = neighbours.find(|((a, _), (b, _))| a == b) {
+            return Err(Error::InvalidOption {
+                option: "filter_policies",
+                expected: "policies of different names".into(),
+                found: format!("{} twice", quote(twice.as_bytes())).into(),
+            });
+        }
+        let builder = |(name, mut policy): (String, SharedPolicy)| {
+            if self.internal_keys {
+                policy = Arc::new(InternalFilterPolicy::new(policy));
+            }
+            let builder = FilterBlockBuilder::with_base_lg(policy, self.base_lg)?;
+            let builder = match self.max_filter_block_size {
+                Some(bytes) => builder.with_max_size(bytes),
+                None => builder,
+            };
+            Ok((name, builder))
+        };
+        policies.into_iter().map(builder).collect()
+    }
+}
+
+impl fmt::Debug for WriteOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let policies = self.filter_policies.iter().map(|policy| policy.name()).collect::<Vec<_>>();
+        f.debug_struct("WriteOptions")
+            .field("block_size", &self.block_size)
+            .field("restart_interval", &self.restart_interval)
+            .field("compression", &self.compression)
+            .field("filter_policies", &policies)
+            .field("base_lg", &self.base_lg)
+            .field("max_filter_block_size", &self.max_filter_block_size)
+            .field("comparator", &self.comparator.name())
+            .field("internal_keys", &self.internal_keys)
+            .finish()
+    }
+}

@@ -1,0 +1,218 @@
+//! Which tables a lookup asks, beside LevelDB's own way of finding them.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use filterblock::database::{LiveTable, Manifest};
+use filterblock::table::{BytewiseComparator, Comparator as _, InternalKeyComparator};
+use proptest::prelude::*;
+
+use crate::databases::{BYTEWISE, Edit, internal_key, log};
+
+fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    InternalKeyComparator::new(BytewiseComparator).compare(a, b)
+}
+
+fn user_key(internal_key: &[u8]) -> &[u8] {
+    &internal_key[..internal_key.len() - 8]
+}
+
+/// `FindFile` of LevelDB's `db/version_set.cc`, for files sorted by their smallest key.
+fn find_file(files: &[&LiveTable], key: &[u8]) -> usize {
+    let (mut left, mut right) = (0, files.len());
+    while left < right {
+        let mid = usize::midpoint(left, right);
+        if compare(&files[mid].largest, key).is_lt() {
+            left = mid + 1;
+        } else {
+            right = mid;
+        }
+    }
+    right
+}
+
+/// `Version::ForEachOverlapping`: the tables asked for a key at a sequence number, by their numbers.
+fn asked_by_leveldb(manifest: &Manifest, key: &[u8], sequence: u64) -> Vec<u64> {
+    let mut newest: Vec<_> = manifest
+        .level(0)
+        .iter()
+        .filter(|file| key >= user_key(&file.smallest) && key <= user_key(&file.largest))
+        .collect();
+    newest.sort_by_key(|file| std::cmp::Reverse(file.number));
+    let mut asked: Vec<_> = newest.iter().map(|file| file.number).collect();
+    let sought = internal_key(key, sequence, 1);
+    for level in 1..7 {
+        let mut files: Vec<_> = manifest.level(level).iter().collect();
+        files.sort_by(|a, b| compare(&a.smallest, &b.smallest).then(a.number.cmp(&b.number)));
+        if let Some(file) = files.get(find_file(&files, &sought))
+            && key >= user_key(&file.smallest)
+        {
+            asked.push(file.number);
+        }
+    }
+    asked
+}
+
+fn parse(edit: Edit) -> Manifest {
+    Manifest::parse(&log(&[edit.0]).0).unwrap()
+}
+
+const KEYS: [&str; 8] = ["", "\0", "a", "a\0", "b", "bb", "c", "c\u{7f}"];
+const SEQUENCES: u64 = 9;
+
+/// A level: entries cut into tables anywhere, so that the entries of a key may lie across tables.
+fn level() -> impl Strategy<Value = Vec<Vec<Vec<u8>>>> {
+    let entry = (0..KEYS.len(), 1..SEQUENCES, 0..2u8);
+    prop::collection::vec((entry, any::<bool>()), 0..12).prop_map(|entries| {
+        let mut entries: Vec<_> = entries
+            .into_iter()
+            .map(|((key, sequence, kind), cut)| (internal_key(KEYS[key].as_bytes(), sequence, kind), cut))
+            .collect();
+        entries.sort_by(|(a, _), (b, _)| compare(a, b));
+        // A sequence number is given away once.
+        entries.dedup_by(|(a, _), (b, _)| {
+            a[..a.len() - 8] == b[..b.len() - 8] && a[a.len() - 7..] == b[b.len() - 7..]
+        });
+        let mut tables: Vec<Vec<_>> = Vec::new();
+        for (key, cut) in entries {
+            match tables.last_mut() {
+                Some(table) if !cut => table.push(key),
+                _ => tables.push(vec![key]),
+            }
+        }
+        tables
+    })
+}
+
+/// Any two keys, in any order, of types that LevelDB does not have, too.
+fn any_range() -> impl Strategy<Value = (u8, Vec<u8>, Vec<u8>)> {
+    let key = || {
+        (0..KEYS.len(), 1..SEQUENCES, prop_oneof![9 => 0..2u8, 1 => 2..4u8])
+            .prop_map(|(key, sequence, kind)| internal_key(KEYS[key].as_bytes(), sequence, kind))
+    };
+    (0..3u8, key(), key(), prop::bool::weighted(0.9)).prop_map(|(level, a, b, sorted)| {
+        if sorted && compare(&a, &b).is_gt() { (level, b, a) } else { (level, a, b) }
+    })
+}
+
+fn manifest_of_ranges(ranges: &[(u8, Vec<u8>, Vec<u8>)]) -> Manifest {
+    let edit = (1..).zip(ranges).fold(Edit::sound(), |edit, (number, (level, smallest, largest))| {
+        edit.add(u64::from(*level), number, 1, smallest, largest)
+    });
+    parse(edit)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    #[test]
+    fn a_lookup_asks_what_leveldb_asks_in_its_order(
+        levels in prop::collection::vec(level(), 1..4),
+        numbers in Just((1..100_u64).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let mut numbers = numbers.into_iter();
+        let edit = (0..).zip(&levels).fold(Edit::sound(), |edit, (level, tables)| {
+            tables.iter().fold(edit, |edit, keys| {
+                let number = numbers.next().unwrap();
+                edit.add(level, number, 1, &keys[0], keys.last().unwrap())
+            })
+        });
+        let manifest = parse(edit);
+        for key in KEYS.map(str::as_bytes).into_iter().chain([&b"zz"[..]]) {
+            let ours: Vec<_> = manifest.tables_for(key).map(|table| table.number).collect();
+            let mut asked_at_all = BTreeSet::new();
+            for sequence in 0..=SEQUENCES {
+                let theirs = asked_by_leveldb(&manifest, key, sequence);
+                let mut rest = ours.iter();
+                prop_assert!(theirs.iter().all(|number| rest.any(|ours| ours == number)), "{theirs:?} {ours:?}");
+                asked_at_all.extend(theirs);
+            }
+            prop_assert_eq!(&asked_at_all, &ours.iter().copied().collect(), "no other tables are asked");
+            prop_assert_eq!(asked_at_all.len(), ours.len(), "none twice");
+            prop_assert!(manifest.tables().iter().all(|table| manifest.overlapped_by(table).is_none()));
+        }
+    }
+
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    #[test]
+    fn no_table_is_left_out_whatever_the_ranges(
+        ranges in prop::collection::vec(any_range(), 0..14),
+    ) {
+        let manifest = manifest_of_ranges(&ranges);
+        for key in KEYS.map(str::as_bytes).into_iter().chain([&b"zz"[..]]) {
+            let ours: Vec<_> = manifest.tables_for(key).map(|table| (table.level, table.number)).collect();
+            let may_hold = |table: &&LiveTable| {
+                table.user_keys().is_none_or(|(from, to)| from > to || (from <= key && key <= to))
+            };
+            let expected: BTreeSet<_> =
+                manifest.tables().iter().filter(may_hold).map(|table| (table.level, table.number)).collect();
+            prop_assert_eq!(ours.len(), expected.len());
+            prop_assert_eq!(ours.iter().copied().collect::<BTreeSet<_>>(), expected);
+            prop_assert!(ours.is_sorted_by_key(|(level, _)| *level));
+        }
+    }
+
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    #[test]
+    fn overlaps_are_found_as_by_comparing_all_pairs(
+        ranges in prop::collection::vec(any_range(), 0..14),
+    ) {
+        let manifest = manifest_of_ranges(&ranges);
+        for table in manifest.tables() {
+            let place = |table: &LiveTable| (table.smallest.clone(), table.number);
+            let is_before = |other: &&LiveTable| {
+                let ((a, a_number), (b, b_number)) = (place(other), place(table));
+                compare(&a, &b).then(a_number.cmp(&b_number)).is_lt()
+            };
+            let same_level = manifest.level(table.level).iter().filter(|_| table.level > 0);
+            let furthest = same_level.filter(is_before).map(|other| &other.largest).max_by(|a, b| compare(a, b));
+            let expected = furthest.filter(|largest| compare(largest, &table.smallest).is_ge());
+            let found = manifest.overlapped_by(table);
+            prop_assert_eq!(found.map(|other| &other.largest), expected);
+            prop_assert!(found.is_none_or(|other| other.level == table.level && other != table));
+        }
+    }
+}
+
+/// The entries of "k" at the sequence numbers 9 and 5 lie in two tables, and the newer one has the higher number.
+#[test]
+fn of_one_keys_entries_in_two_tables_the_newer_is_asked_first() {
+    let key = |user_key: &str, sequence| internal_key(user_key.as_bytes(), sequence, 1);
+    let edit = Edit::sound()
+        .add(1, 7, 1, &key("k", 5), &key("z", 1))
+        .add(1, 8, 1, &key("a", 2), &key("k", 9))
+        .add(2, 3, 1, &key("k", 3), &key("k", 3));
+    let manifest = parse(edit);
+    let asked: Vec<_> = manifest.tables_for(b"k").map(|table| table.number).collect();
+    assert_eq!(asked, [8, 7, 3]);
+    assert_eq!(asked_by_leveldb(&manifest, b"k", 100), [8, 3]);
+    assert_eq!(asked_by_leveldb(&manifest, b"k", 8), [7, 3]);
+}
+
+/// Two tables that share the key "m". Only in bytewise order is that known to be an overlap.
+#[test]
+fn overlaps_are_told_in_bytewise_order_only() {
+    let key = |user_key: &str| internal_key(user_key.as_bytes(), 1, 1);
+    let ranges = |edit: Edit| {
+        let edit = edit.number(2, 1).number(3, 9).number(4, 9);
+        parse(edit.add(1, 7, 1, &key("a"), &key("m")).add(1, 8, 1, &key("m"), &key("z")))
+    };
+    for (comparator, overlapped) in [(BYTEWISE, Some(7)), (b"reversed", None)] {
+        let manifest = ranges(Edit::default().comparator(comparator));
+        let table = manifest.table(8).unwrap();
+        assert_eq!(manifest.overlapped_by(table).map(|other| other.number), overlapped);
+        assert_eq!(manifest.overlapped_by(manifest.table(7).unwrap()), None);
+    }
+    assert_eq!(ranges(Edit::default()).overlapped_by(ranges(Edit::default()).table(8).unwrap()), None);
+}
+
+#[test]
+fn a_number_on_two_levels_is_found_on_the_upper() {
+    let key = internal_key(b"k", 1, 1);
+    let manifest =
+        parse(Edit::sound().add(3, 7, 1, &key, &key).add(1, 7, 2, &key, &key).add(2, 9, 1, &key, &key));
+    assert_eq!(manifest.table(7).map(|table| table.level), Some(1));
+    assert_eq!(manifest.table(9).map(|table| table.level), Some(2));
+    assert_eq!(manifest.table(8), None);
+}

@@ -1,0 +1,183 @@
+//! The policies under names of this library: their bytes, which must never change, and how they choose their size.
+
+use filterblock::{
+    CassandraBloomPolicy, Error, FilterPolicy, Murmur3BloomPolicy, Result, expected_false_positive_rate,
+};
+
+use crate::filters::{filter, fnv, hex, numbered_keys};
+
+/// By Cassandra 0.3's own `MurmurHash.java`, with positions `|(h1 + i * h2) % bits|` set in a `java.util.BitSet` (OpenJDK 17).
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn cassandra_filters_keep_their_bytes() {
+    let expected = [
+        (0, 10, 9, 0xe604_7f3a_2490_24a6),
+        (1, 10, 9, 0x2de7_90a7_1e37_4509),
+        (5, 10, 17, 0x1942_648c_d70c_b51e),
+        (4, 3, 9, 0x11ed_3bd0_4d49_be36),
+        (1000, 10, 1257, 0x1d1a_4e83_fa35_9c9f),
+        (1000, 15, 1881, 0xd616_982a_61ed_fe4a),
+    ];
+    for (keys, buckets, len, sum) in expected {
+        let filter = filter(&CassandraBloomPolicy::new(buckets), &numbered_keys(keys));
+        assert_eq!((filter.len(), fnv(&filter)), (len, sum), "{keys} keys of {buckets} buckets");
+    }
+    let five = filter(&CassandraBloomPolicy::new(10), &numbered_keys(5));
+    assert_eq!(hex(&five), "89210062c0c09c9a08c801480404088107");
+}
+
+/// By a script in Python over the package mmh3 5.3.1, written from the formula.
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn murmur3_filters_keep_their_bytes() {
+    let expected = [
+        (0, 7, 9, 0xe604_7f3a_2490_24a6),
+        (1, 7, 9, 0xe9b0_fadf_6242_70de),
+        (5, 7, 9, 0x9d5f_b8c1_a68e_1952),
+        (5, 1, 9, 0x1a15_406a_8619_adaf),
+        (1000, 7, 2049, 0xf53c_4532_211c_295e),
+        (1000, 64, 2049, 0x4875_b2b2_5e7a_f35e),
+    ];
+    for (keys, probes, len, sum) in expected {
+        let policy = Murmur3BloomPolicy::new(10).with_probes(probes).unwrap();
+        let filter = filter(&policy, &numbered_keys(keys));
+        assert_eq!((filter.len(), fnv(&filter)), (len, sum), "{keys} keys of {probes} probes");
+    }
+    let five = filter(&Murmur3BloomPolicy::new(10), &numbered_keys(5));
+    assert_eq!(hex(&five), "55655929c908151407");
+}
+
+/// Any policy of a kind reads what any other of that kind wrote: the encoding says how.
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn filters_of_other_sizings_are_read() {
+    let keys = numbered_keys(300);
+    let cassandra = filter(&CassandraBloomPolicy::new(15), &keys);
+    let murmur3 = filter(&Murmur3BloomPolicy::new(33), &keys);
+    for key in keys.as_keys().iter() {
+        assert!(CassandraBloomPolicy::new(2).key_may_match(key, &cassandra));
+        assert!(Murmur3BloomPolicy::new(2).key_may_match(key, &murmur3));
+    }
+}
+
+#[test]
+fn cassandra_by_buckets() {
+    let size = |buckets, keys| CassandraBloomPolicy::new(buckets).bits_and_probes(keys).unwrap();
+    let best = [1, 1, 1, 2, 3, 3, 4, 5, 6, 6, 7, 8, 8, 9, 10, 10];
+    for (buckets, k) in (0..).zip(best) {
+        let bits = (1000 * u64::from(buckets.max(1)) + 20).next_multiple_of(64);
+        assert_eq!(size(buckets, 1000), (bits, k), "{buckets} buckets");
+    }
+    // 15 are the most.
+    assert_eq!(size(16, 1000), size(15, 1000));
+    assert_eq!(size(u32::MAX, 1000), size(15, 1000));
+    assert_eq!(size(10, 0), (64, 7));
+    assert_eq!(size(11, 4), (64, 8));
+    assert_eq!(size(10, 5), (128, 7));
+}
+
+#[test]
+fn cassandra_takes_fewer_buckets_where_no_more_fit() {
+    const MOST: u64 = (1 << 31) - 64;
+    let size = |buckets, keys| CassandraBloomPolicy::new(buckets).bits_and_probes(keys);
+    let keys = ((1 << 31) - 21) / 15;
+    assert_eq!(size(15, keys).unwrap(), ((keys * 15 + 20).next_multiple_of(64).min(MOST), 10));
+    assert_eq!(size(15, keys + 1).unwrap(), (((keys + 1) * 14 + 20).next_multiple_of(64), 10));
+    assert_eq!(size(15, 1_000_000_000).unwrap(), ((2_000_000_020_u64).next_multiple_of(64), 1));
+    // The last size, where rounding up would reach 2^31.
+    assert_eq!(size(15, (1 << 31) - 21).unwrap(), (MOST, 1));
+    for keys in [(1 << 31) - 20, u64::MAX] {
+        let error = size(1, keys).unwrap_err();
+        let Error::FilterSize { keys: found, limit, .. } = error else { panic!("{error}") };
+        assert_eq!((found, limit), (keys, MOST));
+    }
+}
+
+#[test]
+fn cassandra_by_rate() {
+    let size = |p, keys| CassandraBloomPolicy::with_false_positive_rate(p).unwrap().bits_and_probes(keys);
+    // The fewest buckets whose best probability will do, then the fewest probes.
+    for (p, buckets, k) in [
+        (0.999, 2, 1),
+        (0.393, 2, 1),
+        (0.392, 3, 1),
+        (0.283, 3, 1),
+        (0.282, 3, 2),
+        (0.237, 3, 2),
+        (0.236, 4, 1),
+        (0.147, 4, 3),
+        (0.1, 5, 3),
+        (0.092, 5, 3),
+        (0.01, 10, 5),
+        (0.0083, 10, 7),
+        (0.001, 15, 7),
+        (0.000744, 15, 10),
+    ] {
+        let bits = (1000 * buckets + 20_u64).next_multiple_of(64);
+        assert_eq!(size(p, 1000).unwrap(), (bits, k), "{p}");
+    }
+    // As many as allow 14 buckets, but not 15.
+    let keys = ((1 << 31) - 21) / 14;
+    assert_eq!(size(0.0012, keys).unwrap().1, 10);
+    assert!(matches!(size(0.0011, keys), Err(Error::FilterSize { .. })));
+    let too_many = size(0.5, 1 << 30).unwrap_err();
+    assert!(matches!(too_many, Error::FilterSize { bits: 0x8000_0014, .. }), "{too_many}");
+}
+
+fn refused<T: std::fmt::Debug>(result: Result<T>) -> String {
+    match result.unwrap_err() {
+        Error::InvalidOption { expected, .. } => expected.into_owned(),
+        error => panic!("{error}"),
+    }
+}
+
+#[test]
+fn rates_that_cannot_be_had_are_errors() {
+    for p in [f64::NAN, f64::NEG_INFINITY, -0.1, 0.0, 1.0, f64::INFINITY] {
+        assert_eq!(refused(CassandraBloomPolicy::with_false_positive_rate(p)), "above 0 and below 1");
+        assert_eq!(refused(Murmur3BloomPolicy::with_false_positive_rate(p)), "above 0 and below 1");
+    }
+    assert_eq!(refused(CassandraBloomPolicy::with_false_positive_rate(0.000743)), "at least 0.000744");
+    assert_eq!(refused(Murmur3BloomPolicy::with_false_positive_rate(1e-20)), "at least 2^-64");
+}
+
+#[test]
+fn murmur3_by_rate_is_within_it() {
+    for p in [0.9, 0.5, 0.1, 0.01, 0.0084, 1e-3, 1e-6, 1e-9, 1e-12, 1.0 / (1_u128 << 64) as f64] {
+        let policy = Murmur3BloomPolicy::with_false_positive_rate(p).unwrap();
+        let rate = |bits_per_key: u32| {
+            let probes = Murmur3BloomPolicy::new(bits_per_key).probes();
+            expected_false_positive_rate(1 << 40, probes.into(), (1 << 40) / u64::from(bits_per_key))
+        };
+        let bits_per_key = policy.bits_per_key();
+        assert!(rate(bits_per_key) <= p * 1.000_001, "{p}: {policy:?}");
+        assert!(bits_per_key == 1 || rate(bits_per_key - 1) > p * 0.999_999, "{p}: {policy:?}");
+        // No more than rounding costs, against the formula for the best k.
+        let ideal = -p.ln() / std::f64::consts::LN_2.powi(2);
+        assert!(f64::from(bits_per_key) <= ideal.ceil() + 1.0, "{p}: {policy:?}");
+    }
+}
+
+#[test]
+fn murmur3_sizes_are_powers_of_two() {
+    let len = |bits_per_key, keys| filter(&Murmur3BloomPolicy::new(bits_per_key), &numbered_keys(keys)).len();
+    assert_eq!(len(0, 100), 9);
+    assert_eq!(len(10, 1), 9);
+    assert_eq!(len(8, 8), 9);
+    assert_eq!(len(13, 5), 17);
+    assert_eq!(len(8, 128), 129);
+    assert_eq!(len(8, 129), 257);
+}
+
+#[test]
+fn murmur3_probes() {
+    for (bits_per_key, k) in
+        [(0, 1), (1, 1), (2, 1), (3, 2), (8, 6), (10, 7), (15, 10), (92, 64), (u32::MAX, 64)]
+    {
+        assert_eq!(Murmur3BloomPolicy::new(bits_per_key).probes(), k, "{bits_per_key} bits a key");
+    }
+    let policy = Murmur3BloomPolicy::new(10);
+    assert_eq!(policy.with_probes(3).unwrap().probes(), 3);
+    assert_eq!(refused(policy.with_probes(0)), "1 to 64");
+    assert_eq!(refused(policy.with_probes(65)), "1 to 64");
+}

@@ -1,0 +1,61 @@
+//! Filters of prefixes.
+
+use filterblock::{
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, KeyBuf, PrefixPolicy,
+};
+
+fn user(key: &[u8]) -> Option<usize> {
+    key.iter().position(|&byte| byte == b':')
+}
+
+fn policy() -> PrefixPolicy<BloomFilterPolicy, impl Fn(&[u8]) -> Option<usize> + Send + Sync> {
+    PrefixPolicy::new("test.User", BloomFilterPolicy::new(20), user)
+}
+
+/// The same filter as of each prefix once, made by the inner policy.
+#[test]
+fn a_filter_is_made_of_each_prefix_once() {
+    let keys: KeyBuf = ["ada:1", "ada:2", "bob:1", "none", "bob:3", "eve:"].into_iter().collect();
+    let (mut made, mut expected) = (vec![1], vec![1]);
+    policy().create_filter(keys.as_keys(), &mut made).unwrap();
+    // A key without a prefix between two of one prefix does not part them.
+    let prefixes: KeyBuf = ["ada", "bob", "eve"].into_iter().collect();
+    BloomFilterPolicy::new(20).create_filter(prefixes.as_keys(), &mut expected).unwrap();
+    assert_eq!(made, expected);
+}
+
+#[test]
+fn keys_are_asked_for_by_their_prefix() {
+    let mut builder = FilterBlockBuilder::new(policy());
+    builder.start_block(0).unwrap();
+    for i in 0..500 {
+        builder.add_key(format!("user{:03}:{i}", i / 5).as_bytes());
+    }
+    let block = builder.finish().unwrap();
+    let reader = FilterBlockReader::new(policy(), block);
+    for i in 0..100 {
+        assert!(reader.key_may_match(0, format!("user{i:03}:whatever").as_bytes()));
+        assert!(
+            reader.policy().prefix_may_match(format!("user{i:03}").as_bytes(), reader.filter(0).unwrap())
+        );
+    }
+    let passed = (100..1000).filter(|i| reader.key_may_match(0, format!("user{i}:1").as_bytes())).count();
+    assert!(passed < 10, "{passed} of 900");
+    assert!(reader.key_may_match(0, b"no prefix"), "in no filter, so it may be there");
+    // Hashes are of no use: the block is made of keys.
+    assert_eq!(reader.policy().hash_key(b"ada:1"), None);
+    assert_eq!(reader.policy().describe(reader.filter(0).unwrap()).unwrap().bits, 2000);
+}
+
+#[test]
+fn a_length_beyond_the_key_is_the_whole_key() {
+    let policy = PrefixPolicy::new("test.Long", BloomFilterPolicy::new(20), |_: &[u8]| Some(usize::MAX));
+    let keys: KeyBuf = ["short"].into_iter().collect();
+    let mut filter = Vec::new();
+    policy.create_filter(keys.as_keys(), &mut filter).unwrap();
+    assert!(policy.key_may_match(b"short", &filter) && !policy.key_may_match(b"shor", &filter));
+    assert_eq!(
+        format!("{policy:?}"),
+        r#"PrefixPolicy { name: "test.Long", policy: "leveldb.BuiltinBloomFilter2" }"#
+    );
+}

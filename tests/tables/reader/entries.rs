@@ -1,0 +1,120 @@
+//! Every entry of every table is found, and nothing else.
+
+use bytes::Bytes;
+use filterblock::Result;
+use filterblock::table::Cursor;
+
+use super::absent;
+use crate::tables::{Sample, samples};
+
+#[test]
+fn every_stored_key_is_found() {
+    for sample in samples() {
+        let table = sample.open();
+        let name = &sample.name;
+        assert_eq!(table.filter().is_some(), sample.filtered, "{name}");
+        assert!(table.filter_error().is_none(), "{name}");
+        for (key, value) in &sample.entries {
+            assert!(table.may_contain(key).unwrap(), "{name} {key:x?}");
+            assert_eq!(table.get(key).unwrap().as_deref(), Some(&value[..]), "{name} {key:x?}");
+            let (found, its_value) = table.get_entry(key).unwrap().expect("a stored key");
+            assert_eq!((&found[..], &its_value[..]), (&key[..], &value[..]), "{name}");
+        }
+    }
+}
+
+#[test]
+fn walking_gives_the_entries_in_order() {
+    for sample in samples() {
+        let table = sample.open();
+        let mut cursor = table.cursor();
+        assert!(!cursor.valid() && cursor.key().is_empty() && cursor.block_handle().is_none());
+        for (key, value) in &sample.entries {
+            assert!(cursor.next().unwrap(), "{}", sample.name);
+            assert!(cursor.valid());
+            assert_eq!((cursor.key(), cursor.value()), (&key[..], &value[..]), "{}", sample.name);
+            assert_eq!(cursor.value_bytes(), cursor.value());
+        }
+        for _ in 0..2 {
+            assert!(!cursor.next().unwrap() && !cursor.valid());
+            assert!(cursor.key().is_empty() && cursor.value().is_empty());
+        }
+        let all: Vec<(Bytes, Bytes)> = table.iter().collect::<Result<_>>().unwrap();
+        assert!(
+            all.iter()
+                .map(|(k, v)| (&k[..], &v[..]))
+                .eq(sample.entries.iter().map(|(k, v)| (&k[..], &v[..])))
+        );
+    }
+}
+
+#[test]
+fn a_cursor_goes_to_the_first_entry_at_or_after_any_key() {
+    for sample in samples() {
+        let table = sample.open();
+        // One cursor for all, so that each seek starts where the last one ended.
+        let mut cursor = table.cursor();
+        let mut targets = absent(&sample);
+        targets.extend(sample.entries.iter().map(|(key, _)| key.clone()));
+        if !sample.name.starts_with("versions") {
+            targets.extend([vec![], vec![0], vec![0xff; 300]]);
+            let at_or_after = |target: &[u8]| sample.entries.iter().position(|(key, _)| &key[..] >= target);
+            for target in &targets {
+                check_seek(&mut cursor, &sample, target, at_or_after(target));
+            }
+        } else {
+            for (index, (key, _)) in sample.entries.iter().enumerate() {
+                check_seek(&mut cursor, &sample, key, Some(index));
+            }
+        }
+        assert_eq!(cursor.seek_to_first().unwrap(), !sample.entries.is_empty());
+        assert_eq!(cursor.key(), sample.entries.first().map_or(&[][..], |(key, _)| key));
+    }
+}
+
+fn check_seek(cursor: &mut Cursor<'_, Bytes>, sample: &Sample, target: &[u8], expected: Option<usize>) {
+    assert_eq!(cursor.seek(target).unwrap(), expected.is_some(), "{} {target:x?}", sample.name);
+    assert_eq!(cursor.valid(), expected.is_some());
+    let Some(index) = expected else { return assert!(!cursor.next().unwrap()) };
+    assert_eq!(cursor.key(), sample.entries[index].0, "{}", sample.name);
+    let next = sample.entries.get(index + 1).map(|(key, _)| &key[..]);
+    assert_eq!(cursor.next().unwrap().then(|| cursor.key()), next, "{}", sample.name);
+}
+
+#[test]
+fn absent_keys_are_not_found_and_mostly_denied() {
+    for sample in samples() {
+        let table = sample.open();
+        let absent = absent(&sample);
+        let mut passed = 0;
+        for key in &absent {
+            assert_eq!(table.get(key).unwrap(), None, "{}", sample.name);
+            let may_contain = table.may_contain(key).unwrap();
+            passed += usize::from(may_contain);
+            // A lookup that the filter denies finds nothing, not even a later key.
+            if !may_contain {
+                assert_eq!(table.get_entry(key).unwrap(), None, "{}", sample.name);
+            }
+        }
+        if absent.len() >= 100 && (sample.name.contains("bloom10") || sample.name.contains("bloom20")) {
+            assert!(passed * 10 < absent.len(), "{}: {passed} of {}", sample.name, absent.len());
+        }
+    }
+}
+
+#[test]
+fn keys_equal_to_an_index_separator_are_found() {
+    let mut equal = 0;
+    for sample in samples() {
+        let table = sample.open();
+        let mut index = table.index();
+        while index.next().unwrap() {
+            if sample.entries.iter().any(|(key, _)| key == index.key()) {
+                equal += 1;
+                assert!(table.get(index.key()).unwrap().is_some(), "{}", sample.name);
+                assert!(table.cursor().seek(index.key()).unwrap());
+            }
+        }
+    }
+    assert!(equal > 50, "the test data no longer has such keys: {equal}");
+}

@@ -1,0 +1,24 @@
+//! Reading sound tables: those LevelDB wrote, entry by entry, and what reading takes.
+
+mod entries;
+mod reads;
+mod surface;
+mod versions;
+
+use crate::tables::Sample;
+
+/// Keys that are in no table: before, after and beside the stored ones.
+fn absent(sample: &Sample) -> Vec<Vec<u8>> {
+    let changed = sample.entries.iter().flat_map(|(key, _)| {
+        // Internal keys end in eight bytes of their own, which stay.
+        let end = if sample.name.starts_with("versions") { key.len() - 8 } else { key.len() };
+        let longer = [&key[..end], b"\x02!", &key[end..]].concat();
+        let mut other = key.clone();
+        if let Some(byte) = other[..end].last_mut() {
+            *byte ^= 0x55;
+        }
+        [longer, other]
+    });
+    let stored = |key: &Vec<u8>| sample.entries.iter().any(|(stored, _)| stored == key);
+    changed.filter(|key| !stored(key)).collect()
+}
