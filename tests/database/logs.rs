@@ -47,6 +47,16 @@ fn behind_damage_there_may_be_data() {
     assert!(batch_has_writes(&file[..]).unwrap());
 }
 
+#[test]
+fn of_several_defects_the_first_is_told() {
+    let mut damaged = fragment(FULL, BATCH);
+    damaged[0] ^= 1;
+    let mut file = damaged.clone();
+    file.resize(BLOCK, 0);
+    file.extend(damaged);
+    assert!(matches!(batch_has_writes(&file[..]), Err(Error::Corrupt { offset: 0, .. })));
+}
+
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_batch_too_long_to_be_read_counts() {

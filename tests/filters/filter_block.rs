@@ -560,6 +560,20 @@ fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
     }
 }
 
+/// Those before it have been hashed by then.
+#[test]
+fn a_key_without_a_hash_leaves_the_builder_as_it_was() {
+    let mut builder = FilterBlockBuilder::new(Partly);
+    builder.add_hash(KeyHash::new(1)).unwrap();
+    ["a", "b", "-"].iter().for_each(|key| builder.add_key(key.as_bytes()));
+    let before = format!("{builder:?}");
+    assert!(before.contains("pending_keys: 4"), "{before}");
+    for _ in 0..2 {
+        assert!(matches!(builder.finish(), Err(Error::HashUnsupported { .. })));
+        assert_eq!(format!("{builder:?}"), before);
+    }
+}
+
 /// Keys beside hashes are hashed anew each time the filter is made, and stay keys until it is.
 #[test]
 fn keys_and_hashes_of_a_block_that_does_not_fit_stay_as_they_are() {

@@ -63,6 +63,14 @@ fn measured_rates_with_rounding_up_are_predicted_from_the_bits_there() {
 }
 
 #[test]
+fn an_empty_filter_is_not_estimated_to_hold_minus_zero_keys() {
+    for (bits, probes) in [(64, 1), (1 << 20, 7)] {
+        let count = AtomicBloomFilter::new(bits, probes).unwrap().estimated_count();
+        assert_eq!(format!("{count}"), "0");
+    }
+}
+
+#[test]
 fn a_atomic_filter_estimates_its_rate_and_count() {
     let shared = AtomicBloomFilter::with_capacity(13_000, 10).unwrap();
     assert_eq!((shared.estimated_count(), shared.estimated_false_positive_rate()), (0.0, 0.0));

@@ -6,7 +6,7 @@ use filterblock::{Error, Result};
 
 use crate::encode::encode;
 use crate::reference;
-use crate::tables::{Crafted, Entry, Place, entry_block, handle};
+use crate::tables::{Crafted, Entry, Place, entry_block, handle, varint};
 
 const CODECS: [Codec; 4] = [Codec::Zstd, Codec::Zlib, Codec::Deflate, Codec::Lz4];
 
@@ -327,6 +327,48 @@ fn a_mark_alone_does_not_decide() {
     let stored = encode(Codec::Lz4, &plain);
     assert_eq!(stored[..4], [0x78, 0x9c, 0, 0]);
     assert_eq!(codec_of(&table(&stored, 2, 1 << 20)).unwrap(), Codec::Lz4);
+}
+
+/// The first four bytes of deflate data may be a length that LZ4 data of this size can have, and that is beyond the limit.
+#[cfg(feature = "zlib")]
+#[test]
+fn deflate_data_that_would_be_too_long_as_lz4_are_read() {
+    let plain = contents(600);
+    // Stored as it is, with the length and its complement before it.
+    let part = |last: u8, bytes: &[u8]| {
+        let len = bytes.len() as u16;
+        [&[last][..], &len.to_le_bytes(), &(!len).to_le_bytes(), bytes].concat()
+    };
+    let (first, rest) = plain.split_at(255);
+    let stored = [part(0, first), part(1, rest)].concat();
+    assert_eq!(stored[..4], [0, 0xff, 0, 0]);
+    let limit = 4096;
+    assert!(limit < 0xff00 && 0xff00 <= 255 * (stored.len() - 4));
+    let table = table(&stored, 2, limit);
+    assert_eq!(codec_of(&table).unwrap(), Codec::Deflate);
+    assert!(table.get(b"key").unwrap().is_some());
+}
+
+/// Compressed, with keys that share bytes, the index may be many times as large as the file.
+#[cfg_attr(miri, ignore = "compresses, which takes large tables")]
+#[test]
+fn keys_of_the_index_may_be_longer_than_a_small_file() {
+    let keys = ["a", "b"].map(|end| "k".repeat(20_000) + end);
+    let mut crafted = Crafted::default();
+    let mut snappy = |contents: &[u8]| crafted.block_of_type(&encode(Codec::Snappy, contents), 1);
+    let [first, second] = keys.each_ref().map(|key| handle(snappy(&entry_block(&[(key, "value")]))));
+    let mut index =
+        [&[0][..], &varint(20_001), &varint(first.len() as u64), keys[0].as_bytes(), &first].concat();
+    index.extend([&varint(20_000)[..], &[1], &varint(second.len() as u64), b"b", &second].concat());
+    index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    let index = snappy(&index);
+    let metaindex = crafted.entries::<&str, &str>(&[]);
+    let file = crafted.footer(metaindex, index);
+    assert!(file.len() < 10_000, "{} bytes", file.len());
+    let table = Table::open(file, &ReadOptions::default()).unwrap();
+    for key in &keys {
+        assert_eq!(table.get(key.as_bytes()).unwrap().unwrap(), "value");
+    }
 }
 
 #[test]

@@ -106,6 +106,25 @@ fn a_walk_holds_one_block_at_a_time() {
     assert!(bytes < largest as usize + 200, "{bytes} for blocks of at most {largest}");
 }
 
+/// The buffer for a block's contents serves for the next block, unless that would waste more than half of it.
+#[test]
+fn a_value_of_a_small_block_does_not_keep_the_memory_of_a_large_one() {
+    let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default());
+    builder.add(b"large", &[b'v'; 1 << 20]).unwrap();
+    builder.add(b"small", &[b'v'; 5000]).unwrap();
+    let (file, _) = builder.finish().unwrap();
+    let before = held();
+    let value = {
+        let table = Table::open(&file[..], &ReadOptions::default()).unwrap();
+        let mut cursor = table.cursor();
+        assert!(cursor.next().unwrap() && cursor.next().unwrap());
+        assert_eq!(cursor.key(), b"small");
+        cursor.value_bytes()
+    };
+    let held = held() - before;
+    assert!(value.len() == 5000 && (5000..12_000).contains(&held), "{held} bytes");
+}
+
 #[test]
 fn an_open_table_keeps_what_it_says() {
     for sample in samples() {

@@ -6,7 +6,7 @@ use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, LegacyBloomPolicy, LegacyHash};
 use serde_json::{Value, json};
 
-use super::tables::{Crafted, testdata};
+use super::tables::{Crafted, entry_block, testdata};
 use super::*;
 
 fn report(path: &Path) -> Value {
@@ -29,6 +29,18 @@ fn codecs_are_named_by_what_the_blocks_hold() {
     ] {
         assert_eq!(relative(name)["compression"], json!([codec]), "{name}");
     }
+}
+
+#[test]
+fn two_types_of_one_codec_are_named_once() {
+    let folder = folder();
+    let mut crafted = Crafted::default();
+    let [first, second] = [(2, "a"), (4, "b")].map(|(id, key)| {
+        let block = entry_block(&[(key, "value".repeat(20))]);
+        crafted.block_of_type(&miniz_oxide::deflate::compress_to_vec(&block, 6), id)
+    });
+    let path = file(&folder, "1.ldb", crafted.finish(&[(b"a", first), (b"b", second)], &[]));
+    assert_eq!(report(&path)["compression"], json!(["deflate"]));
 }
 
 #[test]

@@ -52,6 +52,18 @@ fn the_table_itself_is_not_replaced() {
     assert_eq!(fs::read(&path).unwrap(), contents);
 }
 
+#[test]
+fn the_table_is_known_by_whatever_name_it_is_read() {
+    let folder = folder();
+    let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
+    let path = file(&folder, "1.ldb", &contents);
+    fs::create_dir(folder.path().join("below")).unwrap();
+    let other = folder.path().join("below").join("..").join("1.ldb");
+    let run = run(&args!["extract", other, "-o", path]).expect(2);
+    assert!(run.err.contains("expected a file other than the one that is read"), "{run:?}");
+    assert_eq!(fs::read(&path).unwrap(), contents);
+}
+
 #[cfg(unix)]
 #[test]
 fn what_a_link_stands_for_is_replaced_and_devices_are_not() {

@@ -90,6 +90,19 @@ fn totals_by_level_weigh_tables_by_their_keys() {
 }
 
 #[test]
+fn the_keys_of_a_level_are_not_exact_where_a_table_cannot_be_read() {
+    let copy = levels();
+    let keys = |status| {
+        let out = run(&args!["inspect", copy.path()]).expect(status).out;
+        let level = out.lines().find(|line| line.starts_with("       1 ")).expect(&out).to_owned();
+        level.split_whitespace().nth(5).unwrap().to_owned()
+    };
+    assert_eq!(keys(0), "215");
+    file(&copy, "000007.ldb", [0; 5000]);
+    assert_eq!(keys(1), "~0");
+}
+
+#[test]
 fn without_a_manifest_there_are_no_levels() {
     let copy = levels();
     fs::remove_file(copy.path().join("CURRENT")).unwrap();

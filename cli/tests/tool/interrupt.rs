@@ -49,6 +49,19 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 #[test]
+fn a_file_that_appears_while_a_table_is_built_is_not_replaced() {
+    let folder = folder();
+    let output = folder.path().join("new.ldb");
+    let (child, input) = begin(command(&args!["build", "-", output]), folder.path());
+    std::fs::write(&output, "precious").unwrap();
+    drop(input);
+    let run = finish(child).expect(2);
+    assert!(run.err.contains("new.ldb: "), "{run:?}");
+    assert_eq!(std::fs::read(&output).unwrap(), b"precious");
+    assert_eq!(names(folder.path()), ["new.ldb"]);
+}
+
+#[test]
 fn a_signal_leaves_no_temporary_file_and_ends_the_program_as_it_would_have() {
     let signals = [("HUP", 1), ("INT", 2), ("TERM", TERM)];
     for (signal, number) in signals.into_iter().filter(|&(_, number)| !is_ignored(number)) {

@@ -199,6 +199,19 @@ fn a_full_disk_is_reported() {
 }
 
 #[test]
+fn where_both_go_messages_come_behind_the_results_before_them() {
+    let path = table("words-4096-unfiltered.ldb");
+    let both = tempfile::NamedTempFile::new().unwrap();
+    let stream = || Stdio::from(both.as_file().try_clone().unwrap());
+    let arguments = args!["verify", "--json", path, path];
+    let status = command(&arguments).stdout(stream()).stderr(stream()).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+    let text = std::fs::read_to_string(both.path()).unwrap();
+    let is_result: Vec<bool> = text.lines().map(|line| line.starts_with('{')).collect();
+    assert_eq!(is_result, [false, true, false, true], "{text}");
+}
+
+#[test]
 fn colours_only_where_they_are_wanted() {
     let path = table("words-4096-bloom1.ldb");
     let plain = run(&args!["inspect", path, path]).out;

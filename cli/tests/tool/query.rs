@@ -144,6 +144,17 @@ fn the_index_picks_one_block() {
     assert!(run.out.contains(" by the index (its filter errs with a chance of 0."), "{run:?}");
 }
 
+/// As LevelDB, which looks into the first block whose entry is not below the key.
+#[test]
+fn of_equal_index_entries_the_first_is_taken() {
+    let folder = folder();
+    let mut crafted = Crafted::default();
+    let [first, second] = ["a", "b"].map(|key| crafted.entries(&[(key, "value")]));
+    let path = file(&folder, "1.ldb", crafted.finish(&[(b"b", first), (b"b", second)], &[]));
+    let answer = run(&args!["query", "--json", "--comparator", "bytewise", path, "a"]).expect(0).one();
+    assert_eq!((&answer["by_index"], &answer["blocks"]), (&json!(true), &json!([first.0])));
+}
+
 #[test]
 fn keys_beyond_the_index_are_not_there() {
     let answer = |name: &str| {

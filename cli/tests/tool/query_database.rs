@@ -77,6 +77,27 @@ fn a_log_that_is_not_empty_makes_query_unsure() {
 }
 
 #[test]
+fn without_a_manifest_that_can_be_read_every_log_counts() {
+    let copy = folder();
+    file(&copy, "CURRENT", "MANIFEST-000008\n");
+    file(&copy, "MANIFEST-000008", "damaged");
+    file(&copy, "000003.log", "some writes");
+    let run = run(&args!["query", copy.path(), "key"]).expect(2);
+    assert!(run.err.contains("000003.log: the newest writes may be in this log"), "{run:?}");
+}
+
+#[test]
+fn a_log_has_a_number() {
+    let copy = folder();
+    fs::copy(table("single-4096-bloom10.ldb"), copy.path().join("000005.ldb")).unwrap();
+    file(&copy, "notes.log", "no writes");
+    run(&args!["query", copy.path(), "key"]).quiet();
+    file(&copy, "000004.log", "some writes");
+    let run = run(&args!["query", copy.path(), "key"]);
+    assert!(run.err.contains("000004.log: the newest writes may be in this log"), "{run:?}");
+}
+
+#[test]
 fn paths_come_from_a_list_too() {
     let folder = folder();
     let (levels, reversed) = (database("levels"), database("reversed"));

@@ -293,6 +293,20 @@ fn what_cannot_be_looked_at_is_status_2() {
 }
 
 #[test]
+fn what_cannot_be_looked_at_outweighs_findings() {
+    let folder = folder();
+    let denying = file(&folder, "denying.ldb", filtered(|filter| filter[..10].fill(0)));
+    let missing = folder.path().join("missing.ldb");
+    run(&args!["verify", "--json", denying]).expect(1);
+    for paths in [[&denying, &missing], [&missing, &denying]] {
+        let reports = run(&args!["verify", "--json", paths[0], paths[1]]).expect(2).json();
+        let mut found: Vec<_> = reports.iter().map(|report| report["status"].as_str().unwrap()).collect();
+        found.sort_unstable();
+        assert_eq!(found, ["findings", "unreadable"]);
+    }
+}
+
+#[test]
 fn as_much_may_be_decoded_as_is_allowed_and_no_more() {
     let mut crafted = Crafted::default();
     let block = entry_block(&[(b"key", b"value"), (b"kez", b"value")]);
@@ -415,6 +429,15 @@ fn bytes_that_are_in_no_block_are_noted() {
             file(&folder, "table.ldb", crafted.finish(&[(b"z", data)], &[(name, place.unwrap_or(unknown))]));
         assert_eq!(note(&verify(&path)), expected);
     }
+}
+
+#[test]
+fn bytes_of_a_block_that_cannot_be_read_are_not_said_to_be_in_none() {
+    let mut contents = Parts::default().table();
+    contents[5] ^= 1;
+    let folder = folder();
+    let out = run(&args!["verify", file(&folder, "table.ldb", contents)]).expect(1).out;
+    assert!(out.contains("checksum at offset ") && !out.contains("in none of its blocks"), "{out}");
 }
 
 #[test]

@@ -188,6 +188,21 @@ fn folders_below_folders() {
     assert!(!below.err.contains("there are no tables"), "{below:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn links_to_folders_are_not_followed_on_the_way_down() {
+    let (inside, outside) = (folder(), folder());
+    let contents = fs::read(testdata("tables", "single-4096-bloom10.ldb")).unwrap();
+    file(&outside, "1.ldb", &contents);
+    fs::create_dir(inside.path().join("below")).unwrap();
+    let below = inside.path().join("below").join("2.ldb");
+    fs::write(&below, contents).unwrap();
+    std::os::unix::fs::symlink(outside.path(), inside.path().join("link")).unwrap();
+    std::os::unix::fs::symlink(inside.path(), inside.path().join("below").join("up")).unwrap();
+    let report = run(&args!["verify", "--json", "--recursive", inside.path()]).expect(0).one();
+    assert_eq!(report["path"], below.to_str().unwrap());
+}
+
 /// Moves table 7 to the level of table 5, which has the same keys, by one more record.
 #[test]
 fn tables_that_overlap_on_a_level_below_0() {
@@ -327,6 +342,16 @@ fn what_a_writer_left_unfinished_is_no_finding() {
     fs::remove_file(copy.path().join("CURRENT")).unwrap();
     fs::remove_file(copy.path().join("MANIFEST-000008")).unwrap();
     assert_eq!(findings(&verify(copy.path(), 1), "000099.ldb")[0].0, "not-a-table");
+}
+
+#[test]
+fn a_live_table_that_is_not_whole_is_a_finding() {
+    let copy = levels();
+    let whole = fs::read(copy.path().join("000007.ldb")).unwrap();
+    file(&copy, "000007.ldb", &whole[..whole.len() / 2]);
+    let found = findings(&verify(copy.path(), 1), "000007.ldb");
+    let codes: Vec<_> = found.iter().map(|(code, ..)| code.as_str()).collect();
+    assert_eq!(codes, ["not-a-table", "table-size"]);
 }
 
 /// Its last keys were not seen, so that nothing is known of them.

@@ -1,0 +1,201 @@
+//! The two files that a person edits: the faults, and the tests that are likely to notice them.
+
+use std::path::Path;
+
+/// One fault of `faults.txt`.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    /// What is wrong.
+    pub(crate) name: String,
+    /// The file, from the project's root.
+    pub(crate) path: String,
+    /// The line of `faults.txt` that names the file.
+    pub(crate) path_line: usize,
+    /// The text as it stands in the file.
+    pub(crate) context: String,
+    /// Where in `context` the part lies that is switched, in bytes.
+    pub(crate) part: std::ops::Range<usize>,
+    /// What that part becomes.
+    pub(crate) replacement: String,
+}
+
+/// Reads `faults.txt`.
+pub(crate) fn faults(text: &str) -> Result<Vec<Fault>, String> {
+    let mut faults = Vec::new();
+    let mut entry: Option<Entry> = None;
+    for (index, line) in text.lines().enumerate() {
+        let wrong = |what: &str| format!("faults.txt, line {}: {what}: {line}", index + 1);
+        if let Some(name) = line.strip_prefix("== ") {
+            faults.extend(entry.take().map(Entry::finish).transpose()?);
+            entry = Some(Entry { name: name.to_owned(), line: index, ..Entry::default() });
+        } else if line.is_empty() || line.starts_with('#') {
+        } else if let Some(entry) = &mut entry {
+            if let Some(part) = text_of(line, '-') {
+                entry.context.push(part);
+            } else if let Some(part) = text_of(line, '+') {
+                entry.replacement.push(part);
+            } else if entry.path.is_empty() {
+                (entry.path, entry.line) = (line.to_owned(), index);
+            } else {
+                return Err(wrong("expected - or +"));
+            }
+        } else {
+            return Err(wrong("expected =="));
+        }
+    }
+    faults.extend(entry.map(Entry::finish).transpose()?);
+    Ok(faults)
+}
+
+/// What follows a mark at the start of a line.
+fn text_of(line: &str, mark: char) -> Option<&str> {
+    let rest = line.strip_prefix(mark)?;
+    if rest.is_empty() { Some("") } else { rest.strip_prefix(' ') }
+}
+
+/// The lines of one fault.
+#[derive(Default)]
+struct Entry<'a> {
+    name: String,
+    path: String,
+    line: usize,
+    context: Vec<&'a str>,
+    replacement: Vec<&'a str>,
+}
+
+impl Entry<'_> {
+    fn finish(self) -> Result<Fault, String> {
+        let Self { name, path, line, .. } = self;
+        if path.is_empty() || self.context.is_empty() || self.replacement.is_empty() {
+            return Err(format!("faults.txt: expected a file, - and + under \"{name}\""));
+        }
+        let (context, replacement) = (self.context.join("\n"), self.replacement.join("\n"));
+        let (context, part) = match (context.split_once('«'), context.split_once('»')) {
+            (Some((before, rest)), Some(_)) => match rest.split_once('»') {
+                Some((part, after)) => {
+                    let at = before.len()..before.len() + part.len();
+                    (format!("{before}{part}{after}"), at)
+                }
+                None => return Err(format!("faults.txt: expected « before » under \"{name}\"")),
+            },
+            (None, None) => {
+                let all = 0..context.len();
+                (context, all)
+            }
+            _ => return Err(format!("faults.txt: expected « with » under \"{name}\"")),
+        };
+        Ok(Fault { name, path, path_line: line, context, part, replacement })
+    }
+}
+
+/// A line of `tests.txt`.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// A file or a folder, from the project's root.
+    pub(crate) path: String,
+    /// Whether the faults are in code for AVX2.
+    pub(crate) is_for_avx2: bool,
+    /// The likeliest first.
+    pub(crate) tests: Vec<Selection>,
+}
+
+/// How the copy is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Build {
+    /// The library without features: no tables, and code for all processors.
+    Portable,
+    /// Library and tool with all features.
+    Full,
+}
+
+/// The tests of a program whose names contain `filter`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Selection {
+    pub(crate) build: Build,
+    pub(crate) program: String,
+    pub(crate) filter: String,
+}
+
+impl std::fmt::Display for Selection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.build == Build::Portable {
+            f.write_str("portable ")?;
+        }
+        f.write_str(&self.program)?;
+        if self.filter.is_empty() { Ok(()) } else { write!(f, "::{}", self.filter) }
+    }
+}
+
+/// Reads `tests.txt`.
+pub(crate) fn rows(text: &str) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let wrong = |what: &str| format!("tests.txt, line {}: expected {what}: {line}", index + 1);
+        let mut words = line.split_whitespace();
+        let path = words.next().unwrap_or_default().to_owned();
+        let (mut build, mut is_for_avx2, mut tests) = (None, false, Vec::new());
+        for word in words {
+            match (word, build) {
+                ("portable", _) => build = Some(Build::Portable),
+                ("full", _) => build = Some(Build::Full),
+                ("avx2", _) => (build, is_for_avx2) = (Some(Build::Full), true),
+                (_, Some(build)) => tests.push(selection(build, word)),
+                (_, None) => return Err(wrong("portable, full or avx2 behind the path")),
+            }
+        }
+        if tests.is_empty() {
+            return Err(wrong("tests"));
+        }
+        rows.push(Row { path, is_for_avx2, tests });
+    }
+    Ok(rows)
+}
+
+fn selection(build: Build, word: &str) -> Selection {
+    let (program, filter) = word.split_once("::").unwrap_or((word, ""));
+    Selection { build, program: program.to_owned(), filter: filter.to_owned() }
+}
+
+/// The row for a file: its own, or that of the nearest folder.
+pub(crate) fn row<'a>(rows: &'a [Row], path: &str) -> Option<&'a Row> {
+    rows.iter().filter(|row| Path::new(path).starts_with(&row.path)).max_by_key(|row| row.path.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_has_a_file_a_text_and_what_a_part_of_it_becomes() {
+        let text = "# why\n\n== wrong\nsrc/a.rs\n- if «a < b» {\n-     c\n+ a <= b\n\n== gone\nsrc/b.rs\n- d();\n+\n";
+        let faults = faults(text).unwrap();
+        assert_eq!((faults.len(), faults[0].path_line, &*faults[1].path), (2, 3, "src/b.rs"));
+        assert_eq!(faults[0].context, "if a < b {\n    c");
+        assert_eq!(&faults[0].context[faults[0].part.clone()], "a < b");
+        assert_eq!((&*faults[1].replacement, faults[1].part.clone()), ("", 0..4));
+    }
+
+    #[test]
+    fn what_is_incomplete_is_refused() {
+        for text in
+            ["a", "== x\na\n- b", "== x\na\n+ b", "== x\n- a\n+ b", "== x\na\nb\n", "== x\na\n- «b\n+ c"]
+        {
+            assert!(faults(text).is_err(), "{text}");
+        }
+        for text in ["src/ full", "src/ some tests"] {
+            assert!(rows(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_folder_decides() {
+        let rows = rows("src portable a\nsrc/table full b::c\n").unwrap();
+        let found = |path| row(&rows, path).map(|row| row.tests[0].to_string());
+        assert_eq!(found("src/table/x.rs").as_deref(), Some("b::c"));
+        assert_eq!(found("src/tables.rs").as_deref(), Some("portable a"));
+        assert_eq!(found("cli/src/x.rs"), None);
+    }
+}

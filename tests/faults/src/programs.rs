@@ -1,0 +1,151 @@
+//! The test programs: building them, and running them with a fault switched on.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use crate::catalogue::Selection;
+
+/// Faults may ask for memory without end: no test program gets more than this, in KiB.
+const MEMORY: &str = "8388608";
+
+/// A test program and the folder that it runs in.
+#[derive(Debug)]
+pub(crate) struct Program {
+    path: PathBuf,
+    folder: PathBuf,
+    /// Of the tool, not of the library.
+    pub(crate) is_tools: bool,
+}
+
+/// The test programs of a build by name: that of their file in `tests`, and of the crate for unit tests.
+pub(crate) type Programs = BTreeMap<String, Program>;
+
+/// Builds all test programs of `copy`. On failure returns what cargo wrote.
+pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Programs, String> {
+    let output = Command::new("cargo")
+        .args(["test", "--offline", "--no-run"])
+        .args(arguments)
+        .current_dir(copy)
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_TERM_COLOR", "never")
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_PROFILE_TEST_DEBUG", "0")
+        // Switches make conditions constant and code unreachable, and modules public.
+        .env("RUSTFLAGS", "--cap-lints allow")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .map_err(|error| format!("cargo: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        return Err(text);
+    }
+    // `  Executable tests/keys.rs (target/debug/deps/keys-0123456789abcdef)`
+    let listed = text.lines().filter_map(|line| {
+        let (source, path) =
+            line.trim_start().strip_prefix("Executable ")?.strip_suffix(')')?.split_once(" (")?;
+        let path = copy.join(path);
+        let (name, _) = path.file_name()?.to_str()?.rsplit_once('-')?;
+        let is_library = name == "filterblock" || name == "filterblock_cli";
+        // The program itself has no tests, and its name is the library's.
+        if is_library && source != "unittests src/lib.rs" {
+            return None;
+        }
+        Some((name.to_owned(), path))
+    });
+    let cli = copy.join("cli");
+    let programs: Programs = listed
+        .map(|(name, path)| {
+            let is_tools = name == "filterblock_cli"
+                || cli.join("tests").join(&name).is_dir()
+                || cli.join("tests").join(format!("{name}.rs")).is_file();
+            let folder = if is_tools { cli.clone() } else { copy.to_owned() };
+            (name, Program { path, folder, is_tools })
+        })
+        .collect();
+    if programs.is_empty() { Err(format!("cargo named no test programs:\n{text}")) } else { Ok(programs) }
+}
+
+/// How a run of tests ended.
+pub(crate) enum Outcome {
+    /// So many tests passed.
+    Passed(u64),
+    /// This test failed.
+    Failed(String),
+    /// The program ended like this, and no test had failed.
+    Broken(String),
+    /// It was stopped after this time.
+    Hung(Duration),
+}
+
+impl Program {
+    /// Runs the selected tests with a fault, or none (0), up to the first failure.
+    pub(crate) fn run(
+        &self,
+        selection: &Selection,
+        fault: usize,
+        temporary: &Path,
+        limit: Duration,
+    ) -> Outcome {
+        let started = Command::new("sh")
+            .args(["-c", "ulimit -v $0; exec \"$@\"", MEMORY])
+            .arg(&self.path)
+            .args((!selection.filter.is_empty()).then_some(&selection.filter))
+            .current_dir(&self.folder)
+            .env("FILTERBLOCK_FAULT", fault.to_string())
+            .env("TMPDIR", temporary)
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn();
+        match started {
+            Ok(child) => watch(child, limit),
+            Err(error) => Outcome::Broken(format!("{}: {error}", self.path.display())),
+        }
+    }
+}
+
+fn watch(mut child: Child, limit: Duration) -> Outcome {
+    let end = Instant::now() + limit;
+    let (to, lines) = mpsc::channel();
+    if let Some(out) = child.stdout.take() {
+        std::thread::spawn(move || {
+            BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| to.send(line))
+        });
+    }
+    let mut passed = 0;
+    let outcome = loop {
+        match lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(line) => {
+                let Some(result) = line.strip_prefix("test ") else { continue };
+                if let Some((test, "FAILED")) = result.rsplit_once(" ... ") {
+                    break Outcome::Failed(test.trim_end_matches(" - should panic").to_owned());
+                }
+                passed += u64::from(result.ends_with(" ... ok"));
+            }
+            Err(RecvTimeoutError::Timeout) => break Outcome::Hung(limit),
+            Err(RecvTimeoutError::Disconnected) => {
+                return match child.wait() {
+                    Ok(status) if status.success() => Outcome::Passed(passed),
+                    Ok(status) => Outcome::Broken(status.to_string()),
+                    Err(error) => Outcome::Broken(error.to_string()),
+                };
+            }
+        }
+    };
+    // With all that it has started.
+    let group = format!("-{}", child.id());
+    let stopped = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+    if stopped.is_err() {
+        drop(child.kill());
+    }
+    drop(child.wait());
+    outcome
+}
