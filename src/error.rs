@@ -1,5 +1,5 @@
-//! The library's one error type, grouped by who is at fault: the system below, the file, a limit
-//! that the caller set, the caller, or the caller's filter policy.
+//! The library's one error type, grouped by who is at fault: the system below, the file, a limit of
+//! the caller's, the caller, or the caller's filter policy.
 
 use std::borrow::Cow;
 use std::io;

@@ -10,7 +10,7 @@ const MAX_QUOTED: usize = 48;
 ///
 /// Text in UTF-8 stays as it is. A quote or a backslash gets a backslash before it. Control
 /// characters, line and paragraph separators, marks that change the direction of text, and bytes
-/// that are not UTF-8 are shown as `\xNN`, byte by byte. The escaping is reversible.
+/// outside UTF-8 are shown as `\xNN`, byte by byte. The escaping is reversible.
 ///
 /// ```
 /// assert_eq!(filterblock::escape("schlüssel 世界".as_bytes()).to_string(), "schlüssel 世界");
