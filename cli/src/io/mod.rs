@@ -1,7 +1,7 @@
 //! The system around the program: paths and files, the terminal, signals.
 
 pub(crate) mod console;
-pub(crate) mod database;
+pub(crate) mod folder;
 pub(crate) mod input;
 mod interrupt;
 pub(crate) mod paths;
