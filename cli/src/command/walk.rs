@@ -4,7 +4,8 @@ use std::io;
 use std::path::Path;
 
 use crate::io::console::Console;
-use crate::io::folder::{self, Folder, FolderCache, Source};
+use crate::io::folder::{self, Folder, Source};
+use crate::io::folder_cache::FolderCache;
 use crate::io::paths::Given;
 
 /// A command that goes from table to table.

@@ -2,6 +2,7 @@
 
 pub(crate) mod console;
 pub(crate) mod folder;
+pub(crate) mod folder_cache;
 pub(crate) mod input;
 mod interrupt;
 pub(crate) mod paths;

@@ -10,7 +10,8 @@ use filterblock::Error;
 
 use crate::audit::verify::finding::{Code, Finding};
 use crate::audit::verify::verdict::Verdict;
-use crate::io::folder::{self, Folder, FolderCache, Source};
+use crate::io::folder::{self, Folder, Source};
+use crate::io::folder_cache::FolderCache;
 use crate::io::input::PathError;
 use crate::io::paths::Given;
 
