@@ -7,6 +7,7 @@ mod key_order;
 mod query;
 mod shell;
 mod verify;
+mod walk;
 
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 

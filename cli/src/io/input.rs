@@ -1,29 +1,9 @@
-//! The tables and database folders that paths given on the command line stand for.
+//! Opening files as they are, and the reasons why a path cannot be looked at.
 
-use std::ffi::OsStr;
 use std::fmt::{self, Display};
 use std::fs::{self, File, FileType, Metadata};
 use std::io;
-use std::path::{Path, PathBuf};
-
-/// A table, or a database folder.
-#[derive(Debug)]
-pub(crate) enum Source {
-    File,
-    Folder(Folder),
-}
-
-/// A database folder.
-#[derive(Debug, Default)]
-pub(crate) struct Folder {
-    /// `.ldb` and `.sst` files in the order of their numbers.
-    pub(crate) tables: Vec<PathBuf>,
-    /// Logs that are not empty files. [`logs_with_data`](Self::logs_with_data) tells which hold
-    /// writes.
-    pub(crate) logs: Vec<PathBuf>,
-    /// Files that ought to be looked at and cannot be, and why.
-    pub(crate) skipped: Vec<(PathBuf, PathError)>,
-}
+use std::path::Path;
 
 /// The reason why a path cannot be looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,6 +18,12 @@ pub(crate) enum PathError {
 
 impl PathError {
     const REGULAR_FILE: &str = "a regular file";
+    const LINK: &str = "a symbolic link (links are followed when named)";
+
+    /// A link that was met in a folder under the name of a table or a log.
+    pub(super) const fn skipped_link() -> Self {
+        Self::Skipped { found: Self::LINK }
+    }
 
     /// Returns what was expected and what was found. `wanted`: what the caller expected of the
     /// path.
@@ -66,78 +52,8 @@ impl From<io::Error> for PathError {
     }
 }
 
-/// Finds out what `path` stands for. Symbolic links are followed.
-pub(crate) fn resolve(path: &Path) -> Result<Source, PathError> {
-    let metadata = fs::metadata(path)?;
-    if metadata.is_dir() {
-        Ok(Source::Folder(Folder::list(path)?))
-    } else if metadata.is_file() {
-        Ok(Source::File)
-    } else {
-        let expected = "a table or a database folder".to_owned();
-        Err(PathError::Unexpected { expected, found: kind(metadata.file_type()).to_owned() })
-    }
-}
-
-impl Folder {
-    /// Returns true if it holds no file of a database.
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.tables.is_empty() && self.logs.is_empty() && self.skipped.is_empty()
-    }
-
-    fn list(path: &Path) -> io::Result<Self> {
-        let mut folder = Self::default();
-        for entry in fs::read_dir(path)? {
-            match entry {
-                Ok(entry) => folder.sort_in(entry.path(), entry.metadata()),
-                // The rest of the folder stays unknown.
-                Err(error) => {
-                    let message = format!("listing the folder: {error}");
-                    folder.skipped.push((path.to_owned(), PathError::Failed(message)));
-                    break;
-                }
-            }
-        }
-        folder.tables.sort_by_cached_key(|path| order(path));
-        folder.logs.sort_by_cached_key(|path| order(path));
-        folder.skipped.sort_by_cached_key(|(path, _)| order(path));
-        Ok(folder)
-    }
-
-    /// `metadata` is the entry's own, even if it is a symbolic link.
-    fn sort_in(&mut self, path: PathBuf, metadata: io::Result<Metadata>) {
-        let extension = path.extension().and_then(OsStr::to_str);
-        let is_table = matches!(extension, Some("ldb" | "sst"));
-        let is_log = extension == Some("log") && number(&path).is_some();
-        if !is_table && !is_log {
-            return;
-        }
-        match metadata {
-            Ok(metadata) if metadata.is_file() && is_table => self.tables.push(path),
-            Ok(metadata) if metadata.is_file() => {
-                if metadata.len() > 0 {
-                    self.logs.push(path);
-                }
-            }
-            Ok(metadata) => {
-                self.skipped.push((path, PathError::Skipped { found: kind(metadata.file_type()) }));
-            }
-            Err(error) => self.skipped.push((path, failure(&error, true))),
-        }
-    }
-}
-
-fn number(path: &Path) -> Option<u64> {
-    let stem = path.file_stem()?.to_str()?;
-    stem.bytes().all(|byte| byte.is_ascii_digit()).then(|| stem.parse().ok())?
-}
-
-/// The sort key of a file: its number. Names without a number come last.
-fn order(path: &Path) -> (u64, PathBuf) {
-    (number(path).unwrap_or(u64::MAX), path.to_owned())
-}
-
-fn kind(file_type: FileType) -> &'static str {
+/// The name of a type of file that is no regular one.
+pub(super) fn kind(file_type: FileType) -> &'static str {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
@@ -150,7 +66,7 @@ fn kind(file_type: FileType) -> &'static str {
     }
     match file_type {
         _ if file_type.is_dir() => "a folder",
-        _ if file_type.is_symlink() => "a symbolic link (links are followed when named)",
+        _ if file_type.is_symlink() => PathError::LINK,
         _ => "something else",
     }
 }
@@ -173,7 +89,8 @@ pub(crate) fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
     Ok(file)
 }
 
-fn failure(error: &io::Error, listed: bool) -> PathError {
+/// `listed`: the name was found in a folder a moment ago.
+pub(super) fn failure(error: &io::Error, listed: bool) -> PathError {
     PathError::Failed(match error.kind() {
         io::ErrorKind::NotFound if listed => {
             "vanished: it was there when the folder was listed, and is gone now".to_owned()
@@ -190,29 +107,10 @@ mod tests {
     fn a_table_that_vanishes_between_listing_and_opening_is_reported_as_that() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("000005.ldb");
-        fs::write(&path, "a table").unwrap();
-        let Ok(Source::Folder(listed)) = resolve(folder.path()) else { panic!("a folder") };
-        assert_eq!(listed.tables, std::slice::from_ref(&path));
-        fs::remove_file(&path).unwrap();
         let vanished = open_file(&path, true).unwrap_err().to_string();
         assert_eq!(vanished, "vanished: it was there when the folder was listed, and is gone now");
         let named = open_file(&path, false).unwrap_err().to_string();
         // Error 2 on Unix and on Windows, each in its own words.
         assert_eq!(named, std::io::Error::from_raw_os_error(2).to_string());
-    }
-
-    #[test]
-    fn files_are_in_the_order_of_their_numbers() {
-        let folder = tempfile::tempdir().unwrap();
-        let names =
-            ["10.ldb", "2.ldb", "000001.sst", "99999999999999999999.ldb", "x.ldb", "000002.ldb", "3.txt"];
-        names.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
-        let Ok(Source::Folder(listed)) = resolve(folder.path()) else { panic!("a folder") };
-        let found: Vec<_> =
-            listed.tables.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
-        assert_eq!(
-            found,
-            ["000001.sst", "000002.ldb", "2.ldb", "10.ldb", "99999999999999999999.ldb", "x.ldb"]
-        );
     }
 }

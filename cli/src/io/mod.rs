@@ -1,7 +1,8 @@
 //! The system around the program: paths and files, the terminal, signals.
 
 pub(crate) mod console;
-pub(crate) mod database;
+pub(crate) mod folder;
+pub(crate) mod folder_cache;
 pub(crate) mod input;
 mod interrupt;
 pub(crate) mod paths;

@@ -1,7 +1,7 @@
 //! The renderers of the commands: one trait a command, one implementation a format.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
@@ -12,7 +12,7 @@ use crate::io::console::Console;
 /// A folder, before its tables are shown.
 pub(crate) struct FolderHeader<'a> {
     pub(crate) path: &'a Path,
-    pub(crate) tables: &'a [PathBuf],
+    pub(crate) tables: &'a [&'a Path],
     /// The logs with writes that are in no table yet.
     pub(crate) logs: &'a [&'a Path],
     /// The name of the order of user keys, if a MANIFEST says so.

@@ -124,3 +124,20 @@ fn of_two_files_with_one_number_one_is_live() {
     fs::remove_file(copy.path().join("000007.ldb")).unwrap();
     assert_eq!(live("000007.sst"), json!(true));
 }
+
+/// LevelDB opens the `.sst` if the `.ldb` turns out not to be readable.
+#[cfg(unix)]
+#[test]
+fn a_table_beside_one_that_cannot_be_looked_at_is_not_called_obsolete() {
+    let copy = levels();
+    let path = copy.path().join("000007.ldb");
+    fs::rename(&path, path.with_extension("sst")).unwrap();
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    let reports = run(&args!["inspect", "--json", copy.path()]).expect(2).json();
+    assert_eq!(reports.len(), 3);
+    assert!(reports[1]["path"].as_str().unwrap().ends_with("000007.sst"), "{reports:?}");
+    assert_eq!(place(&reports[1]), [&Value::Null; 4]);
+    assert_eq!((&reports[0]["live"], &reports[2]["live"]), (&json!(true), &json!(true)));
+    let verify = run(&args!["verify", copy.path()]).expect(2);
+    assert!(!verify.out.contains("obsolete"), "{verify:?}");
+}

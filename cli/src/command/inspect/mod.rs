@@ -9,14 +9,15 @@ use clap::Args;
 use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
+use super::walk::{Visitor, walk};
 use crate::audit::inspect;
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::database::{Database, DatabaseCache};
-use crate::io::input::{self, Source};
+use crate::io::folder::Folder;
+use crate::io::input;
 use crate::io::paths::Paths;
 use crate::render::format::Format;
 use crate::render::renderer::{FolderHeader, InspectRenderer};
@@ -69,7 +70,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         totals: FolderTotals::default(),
         damage: false,
         unreadable: false,
-        databases: DatabaseCache::default(),
     };
     let result = inspection.all(arguments, console);
     let status = match () {
@@ -87,80 +87,22 @@ struct Inspection {
     totals: FolderTotals,
     damage: bool,
     unreadable: bool,
-    databases: DatabaseCache,
 }
 
 impl Inspection {
     fn all(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
-        for path in arguments.paths.iter() {
-            match path {
-                Ok(path) if arguments.block => {
-                    self.bare_block(&path, arguments.policy.as_ref(), console)?;
+        let paths = &arguments.paths;
+        if arguments.block {
+            for given in paths.iter() {
+                match given {
+                    Ok(path) => self.bare_block(&path, arguments.policy.as_ref(), console)?,
+                    Err((path, error)) => self.unreadable(&path, &error.to_string(), console)?,
                 }
-                Ok(path) => self.path(&path, arguments.paths.is_recursive(), console)?,
-                Err((path, error)) => self.unreadable(&path, error, console)?,
             }
+        } else {
+            walk(paths.iter(), paths.is_recursive(), self, console)?;
         }
         self.renderer.end(console)
-    }
-
-    /// `recursive`: folders without files of a database are passed over.
-    fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
-        let folder = match input::resolve(path) {
-            Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
-            Ok(Source::Folder(folder)) => folder,
-            Ok(Source::File) => {
-                let database = self.databases.around(path, |folder, error| {
-                    self.unreadable = true;
-                    console.message_about(folder, error);
-                });
-                return self.table(path, false, database.as_deref(), console);
-            }
-            Err(error) => return self.unreadable(path, error, console),
-        };
-        for (path, error) in &folder.skipped {
-            self.unreadable = true;
-            console.message_about(path, error);
-        }
-        let database = Database::find(path).unwrap_or_else(|error| {
-            self.unreadable = true;
-            console.message_about(path, error);
-            None
-        });
-        let database = database.as_ref();
-        if let Some(database) = database {
-            self.damage |= report_damage(database, console);
-        }
-        let logs = folder.logs_with_data(database, |log, error| console.message_about(log, error));
-        self.totals = FolderTotals::default();
-        let header = FolderHeader {
-            path,
-            tables: &folder.tables,
-            logs: &logs,
-            comparator: database.and_then(Database::comparator),
-            has_records: database.is_some_and(|database| database.manifest.is_ok()),
-        };
-        self.renderer.begin_folder(&header, console)?;
-        for table in &folder.tables {
-            self.table(table, true, database, console)?;
-        }
-        self.renderer.end_folder(&self.totals, console)
-    }
-
-    fn table(
-        &mut self,
-        path: &Path,
-        listed: bool,
-        database: Option<&Database>,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let record = database.and_then(|database| database.record(path));
-        let report = match input::open_file(path, listed) {
-            Ok(file) => inspect::table(file, &self.options, record)
-                .unwrap_or_else(|error| TableReport::unreadable(error.to_string())),
-            Err(error) => TableReport::unreadable(error.to_string()).with_record(record),
-        };
-        self.show(path, &report, console)
     }
 
     /// `policy`: the one that was named.
@@ -172,12 +114,8 @@ impl Inspection {
     ) -> io::Result<()> {
         match bare_block::read(path, policy.cloned().unwrap_or_else(bare_block::default_policy)) {
             Ok(reader) => self.show(path, &inspect::bare_block(reader, policy.is_none()), console),
-            Err(message) => self.unreadable(path, message, console),
+            Err(message) => self.unreadable(path, &message, console),
         }
-    }
-
-    fn unreadable(&mut self, path: &Path, error: impl ToString, console: &mut Console) -> io::Result<()> {
-        self.show(path, &TableReport::unreadable(error.to_string()), console)
     }
 
     fn show(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
@@ -188,20 +126,63 @@ impl Inspection {
     }
 }
 
+impl Visitor for Inspection {
+    fn skipped(&mut self) {
+        self.unreadable = true;
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()> {
+        self.show(path, &TableReport::unreadable(error.to_owned()), console)
+    }
+
+    fn table(
+        &mut self,
+        path: &Path,
+        listed: bool,
+        folder: Option<&Folder>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let record = folder.and_then(|folder| folder.record(path));
+        let report = match input::open_file(path, listed) {
+            Ok(file) => inspect::table(file, &self.options, record)
+                .unwrap_or_else(|error| TableReport::unreadable(error.to_string())),
+            Err(error) => TableReport::unreadable(error.to_string()).with_record(record),
+        };
+        self.show(path, &report, console)
+    }
+
+    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
+        self.damage |= report_damage(folder, console);
+        let tables: Vec<&Path> = folder.tables().collect();
+        let logs = folder.logs_with_data(|log, error| console.message_about(log, error));
+        self.totals = FolderTotals::default();
+        let header = FolderHeader {
+            path: folder.path(),
+            tables: &tables,
+            logs: &logs,
+            comparator: folder.comparator(),
+            has_records: folder.has_records(),
+        };
+        self.renderer.begin_folder(&header, console)
+    }
+
+    fn end_folder(&mut self, console: &mut Console) -> io::Result<()> {
+        self.renderer.end_folder(&self.totals, console)
+    }
+}
+
 /// Reports what is wrong with the MANIFEST, and which tables are missing. Returns true if anything
 /// is.
-fn report_damage(database: &Database, console: &mut Console) -> bool {
+fn report_damage(folder: &Folder, console: &mut Console) -> bool {
     let mut found = false;
-    if let Err(error) = &database.manifest {
-        let path = error.path().unwrap_or(&database.folder);
-        let error = error.without_path();
+    if let Some((path, error)) = folder.manifest_error() {
         console.message_about(path, format_args!("{error}; all tables are taken to be live"));
         found = true;
     }
-    for table in database.missing() {
+    for (path, table) in folder.missing() {
         let message =
             format!("expected a table of {} bytes on level {}, found no file", table.size, table.level);
-        console.message_about(&database.path_of(table), message);
+        console.message_about(&path, message);
         found = true;
     }
     found

@@ -10,14 +10,15 @@ use clap::Args;
 use filterblock::table::ReadOptions;
 
 use super::key_order::KeyOrder;
+use super::walk::{Visitor, walk};
 use crate::audit::query;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::keys::SoughtKeys;
 use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::database::{Database, DatabaseCache};
-use crate::io::input::{self, Source};
+use crate::io::folder::Folder;
+use crate::io::input;
 use crate::io::paths::PathSources;
 use crate::render::format::Format;
 use crate::render::renderer::QueryRenderer;
@@ -105,13 +106,9 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         may_match: false,
         sound: true,
         lookup_blocks: None,
-        databases: DatabaseCache::default(),
     };
     let paths: Vec<PathBuf> = path.into_iter().map(PathBuf::from).collect();
-    let result = sources.after(&paths).try_for_each(|given| match given {
-        Ok(path) => query.path(&path, sources.is_recursive(), console),
-        Err((path, error)) => query.unread(&path, &error.to_string(), console),
-    });
+    let result = walk(sources.after(&paths), sources.is_recursive(), &mut query, console);
     let status = match () {
         () if query.may_match => 0,
         () if query.sound => EXIT_NOT_FOUND,
@@ -134,76 +131,38 @@ struct Query {
     /// For each key, the number of data blocks that a lookup in the whole database reads at most;
     /// `None` if the order of its keys is not known.
     lookup_blocks: Option<Vec<u64>>,
-    databases: DatabaseCache,
 }
 
-impl Query {
-    /// `recursive`: folders without files of a database are passed over.
-    fn path(&mut self, path: &Path, recursive: bool, console: &mut Console) -> io::Result<()> {
-        self.lookup_blocks = None;
-        let folder = match input::resolve(path) {
-            Ok(Source::Folder(folder)) if recursive && folder.is_empty() => return Ok(()),
-            Ok(Source::Folder(folder)) => folder,
-            Ok(Source::File) => {
-                let database = self.databases.around(path, |folder, error| {
-                    self.sound = false;
-                    console.message_about(folder, error);
-                });
-                return self.table(path, false, database.as_deref(), console);
-            }
-            Err(error) => return self.unread(path, &error.to_string(), console),
-        };
-        for (path, error) in &folder.skipped {
-            self.sound = false;
-            console.message_about(path, error);
+impl Visitor for Query {
+    fn skipped(&mut self) {
+        self.sound = false;
+    }
+
+    /// Answers for a table that cannot be read: all keys may be in it.
+    fn unreadable(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()> {
+        self.sound = false;
+        console.message_about(path, error);
+        for key in self.keys.given() {
+            self.renderer.answer(path, &Answer { key, blocks: None, error: Some(error) }, console)?;
         }
-        let database = Database::find(path).unwrap_or_else(|error| {
-            self.sound = false;
-            console.message_about(path, error);
-            None
-        });
-        let database = database.as_ref();
-        if let Some(Err(error)) = database.map(|database| &database.manifest) {
-            let path = error.path().unwrap_or(path);
-            console.message_about(path, format_args!("{}; all tables are asked", error.without_path()));
-        }
-        let missing = |database| Database::missing(database).map(|table| database.path_of(table));
-        for table in database.into_iter().flat_map(missing) {
-            self.unread(&table, "expected a table, as the MANIFEST has it, found no file", console)?;
-        }
-        if database.is_none() && folder.tables.is_empty() {
-            console.message_about(path, "there are no tables (.ldb, .sst) to ask");
-        }
-        for log in folder.filled_logs(database) {
-            self.sound = false;
-            console.message_about(log, "the newest writes may be in this log, which no filter covers");
-        }
-        self.lookup_blocks =
-            database.is_some_and(Database::is_bytewise).then(|| vec![0; self.keys.given().len()]);
-        for table in &folder.tables {
-            self.table(table, true, database, console)?;
-        }
-        for (key, &blocks) in self.keys.given().iter().zip(self.lookup_blocks.iter().flatten()) {
-            self.renderer.lookup_blocks(key, blocks, console)?;
-        }
-        Ok(())
+        console.flush()
     }
 
     fn table(
         &mut self,
         path: &Path,
         listed: bool,
-        database: Option<&Database>,
+        folder: Option<&Folder>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let record = database.and_then(|database| database.record(path));
+        let record = folder.and_then(|folder| folder.record(path));
         let file = match input::open_file(path, listed) {
             Ok(file) => file,
-            Err(error) => return self.unread(path, &error.to_string(), console),
+            Err(error) => return self.unreadable(path, &error.to_string(), console),
         };
         let table = match query::table(file, &self.options, &self.keys, self.is_bytewise, record) {
             Ok(table) => table,
-            Err(error) => return self.unread(path, &error.to_string(), console),
+            Err(error) => return self.unreadable(path, &error.to_string(), console),
         };
         let error = table.error.as_deref();
         if let Some(error) = error {
@@ -224,13 +183,29 @@ impl Query {
         console.flush()
     }
 
-    /// Answers for a table that cannot be read: all keys may be in it.
-    fn unread(&mut self, path: &Path, message: &str, console: &mut Console) -> io::Result<()> {
-        self.sound = false;
-        console.message_about(path, message);
-        for key in self.keys.given() {
-            self.renderer.answer(path, &Answer { key, blocks: None, error: Some(message) }, console)?;
+    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
+        if let Some((path, error)) = folder.manifest_error() {
+            console.message_about(path, format_args!("{error}; all tables are asked"));
         }
-        console.flush()
+        for (path, _) in folder.missing() {
+            self.unreadable(&path, "expected a table, as the MANIFEST has it, found no file", console)?;
+        }
+        if !folder.is_database() && folder.tables().next().is_none() {
+            console.message_about(folder.path(), "there are no tables (.ldb, .sst) to ask");
+        }
+        for log in folder.filled_logs() {
+            self.sound = false;
+            console.message_about(log, "the newest writes may be in this log, which no filter covers");
+        }
+        self.lookup_blocks = folder.is_bytewise().then(|| vec![0; self.keys.given().len()]);
+        Ok(())
+    }
+
+    fn end_folder(&mut self, console: &mut Console) -> io::Result<()> {
+        let sums = self.lookup_blocks.take();
+        for (key, blocks) in self.keys.given().iter().zip(sums.into_iter().flatten()) {
+            self.renderer.lookup_blocks(key, blocks, console)?;
+        }
+        Ok(())
     }
 }

@@ -10,8 +10,9 @@ use filterblock::Error;
 
 use crate::audit::verify::finding::{Code, Finding};
 use crate::audit::verify::verdict::Verdict;
-use crate::io::database::{Database, DatabaseCache};
-use crate::io::input::{self, Folder, PathError, Source};
+use crate::io::folder::{self, Folder, Source};
+use crate::io::folder_cache::FolderCache;
+use crate::io::input::PathError;
 use crate::io::paths::Given;
 
 /// Something to report on.
@@ -27,7 +28,8 @@ pub(super) struct TableJob {
     pub(super) path: PathBuf,
     /// The name was found in a folder.
     pub(super) listed: bool,
-    pub(super) database: Option<Arc<Database>>,
+    /// The database around it.
+    pub(super) folder: Option<Arc<Folder>>,
 }
 
 /// Turns paths into jobs. Keeps the names of one folder at a time.
@@ -36,7 +38,7 @@ pub(super) struct Jobs<I: Iterator> {
     pending: VecDeque<Job>,
     /// The size of the tables that became known since the last [`take_bytes`](Self::take_bytes).
     bytes: u64,
-    databases: DatabaseCache,
+    folders: FolderCache,
     /// Folders without tables are not reported.
     silent: bool,
 }
@@ -47,7 +49,7 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
             paths: paths.peekable(),
             pending: VecDeque::new(),
             bytes: 0,
-            databases: DatabaseCache::default(),
+            folders: FolderCache::default(),
             silent,
         }
     }
@@ -62,41 +64,34 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         self.paths.peek().is_none()
     }
 
-    fn table(&mut self, path: PathBuf, listed: bool, database: Option<Arc<Database>>) {
+    fn table(&mut self, path: PathBuf, listed: bool, folder: Option<Arc<Folder>>) {
         let len = fs::metadata(&path).map_or(0, |metadata| metadata.len());
         self.bytes = self.bytes.saturating_add(len);
-        self.pending.push_back(Job::Table(TableJob { path, listed, database }));
+        self.pending.push_back(Job::Table(TableJob { path, listed, folder }));
     }
 
     fn resolve(&mut self, path: PathBuf) {
-        match input::resolve(&path) {
+        match folder::resolve(&path) {
             Ok(Source::File) => {
-                let database = self.databases.around(&path, |folder, error| {
+                let folder = self.folders.around(&path, |folder, error| {
                     self.pending.push_back(unreadable(folder, "a folder that can be listed", error));
                 });
-                self.table(path, false, database);
+                self.table(path, false, folder);
             }
-            Ok(Source::Folder(folder)) => self.folder(path, folder),
+            Ok(Source::Folder(folder)) => self.folder(path, &folder),
             Err(error) => self.pending.push_back(unreadable(&path, "a table or a database folder", error)),
         }
     }
 
-    fn folder(&mut self, path: PathBuf, folder: Folder) {
+    fn folder(&mut self, path: PathBuf, folder: &Arc<Folder>) {
         let before = self.pending.len();
-        let database = Database::find(&path).unwrap_or_else(|error| {
-            self.pending.push_back(unreadable(&path, "a folder that can be listed", error));
-            None
-        });
-        let database = database.map(Arc::new);
-        for (path, error) in folder.skipped {
-            self.pending.push_back(unreadable(&path, "a table", error));
+        for (path, error) in folder.skipped() {
+            self.pending.push_back(unreadable(path, "a table", error));
         }
-        if let Some(database) = &database {
-            self.pending.extend(manifest(database));
-            self.pending.extend(missing(database));
-        }
-        for path in folder.tables {
-            self.table(path, true, database.clone());
+        self.pending.extend(manifest(folder));
+        self.pending.extend(missing(folder));
+        for path in folder.tables() {
+            self.table(path.to_owned(), true, Some(Arc::clone(folder)));
         }
         if self.pending.len() == before && !self.silent {
             self.pending.push_back(Job::Nothing(path));
@@ -132,30 +127,24 @@ fn done(path: &Path, finding: Finding) -> Job {
 }
 
 /// Reports what is wrong with the MANIFEST, if anything.
-fn manifest(database: &Database) -> Option<Job> {
-    match &database.manifest {
-        Ok(manifest) => {
-            let offset = manifest.incomplete_tail()?;
-            let expected = "a MANIFEST that ends behind a record";
-            let found = "an end within a record, which LevelDB passes over";
-            Some(done(&database.folder, Finding::new(Code::Manifest, offset, expected, found)))
-        }
-        Err(error) => {
-            let finding = Finding::of(error);
-            // A missing MANIFEST is a fault of the database; one that may not be read is not.
-            let is_missing = matches!(error.without_path(), Error::Io { source, .. }
-                if source.kind() == io::ErrorKind::NotFound);
-            let code = if is_missing { Code::Manifest } else { finding.code };
-            Some(done(error.path().unwrap_or(&database.folder), Finding { code, ..finding }))
-        }
-    }
+fn manifest(folder: &Folder) -> Option<Job> {
+    let Some((path, error)) = folder.manifest_error() else {
+        let offset = folder.incomplete_tail()?;
+        let expected = "a MANIFEST that ends behind a record";
+        let found = "an end within a record, which LevelDB passes over";
+        return Some(done(folder.path(), Finding::new(Code::Manifest, offset, expected, found)));
+    };
+    let finding = Finding::of(error);
+    // A missing MANIFEST is a fault of the database; one that may not be read is not.
+    let is_missing = matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
+    let code = if is_missing { Code::Manifest } else { finding.code };
+    Some(done(path, Finding { code, ..finding }))
 }
 
 /// Reports the live tables that are not there.
-fn missing(database: &Database) -> impl Iterator<Item = Job> {
-    database.missing().map(|table| {
+fn missing(folder: &Folder) -> impl Iterator<Item = Job> {
+    folder.missing().map(|(path, table)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
-        let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
-        done(&database.path_of(table), finding)
+        done(&path, Finding::new(Code::TableMissing, None, expected, "no such file"))
     })
 }

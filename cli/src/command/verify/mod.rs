@@ -194,7 +194,7 @@ fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) ->
             return Verdict::of_finding(Finding::new(Code::Unreadable, None, expected, found));
         }
     };
-    let record = job.database.as_deref().and_then(|database| database.record(path));
+    let record = job.folder.as_deref().and_then(|folder| folder.record(path));
     verify::table(&source, record.as_ref(), options, &Watch { source: &source, progress })
         .unwrap_or_else(|error| Verdict::of_finding(Finding::of(&error)))
 }
