@@ -65,9 +65,11 @@ fn a_damaged_manifest_is_reported_and_all_tables_are_taken() {
 #[test]
 fn logs_that_are_in_tables_already_are_not_named() {
     let copy = levels();
-    file(&copy, "000001.log", "old");
+    fs::copy(copy.path().join("000010.log"), copy.path().join("000001.log")).unwrap();
     let out = run(&args!["inspect", copy.path()]).expect(0).out;
     assert!(out.contains("1 log with the newest writes, which no filter covers: 000010.log\n"), "{out}");
+    let query = run(&args!["query", copy.path(), "key"]);
+    assert!(query.err.contains("000010.log: ") && !query.err.contains("000001.log"), "{query:?}");
 }
 
 #[test]
@@ -109,6 +111,19 @@ fn without_a_manifest_there_are_no_levels() {
     fs::remove_file(copy.path().join("MANIFEST-000008")).unwrap();
     let out = run(&args!["inspect", copy.path()]).expect(0).out;
     assert!(!out.contains(" level ") && !out.contains("of all"), "{out}");
+}
+
+/// LevelDB opens no table whose name is no number.
+#[test]
+fn a_table_without_a_number_is_obsolete_in_a_database() {
+    let copy = levels();
+    let path = copy.path().join("backup.ldb");
+    fs::copy(copy.path().join("000007.ldb"), &path).unwrap();
+    let order = "leveldb.BytewiseComparator";
+    let named = run(&args!["inspect", "--json", path]).expect(0).one();
+    assert_eq!(place(&named), [&json!(order), &Value::Null, &json!(false), &Value::Null]);
+    let listed = run(&args!["inspect", "--json", copy.path()]).expect(0).json();
+    assert_eq!((listed.len(), &listed[3]), (4, &named));
 }
 
 /// LevelDB looks for `.ldb` first, and for `.sst` only if there is none.
