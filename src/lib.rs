@@ -78,6 +78,7 @@
 //!    out of proportion to the data: lengths are checked against the file, and against limits the
 //!    caller can set, before anything is allocated.
 //! 4. **Errors speak:** [`Error`] says where, what was expected and what was found.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "simd"), forbid(unsafe_code))]
 #![deny(unsafe_code)]
 // No contents of a file may cause a panic. Exceptions stand beside the code, with their reasons.

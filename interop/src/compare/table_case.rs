@@ -28,7 +28,7 @@ pub(super) struct TableCase {
     /// For tables that only we write: any value that LevelDB reads.
     base_lg: u8,
     /// For the same tables: a second filter block, under a name that LevelDB must ignore.
-    second_policy: bool,
+    pub(super) second_policy: bool,
 }
 
 impl TableCase {
