@@ -92,6 +92,19 @@ fn totals_by_level_weigh_tables_by_their_keys() {
 }
 
 #[test]
+fn each_folder_has_totals_of_its_own() {
+    let copy = levels();
+    let alone = run(&args!["inspect", copy.path()]).expect(0).out;
+    let totals = |out: &str| {
+        let lines = out.lines().filter(|line| line.starts_with("3 tables"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let twice = run(&args!["inspect", copy.path(), copy.path()]).expect(0).out;
+    assert_eq!(totals(&twice), [totals(&alone), totals(&alone)].concat());
+    assert_eq!(totals(&twice).len(), 2, "{twice}");
+}
+
+#[test]
 fn without_a_manifest_there_are_no_levels() {
     let copy = levels();
     fs::remove_file(copy.path().join("CURRENT")).unwrap();
