@@ -60,6 +60,8 @@ fn a_damaged_manifest_is_reported_and_all_tables_are_taken() {
     assert!(run.err.contains("; all tables are taken to be live"), "{run:?}");
     assert_eq!(run.json().len(), 3);
     assert_eq!(place(&run.json()[0]), [&Value::Null; 4]);
+    let listed = self::run(&args!["inspect", copy.path()]).expect(1).out;
+    assert!(listed.contains("\n3 tables ") && !listed.contains(" level "), "{listed}");
 }
 
 #[test]
