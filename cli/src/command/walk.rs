@@ -74,3 +74,90 @@ pub(super) fn walk(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Writes down all that it is told.
+    #[derive(Default)]
+    struct Log(Vec<String>);
+
+    fn name(path: &Path) -> &str {
+        path.file_name().unwrap().to_str().unwrap()
+    }
+
+    impl Visitor for Log {
+        fn skipped(&mut self) {
+            self.0.push("skipped".to_owned());
+        }
+
+        fn unreadable(&mut self, path: &Path, error: &str, _: &mut Console) -> io::Result<()> {
+            assert!(!error.is_empty());
+            self.0.push(format!("unreadable {}", name(path)));
+            Ok(())
+        }
+
+        fn table(
+            &mut self,
+            path: &Path,
+            listed: bool,
+            folder: Option<&Folder>,
+            _: &mut Console,
+        ) -> io::Result<()> {
+            let folder = folder.map(|folder| name(folder.path()));
+            self.0.push(format!("table {} {listed} {folder:?}", name(path)));
+            Ok(())
+        }
+
+        fn begin_folder(&mut self, folder: &Folder, _: &mut Console) -> io::Result<()> {
+            self.0.push(format!("begin {}", name(folder.path())));
+            Ok(())
+        }
+
+        fn end_folder(&mut self, _: &mut Console) -> io::Result<()> {
+            self.0.push("end".to_owned());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn each_path_leads_to_its_tables() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        for folder in ["database", "database/000009.ldb", "empty", "plain"] {
+            fs::create_dir(path(folder)).unwrap();
+        }
+        for file in ["database/CURRENT", "database/000010.ldb", "database/000005.ldb", "plain/1.ldb"] {
+            fs::write(path(file), "x").unwrap();
+        }
+        let visited = |recursive| {
+            let paths = ["missing", "database", "empty", "database/000005.ldb", "plain/1.ldb"];
+            let list = Err((path("list"), io::Error::other("failed").into()));
+            let paths = [list].into_iter().chain(paths.map(|name| Ok(path(name))));
+            let mut console = Console::new(Box::new(io::sink()), Box::new(io::sink()));
+            let mut log = Log::default();
+            walk(paths, recursive, &mut log, &mut console).unwrap();
+            log.0
+        };
+        let mut expected = vec![
+            "unreadable list",
+            "unreadable missing",
+            "skipped",
+            "begin database",
+            "table 000005.ldb true Some(\"database\")",
+            "table 000010.ldb true Some(\"database\")",
+            "end",
+            "begin empty",
+            "end",
+            "table 000005.ldb false Some(\"database\")",
+            "table 1.ldb false None",
+        ];
+        assert_eq!(visited(false), expected);
+        expected.retain(|step| *step != "begin empty");
+        expected.remove(7);
+        assert_eq!(visited(true), expected);
+    }
+}

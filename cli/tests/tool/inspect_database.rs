@@ -60,6 +60,8 @@ fn a_damaged_manifest_is_reported_and_all_tables_are_taken() {
     assert!(run.err.contains("; all tables are taken to be live"), "{run:?}");
     assert_eq!(run.json().len(), 3);
     assert_eq!(place(&run.json()[0]), [&Value::Null; 4]);
+    let listed = self::run(&args!["inspect", copy.path()]).expect(1).out;
+    assert!(listed.contains("\n3 tables ") && !listed.contains(" level "), "{listed}");
 }
 
 #[test]
@@ -102,6 +104,19 @@ fn the_keys_of_a_level_are_not_exact_where_a_table_cannot_be_read() {
     assert_eq!(keys(0), "215");
     file(&copy, "000007.ldb", [0; 5000]);
     assert_eq!(keys(1), "~0");
+}
+
+#[test]
+fn each_folder_has_totals_of_its_own() {
+    let copy = levels();
+    let alone = run(&args!["inspect", copy.path()]).expect(0).out;
+    let totals = |out: &str| {
+        let lines = out.lines().filter(|line| line.starts_with("3 tables"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let twice = run(&args!["inspect", copy.path(), copy.path()]).expect(0).out;
+    assert_eq!(totals(&twice), [totals(&alone), totals(&alone)].concat());
+    assert_eq!(totals(&twice).len(), 2, "{twice}");
 }
 
 #[test]

@@ -122,6 +122,9 @@ fn paths_come_from_a_list_too() {
     }
     let nothing = run(&args!["query", folder.path(), "key"]).expect(1);
     assert!(nothing.err.contains("there are no tables"), "{nothing:?}");
+    // A database may have none yet.
+    write_manifest(folder.path(), &[manifest::Edit::default()]);
+    run(&args!["query", folder.path(), "key"]).expect(1).quiet();
 }
 
 #[test]
@@ -145,6 +148,28 @@ fn json_says_what_a_lookup_costs() {
 
     let unknown = run(&args!["query", "--json", database("reversed"), key]).json();
     assert!(unknown.iter().all(|answer| answer["lookup_blocks"].is_null()), "{unknown:?}");
+}
+
+/// A lookup goes to one database, and to no table that is named alone.
+#[test]
+fn each_database_has_a_cost_of_its_own() {
+    let (levels, alone) = (database("levels"), table("words-256-bloom10.ldb"));
+    let folder = folder();
+    let list = file(
+        &folder,
+        "list",
+        [&levels, &alone, &levels, &database("reversed")]
+            .map(|path| format!("{}\n", path.display()))
+            .concat(),
+    );
+    let costs = |out: &str| {
+        let lines = out.lines().filter(|line| line.contains(": a lookup reads at most "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let one = costs(&run(&args!["query", levels, "item/0001/919"]).out);
+    assert_eq!(one.len(), 1);
+    let many = costs(&run(&args!["query", "--files-from", list, "item/0001/919"]).out);
+    assert_eq!(many, [&one[..], &one].concat());
 }
 
 /// A database of this one table, of user keys in this order, and what its MANIFEST says of it.
