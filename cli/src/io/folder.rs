@@ -33,7 +33,7 @@ pub(crate) fn resolve(path: &Path) -> Result<Source, PathError> {
 
 /// A folder of tables, and the database in it if there is one.
 pub(crate) struct Folder {
-    /// What there is of one: any folder opens.
+    /// The database, as far as there is one: any folder opens.
     database: Database,
 }
 

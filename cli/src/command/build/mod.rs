@@ -60,10 +60,10 @@ pub(crate) struct Arguments {
     /// Size at which a data block ends, before compression, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
     block_size: usize,
-    /// How many keys share prefixes until one is written in full
+    /// Number of keys that share prefixes until one is written in full
     #[arg(long, value_name = "KEYS", default_value_t = 16)]
     restart_interval: u32,
-    /// How blocks are compressed
+    /// Compression of the blocks
     #[arg(long, value_enum, default_value_t = BlockCodec::Snappy)]
     compression: BlockCodec,
     /// Write the table of a database: each key becomes an internal key, with its line as the

@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     /// Another number makes other absent keys to measure the false positives with
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// How many tables to check at once; as many as there are processors if not given
+    /// Number of tables to check at once; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
 }
