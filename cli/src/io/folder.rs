@@ -281,12 +281,12 @@ mod tests {
         let path = |name: &str| dir.path().join(name);
         fs::write(path("x"), "x").unwrap();
         symlink(path("x"), path("x.ldb")).unwrap();
-        symlink(path("x"), path("000002.ldb")).unwrap();
+        symlink(path("x"), path("2.ldb")).unwrap();
         symlink(path("x"), path("000003.log")).unwrap();
         symlink(dir.path(), path("000004.sst")).unwrap();
         symlink("nothing", path("000005.ldb")).unwrap();
         symlink("000006.log", path("000006.log")).unwrap();
-        for name in ["000001.ldb", "000010.log", "y.sst"] {
+        for name in ["000001.ldb", "10.log", "y.sst"] {
             fs::create_dir(path(name)).unwrap();
         }
         // These are neither tables nor logs.
@@ -302,12 +302,12 @@ mod tests {
         let is_folder = "skipped: expected a regular file, found a folder";
         let expected = [
             ("000001.ldb", is_folder),
-            ("000002.ldb", link),
+            ("2.ldb", link),
             ("000003.log", link),
             ("000004.sst", link),
             ("000005.ldb", link),
             ("000006.log", link),
-            ("000010.log", is_folder),
+            ("10.log", is_folder),
             ("x.ldb", link),
             ("y.sst", is_folder),
         ];
