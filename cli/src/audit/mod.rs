@@ -9,6 +9,7 @@ pub(crate) mod key_encoding;
 #[cfg(test)]
 mod missing_ranges;
 pub(crate) mod query;
+pub(crate) mod rates;
 pub(crate) mod reading;
 pub(crate) mod record;
 pub(crate) mod stats;

@@ -3,6 +3,7 @@
 use filterblock::FilterPolicy as _;
 use filterblock::table::Origin;
 
+use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::filters::{FilterStats, Summary};
@@ -35,8 +36,12 @@ pub(crate) struct FilterReport {
     pub(crate) offset: u64,
     pub(crate) size: u64,
     pub(crate) summary: Summary,
-    /// The share of absent keys that is expected to pass, in the mean over the data blocks.
+    /// The share of absent keys that is expected to pass by the bits set, in the mean over the data
+    /// blocks.
     pub(crate) rate: Option<f64>,
+    /// The share of random keys that pass, and that of keys near stored ones.
+    pub(crate) random_rate: Option<MeasuredRate>,
+    pub(crate) neighbour_rate: Option<MeasuredRate>,
     pub(crate) malformed: Option<String>,
     /// The reason why the filters cannot be trusted, though they may be well formed.
     pub(crate) unsound: Option<String>,

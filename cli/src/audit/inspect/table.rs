@@ -4,12 +4,15 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
+use crate::audit::rates::effort::Effort;
+use crate::audit::rates::random::{random_rate, random_rate_of_filters};
 use crate::audit::reading::is_unreadable;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::table::TableStats;
 
-/// Inspects the table that `source` holds. `record`: what the database around it says.
+/// Inspects the table that `source` holds. `record`: what the database around it says. `effort`: to
+/// measure rates of false positives with.
 ///
 /// # Errors
 ///
@@ -18,9 +21,10 @@ pub(crate) fn table<'d, R: ReadAt>(
     source: R,
     options: &ReadOptions,
     record: Option<TableRecord<'d>>,
+    effort: Effort,
 ) -> Result<TableReport<'d>> {
     match Table::open(&source, options) {
-        Ok(table) => opened(&table, record),
+        Ok(table) => opened(&table, record, effort),
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let is_unreadable = is_unreadable(&error);
@@ -36,17 +40,21 @@ pub(crate) fn table<'d, R: ReadAt>(
 pub(crate) fn opened<'d, R: ReadAt>(
     table: &Table<R>,
     record: Option<TableRecord<'d>>,
+    effort: Effort,
 ) -> Result<TableReport<'d>> {
     let filters = table.filter().cloned().map(FilterStats::new);
-    let stats = TableStats::new(table, filters.as_ref())?;
+    let stats = TableStats::new(table, filters.as_ref(), effort.neighbours)?;
     let handle = table.filter_handle().unwrap_or_default();
+    let is_judged = !stats.filter_unsupported;
     let filter = filters.map(|filters| FilterReport {
         policy_assumed: false,
         offset: handle.offset,
         size: handle.size,
         summary: filters.summary(),
         // Filters in an unknown encoding have no rate.
-        rate: filters.mean_rate(&stats.blocks.offsets).filter(|_| !stats.filter_unsupported),
+        rate: filters.mean_rate(&stats.blocks.offsets).filter(|_| is_judged),
+        random_rate: random_rate(&filters, &stats.blocks.offsets, effort.random_keys).filter(|_| is_judged),
+        neighbour_rate: stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged),
         malformed: malformed(&filters),
         unsound: stats.sample.unsound(),
         stats: filters,
@@ -67,6 +75,7 @@ pub(crate) fn opened<'d, R: ReadAt>(
 pub(crate) fn bare_block(
     reader: FilterBlockReader<SharedPolicy>,
     policy_assumed: bool,
+    effort: Effort,
 ) -> TableReport<'static> {
     let filters = FilterStats::new(reader);
     let size = filters.reader().contents().len() as u64;
@@ -76,6 +85,8 @@ pub(crate) fn bare_block(
         size,
         summary: filters.summary(),
         rate: filters.mean_rate_of_filters(),
+        random_rate: random_rate_of_filters(&filters, effort.random_keys),
+        neighbour_rate: None,
         malformed: malformed(&filters),
         unsound: None,
         stats: filters,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::report::TableReport;
+use crate::audit::rates::measured::{MeanRate, MeasuredRate};
 use crate::audit::stats::filters::Summary;
 
 /// Sums over the tables of a folder.
@@ -61,11 +62,11 @@ impl FolderTotals {
         self.summary.bits += filter.summary.bits;
         self.summary.bits_set += filter.summary.bits_set;
         self.summary.array_bytes += filter.summary.array_bytes;
-        self.rate.add(report);
+        add_rate(report, &mut self.rate);
     }
 
     /// The mean rate of false positives over the keys of all tables with filters.
-    pub(crate) fn rate(&self) -> Option<f64> {
+    pub(crate) fn rate(&self) -> Option<MeasuredRate> {
         self.rate.mean()
     }
 
@@ -83,33 +84,19 @@ impl LevelTotals {
         self.estimated |= count.is_none_or(|count| !count.exact);
         let filter_size = report.filter.as_ref().map_or(0, |filter| filter.size);
         self.filter_size = self.filter_size.saturating_add(filter_size);
-        self.rate.add(report);
+        add_rate(report, &mut self.rate);
         self.unfiltered += u64::from(report.is_unfiltered());
     }
 
-    pub(crate) fn rate(&self) -> Option<f64> {
+    pub(crate) fn rate(&self) -> Option<MeasuredRate> {
         self.rate.mean()
     }
 }
 
-/// The mean rate of false positives over the keys that filters cover.
-#[derive(Default)]
-struct MeanRate {
-    weighted: f64,
-    keys: f64,
-}
-
-impl MeanRate {
-    fn add(&mut self, report: &TableReport<'_>) {
-        let rate = report.filter.as_ref().and_then(|filter| filter.rate);
-        if let (Some(rate), Some(count)) = (rate, report.keys()) {
-            let keys = count.keys as f64;
-            self.weighted += rate * keys;
-            self.keys += keys;
-        }
-    }
-
-    fn mean(&self) -> Option<f64> {
-        (self.keys > 0.0).then(|| self.weighted / self.keys)
+/// Adds the rate of false positives among random keys, weighted by the table's keys.
+fn add_rate(report: &TableReport<'_>, mean: &mut MeanRate) {
+    let rate = report.filter.as_ref().and_then(|filter| filter.random_rate);
+    if let (Some(rate), Some(count)) = (rate, report.keys()) {
+        mean.add(rate, count.keys as f64);
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn table<'d, R: ReadAt>(
     let mut error = filter_error.or_else(|| malformed().map(|error| error.to_string()));
     let mut index = None;
     if is_bytewise || record.is_some_and(|record| record.is_bytewise) {
-        let sample = Sample::take(&table, &mut blocks, filters.as_ref())?;
+        let sample = Sample::take(&table, &mut blocks, filters.as_ref(), 0)?;
         error = error.or_else(|| sample.unsound());
         index = Some(look_up(&table, keys, sample.key_format().ok()));
     }

@@ -176,7 +176,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         if self.record.is_some() {
             return Ok(vec![KeyEncoding::Internal]);
         }
-        let sample = Sample::take(self.table, blocks, filters)?;
+        let sample = Sample::take(self.table, blocks, filters, 0)?;
         Ok(match sample.key_format() {
             Ok(KeyFormat::Internal) => vec![KeyEncoding::Internal],
             Ok(KeyFormat::User) => vec![KeyEncoding::Whole],

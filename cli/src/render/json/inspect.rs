@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 
 use super::line::write_line;
+use super::rate::JsonRate;
 use super::strings::{json_name, json_path, json_text};
 use crate::audit::inspect::report::{FilterReport, TableReport, origin_name};
 use crate::audit::inspect::totals::FolderTotals;
@@ -92,6 +93,8 @@ struct JsonFilterBlock<'a> {
     bits_set: u64,
     probes: Option<u32>,
     estimated_fpr: Option<f64>,
+    random_fpr: Option<JsonRate>,
+    neighbour_fpr: Option<JsonRate>,
     malformed: Option<&'a str>,
     unsound: Option<&'a str>,
     /// Each filter, if they were asked for.
@@ -175,6 +178,8 @@ impl<'a> JsonFilterBlock<'a> {
             bits_set: summary.bits_set,
             probes: summary.probes,
             estimated_fpr: filter.rate,
+            random_fpr: filter.random_rate.map(JsonRate::from),
+            neighbour_fpr: filter.neighbour_rate.map(JsonRate::from),
             malformed: filter.malformed.as_deref(),
             unsound: filter.unsound.as_deref(),
             list: list_filters.then_some(FilterList { filters: &filter.stats, table: report.stats.as_ref() }),

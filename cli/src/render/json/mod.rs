@@ -3,5 +3,6 @@
 pub(crate) mod inspect;
 mod line;
 pub(crate) mod query;
+mod rate;
 mod strings;
 pub(crate) mod verify;

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use super::columns::{Cell, Column, Layout};
 use crate::audit::inspect::totals::{FolderTotals, LevelName, LevelTotals};
 use crate::io::console::{Console, Tone};
-use crate::render::numbers::{count, or_dash, percent, ratio, size};
+use crate::render::numbers::{count, measured, or_dash, percent, ratio, size};
 
 /// A level as a listing names it.
 pub(super) fn level_text(level: LevelName) -> String {
@@ -30,7 +30,7 @@ pub(super) fn write(totals: &FolderTotals, console: &mut Console) -> io::Result<
         Column::right("keys", 12, 2),
         Column::right("of all", 7, 0),
         Column::right("filter size", 11, 3),
-        Column::right("rate", 7, 0),
+        Column::right("rate", 8, 0),
     ];
     let layout = Layout::new(columns, console.width());
     layout.write_titles(console)?;
@@ -58,6 +58,6 @@ fn cells(name: LevelName, level: &LevelTotals, keys: u64) -> Vec<Cell> {
         format!("{about}{}", count(level.keys)).into(),
         percent(ratio(level.keys, keys)).into(),
         size(level.filter_size).into(),
-        or_dash(level.rate().map(percent)).into(),
+        or_dash(level.rate().map(measured)).into(),
     ]
 }

@@ -14,7 +14,7 @@ use crate::audit::stats::sample::{FilterCost, USUAL_BITS_PER_KEY};
 use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
 use crate::render::compression::compression_names;
-use crate::render::numbers::{count, counted, or_dash, percent, ratio, size};
+use crate::render::numbers::{count, counted, measured, or_dash, percent, ratio, size};
 
 /// The greatest width of the column of names. A longer name has a line to itself.
 const MAX_NAME_WIDTH: usize = 60;
@@ -57,7 +57,7 @@ impl Listing {
             Column::right("bits", 10, 9),
             Column::right("set", 6, 5),
             Column::right("k", 2, 6),
-            Column::right("rate", 7, 0),
+            Column::right("rate", 8, 0),
             Column::left("keys", 8, 12),
             Column::left("policy", 27, 13),
             Column::left("metaindex", 0, 14),
@@ -141,7 +141,7 @@ pub(crate) fn write_totals(
     let Some(listing) = listing else {
         let size = size(totals.file_size);
         let blocks = counted(totals.data_blocks, "data block");
-        let rate = or_dash(totals.rate().map(percent));
+        let rate = or_dash(totals.rate().map(measured));
         return writeln!(
             console,
             "{tables}{remarks}: {size}, {blocks}, {}, false positives {rate}",
@@ -157,7 +157,7 @@ pub(crate) fn write_totals(
     }
     cells.extend([count(totals.data_blocks).into(), "".into(), size(totals.filter_size).into()]);
     cells.extend(numbers(summary, None));
-    cells.push(or_dash(totals.rate().map(percent)).into());
+    cells.push(or_dash(totals.rate().map(measured)).into());
     listing.layout.write(console, cells)?;
     if remarks.is_empty() { Ok(()) } else { writeln!(console, "{}", remarks.trim()) }
 }
@@ -196,11 +196,11 @@ fn table_cells(stats: &TableStats) -> Vec<Cell> {
 fn filter_cells(filter: &FilterReport) -> Vec<Cell> {
     let mut cells = vec![size(filter.size).into()];
     cells.extend(numbers(&filter.summary, Some(filter.stats.reader().base_lg())));
-    let tone = match filter.rate {
-        Some(rate) if rate > 0.1 => Tone::Bad,
+    let tone = match filter.random_rate {
+        Some(measured) if measured.low > 0.1 => Tone::Bad,
         _ => Tone::Plain,
     };
-    cells.push(Cell::toned(or_dash(filter.rate.map(percent)), tone));
+    cells.push(Cell::toned(or_dash(filter.random_rate.map(measured)), tone));
     cells
 }
 
