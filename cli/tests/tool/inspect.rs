@@ -27,7 +27,7 @@ fn one_table_in_detail() {
   filters          13, 0 of them empty
   bits             3,024, 44.7 % of them set
   probes (k)       6
-  false positives  1.3 % of random keys (1.1 to 1.5 % with 95 % confidence, 16,328 asked)
+  false positives  1.1 % of random keys (0.9 to 1.2 % with 95 % confidence, 20,475 asked)
                    0.8 % of keys near stored ones (0.6 to 1.2 % with 95 % confidence, 3,327 asked)
                    0.80 % by the bits set, the mean over the data blocks
   filter block     448 B: filters 391 B, offsets 52 B, at offset 26230
@@ -45,13 +45,13 @@ keys by leveldb.BytewiseComparator
 1 log with the newest writes, which no filter covers: 000010.log
 table          level        size    recorded  blocks  compression  filter size  filters    empty    range  base_lg    offsets        bits     set   k      rate  keys      policy                       metaindex
 000005.ldb         2    12.1 KiB    12.1 KiB      21  snappy             601 B        6        0    2 KiB       11       24 B       4,528  45.0 %   6     1.0 %  internal  leveldb.BuiltinBloomFilter2  filter.leveldb.BuiltinBloomFilter2
-000007.ldb         1     6.4 KiB     6.4 KiB      15  snappy             290 B        3        0    2 KiB       11       12 B       2,160  41.2 %   6    0.60 %  internal  leveldb.BuiltinBloomFilter2  filter.leveldb.BuiltinBloomFilter2
+000007.ldb         1     6.4 KiB     6.4 KiB      15  snappy             290 B        3        0    2 KiB       11       12 B       2,160  41.2 %   6    0.52 %  internal  leveldb.BuiltinBloomFilter2  filter.leveldb.BuiltinBloomFilter2
 000009.ldb         0     4.9 KiB     4.9 KiB      15  snappy             207 B        3        0    2 KiB       11       12 B       1,496  41.1 %   6    0.68 %  internal  leveldb.BuiltinBloomFilter2  filter.leveldb.BuiltinBloomFilter2
-3 tables                23.4 KiB                  51                   1.1 KiB       12        0                         48 B       8,184  43.3 %        0.83 %
+3 tables                23.4 KiB                  51                   1.1 KiB       12        0                         48 B       8,184  43.3 %        0.80 %
 
    level  tables  no filter        size          keys   of all  filter size      rate
        0       1          0     4.9 KiB           146   18.2 %        207 B    0.68 %
-       1       1          0     6.4 KiB           215   26.8 %        290 B    0.60 %
+       1       1          0     6.4 KiB           215   26.8 %        290 B    0.52 %
        2       1          0    12.1 KiB          ~442   55.0 %        601 B     1.0 %
 (~: keys are estimated from up to 16 data blocks of each table)
 ";

@@ -16,7 +16,7 @@ use crate::audit::stats::offsets::Offsets;
 /// side.
 const ENOUGH: u64 = 200;
 /// About the number of questions between two looks at how many have passed.
-const ROUND: u64 = 2048;
+const ROUND: u64 = 4096;
 /// Filters under these names are asked by LevelDB's hash.
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
 
