@@ -7,6 +7,7 @@ use filterblock::{FilterPolicy as _, Result};
 
 use super::index::{BlockOfKey, look_up};
 use super::keys::SoughtKeys;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::filter_trouble;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
@@ -24,6 +25,8 @@ pub(crate) struct BlockCandidates<'d> {
     pub(crate) no_index: Option<&'static str>,
     /// The reason why every key may be there.
     pub(crate) error: Option<String>,
+    /// The kind of this error.
+    pub(crate) error_kind: Option<ErrorKind>,
     /// The chance that an absent key passes at least one of all filters.
     fpr: f64,
     /// The first and the last user key, if the database's MANIFEST says so.
@@ -54,6 +57,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) blocks: Option<&'a KeyBlocks>,
     /// The reason why the key may be there whatever the filters say.
     pub(crate) error: Option<&'a str>,
+    pub(crate) error_kind: Option<ErrorKind>,
 }
 
 impl Answer<'_> {
@@ -81,7 +85,9 @@ pub(crate) fn table<'d, R: ReadAt>(
     let filters = table.filter().cloned().map(FilterStats::new);
     let mut blocks = Blocks::list(&table)?;
     let malformed = || table.filter().and_then(|filter| filter.check().err());
-    let filter_error = filter_trouble(&table).map(|error| error.without_path().to_string());
+    let filter_error = filter_trouble(&table);
+    let kind = filter_error.map_or(ErrorKind::Damaged, ErrorKind::of);
+    let filter_error = filter_error.map(|error| error.without_path().to_string());
     let mut error = filter_error.or_else(|| malformed().map(|error| error.to_string()));
     let mut index = None;
     if is_bytewise || record.is_some_and(|record| record.is_bytewise) {
@@ -97,6 +103,7 @@ pub(crate) fn table<'d, R: ReadAt>(
     let rates = filters.as_ref().map(|filters| filters.covering_rates(&blocks.offsets));
     let fpr = rates.map_or(1.0, any_errs);
     let error = blocks.damage.text().or(error);
+    let error_kind = error.is_some().then(|| blocks.damage.kind().unwrap_or(kind));
     let bytewise = record.filter(|record| record.is_bytewise);
     let range = bytewise.and_then(|record| record.live).and_then(LiveTable::user_keys);
     Ok(BlockCandidates {
@@ -104,6 +111,7 @@ pub(crate) fn table<'d, R: ReadAt>(
         range: range.filter(|(smallest, largest)| error.is_none() && smallest <= largest),
         is_obsolete: record.is_some_and(|record| record.live.is_none()),
         error,
+        error_kind,
         blocks,
         filters,
         index,

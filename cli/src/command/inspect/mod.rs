@@ -9,7 +9,8 @@ use clap::Args;
 use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
-use super::walk::{Visitor, walk};
+use super::walk::{Visitor, folder_header, walk};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::inspect;
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
@@ -17,10 +18,11 @@ use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
-use crate::io::input;
-use crate::io::paths::Paths;
+use crate::io::input::{self, PathError};
+use crate::io::paths::{Given, Paths};
 use crate::render::format::Format;
-use crate::render::renderer::{FolderHeader, InspectRenderer};
+use crate::render::renderer::InspectRenderer;
+use crate::render::subject::{Remark, Subject};
 
 /// Something is damaged, and everything could be read.
 const EXIT_DAMAGE: u8 = 1;
@@ -34,7 +36,7 @@ const EXIT_DAMAGE: u8 = 1;
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
-    /// Write one JSON object a line and table
+    /// Write JSON, one object a line: tables, folders and their totals
     #[arg(long)]
     json: bool,
     /// List every filter: range, data blocks, bytes, bits set, rate of false positives, state
@@ -54,7 +56,7 @@ Examples:
   filterblock inspect 000005.ldb            one table in detail
   filterblock inspect ~/db                  a line for each table of a database, and totals by level
   filterblock inspect --filters 000005.ldb  each filter of a table
-  filterblock inspect --json ~/db | jq -r 'select(.filter == null) | .path'
+  filterblock inspect --json ~/db | jq -r 'select(.object == \"table\" and .filter == null).path'
                                             the tables without filters
   filterblock extract 000005.ldb | filterblock inspect --block -
 
@@ -70,9 +72,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         totals: FolderTotals::default(),
         damage: false,
         unreadable: false,
+        list_failed: false,
     };
     let result = inspection.all(arguments, console);
     let status = match () {
+        () if inspection.list_failed => EXIT_ERROR,
+        () if paths.keeps_going() => 0,
         () if inspection.unreadable => EXIT_ERROR,
         () if inspection.damage => EXIT_DAMAGE,
         () => 0,
@@ -87,16 +92,20 @@ struct Inspection {
     totals: FolderTotals,
     damage: bool,
     unreadable: bool,
+    list_failed: bool,
 }
 
 impl Inspection {
     fn all(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
         let paths = &arguments.paths;
         if arguments.block {
-            for given in paths.iter() {
-                match given {
-                    Ok(path) => self.bare_block(&path, arguments.policy.as_ref(), console)?,
-                    Err((path, error)) => self.unreadable(&path, &error.to_string(), console)?,
+            for Given { input, path } in paths.iter() {
+                match path {
+                    Ok(path) => self.bare_block(&input, &path, arguments.policy.as_ref(), console)?,
+                    Err(error) => {
+                        self.list_failed();
+                        self.unreadable(Subject::of(&input), &error, console)?;
+                    }
                 }
             }
         } else {
@@ -108,21 +117,28 @@ impl Inspection {
     /// `policy`: the one that was named.
     fn bare_block(
         &mut self,
+        input: &Path,
         path: &Path,
         policy: Option<&SharedPolicy>,
         console: &mut Console,
     ) -> io::Result<()> {
+        let subject = Subject { path, ..Subject::of(input) };
         match bare_block::read(path, policy.cloned().unwrap_or_else(bare_block::default_policy)) {
-            Ok(reader) => self.show(path, &inspect::bare_block(reader, policy.is_none()), console),
-            Err(message) => self.unreadable(path, &message, console),
+            Ok(reader) => self.show(subject, &inspect::bare_block(reader, policy.is_none()), console),
+            Err(error) => self.unreadable(subject, &error, console),
         }
     }
 
-    fn show(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
+    fn show(
+        &mut self,
+        subject: Subject<'_>,
+        report: &TableReport<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
         self.damage |= report.is_damaged();
         self.unreadable |= report.unreadable;
         self.totals.add(report);
-        self.renderer.table(path, report, console)
+        self.renderer.table(subject, report, console)
     }
 }
 
@@ -131,59 +147,60 @@ impl Visitor for Inspection {
         self.unreadable = true;
     }
 
-    fn unreadable(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()> {
-        self.show(path, &TableReport::unreadable(error.to_owned()), console)
+    fn list_failed(&mut self) {
+        self.list_failed = true;
+    }
+
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: &PathError,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.unreadable = true;
+        self.renderer.unreadable(subject, error, console)
     }
 
     fn table(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         listed: bool,
         folder: Option<&Folder>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let record = folder.and_then(|folder| folder.record(path));
-        let report = match input::open_file(path, listed) {
+        let record = folder.and_then(|folder| folder.record(subject.path));
+        let unreadable = |message, kind| TableReport::unreadable(message, kind).with_record(record);
+        let report = match input::open_file(subject.path, listed) {
             Ok(file) => inspect::table(file, &self.options, record)
-                .unwrap_or_else(|error| TableReport::unreadable(error.to_string())),
-            Err(error) => TableReport::unreadable(error.to_string()).with_record(record),
+                .unwrap_or_else(|error| unreadable(error.to_string(), ErrorKind::of(&error))),
+            Err(error) => unreadable(error.to_string(), error.kind()),
         };
-        self.show(path, &report, console)
+        self.show(subject, &report, console)
     }
 
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
-        self.damage |= report_damage(folder, console);
-        let tables: Vec<&Path> = folder.tables().collect();
-        let logs = folder.logs_with_data(|log, error| console.message_about(log, error));
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Folder,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.damage |= folder.manifest_error().is_some();
         self.totals = FolderTotals::default();
-        let header = FolderHeader {
-            path: folder.path(),
-            tables: &tables,
-            logs: &logs,
-            comparator: folder.comparator(),
-            has_records: folder.has_records(),
-        };
-        self.renderer.begin_folder(&header, console)
+        let mut remarks = subject.remarks.to_vec();
+        let logs = folder.logs_with_data(|log, error| remarks.push(Remark::new(log, error)));
+        let tables: Vec<&Path> = folder.tables().collect();
+        let header = folder_header(folder, &tables, &logs);
+        self.renderer.begin_folder(Subject { remarks: &remarks, ..subject }, &header, console)?;
+        for (path, table, record) in folder.missing() {
+            let message =
+                format!("expected a table of {} bytes on level {}, found no file", table.size, table.level);
+            let report = TableReport::missing(message, record);
+            self.show(Subject { path: &path, ..Subject::of(subject.input) }, &report, console)?;
+        }
+        Ok(())
     }
 
-    fn end_folder(&mut self, console: &mut Console) -> io::Result<()> {
-        self.renderer.end_folder(&self.totals, console)
+    fn end_folder(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()> {
+        self.renderer.end_folder(subject, &self.totals, console)
     }
-}
-
-/// Reports what is wrong with the MANIFEST, and which tables are missing. Returns true if anything
-/// is.
-fn report_damage(folder: &Folder, console: &mut Console) -> bool {
-    let mut found = false;
-    if let Some((path, error)) = folder.manifest_error() {
-        console.message_about(path, format_args!("{error}; all tables are taken to be live"));
-        found = true;
-    }
-    for (path, table) in folder.missing() {
-        let message =
-            format!("expected a table of {} bytes on level {}, found no file", table.size, table.level);
-        console.message_about(&path, message);
-        found = true;
-    }
-    found
 }

@@ -10,7 +10,8 @@ use clap::Args;
 use filterblock::table::ReadOptions;
 
 use super::key_order::KeyOrder;
-use super::walk::{Visitor, walk};
+use super::walk::{Visitor, folder_header, walk};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::query;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::keys::SoughtKeys;
@@ -18,10 +19,11 @@ use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
-use crate::io::input;
+use crate::io::input::{self, PathError};
 use crate::io::paths::PathSources;
 use crate::render::format::Format;
 use crate::render::renderer::QueryRenderer;
+use crate::render::subject::{Remark, Subject};
 
 /// No key may be there, and every table was read soundly.
 const EXIT_NOT_FOUND: u8 = 1;
@@ -58,7 +60,7 @@ pub(crate) struct Arguments {
     /// The order of the keys, so that the index tells the one data block that may hold a key
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// Write one JSON object a line, for each table and key
+    /// Write JSON, one object a line: for each table and key, and for each folder
     #[arg(long)]
     json: bool,
 }
@@ -105,11 +107,14 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         options: read_options().meter(console.meter()),
         may_match: false,
         sound: true,
+        list_failed: false,
         lookup_blocks: None,
     };
     let paths: Vec<PathBuf> = path.into_iter().map(PathBuf::from).collect();
     let result = walk(sources.after(&paths), sources.is_recursive(), &mut query, console);
     let status = match () {
+        () if query.list_failed => EXIT_ERROR,
+        () if sources.keeps_going() => 0,
         () if query.may_match => 0,
         () if query.sound => EXIT_NOT_FOUND,
         // Not every answer can be relied on.
@@ -128,9 +133,29 @@ struct Query {
     may_match: bool,
     /// All tables were read soundly.
     sound: bool,
+    list_failed: bool,
     /// For each key, the number of data blocks that a lookup in the whole database reads at most;
     /// `None` if the order of its keys is not known.
     lookup_blocks: Option<Vec<u64>>,
+}
+
+impl Query {
+    /// Answers for a table that cannot be read: all keys may be in it.
+    fn unknown(
+        &mut self,
+        subject: Subject<'_>,
+        error: &str,
+        kind: ErrorKind,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.sound = false;
+        self.renderer.begin_table(subject, Some(error), console);
+        for key in self.keys.given() {
+            let answer = Answer { key, blocks: None, error: Some(error), error_kind: Some(kind) };
+            self.renderer.answer(subject, &answer, console)?;
+        }
+        console.flush()
+    }
 }
 
 impl Visitor for Query {
@@ -138,70 +163,81 @@ impl Visitor for Query {
         self.sound = false;
     }
 
-    /// Answers for a table that cannot be read: all keys may be in it.
-    fn unreadable(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()> {
-        self.sound = false;
-        console.message_about(path, error);
-        for key in self.keys.given() {
-            self.renderer.answer(path, &Answer { key, blocks: None, error: Some(error) }, console)?;
-        }
-        console.flush()
+    fn list_failed(&mut self) {
+        self.list_failed = true;
+    }
+
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: &PathError,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.unknown(subject, &error.to_string(), error.kind(), console)
     }
 
     fn table(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         listed: bool,
         folder: Option<&Folder>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let record = folder.and_then(|folder| folder.record(path));
-        let file = match input::open_file(path, listed) {
+        let record = folder.and_then(|folder| folder.record(subject.path));
+        let file = match input::open_file(subject.path, listed) {
             Ok(file) => file,
-            Err(error) => return self.unreadable(path, &error.to_string(), console),
+            Err(error) => return self.unreadable(subject, &error, console),
         };
         let table = match query::table(file, &self.options, &self.keys, self.is_bytewise, record) {
             Ok(table) => table,
-            Err(error) => return self.unreadable(path, &error.to_string(), console),
+            Err(error) => return self.unknown(subject, &error.to_string(), ErrorKind::of(&error), console),
         };
         let error = table.error.as_deref();
-        if let Some(error) = error {
-            self.sound = false;
-            console.message_about(path, error);
-        } else if let Some(reason) = table.no_index {
-            console.message_about(path, format_args!("{reason}: the filters of all data blocks are asked"));
+        self.sound &= error.is_none();
+        let mut remarks = subject.remarks.to_vec();
+        if let Some(reason) = table.no_index.filter(|_| error.is_none()) {
+            let text = format_args!("{reason}: the filters of all data blocks are asked");
+            remarks.push(Remark::new(subject.path, text));
         }
+        let subject = Subject { remarks: &remarks, ..subject };
+        self.renderer.begin_table(subject, error, console);
         for (at, key) in self.keys.given().iter().enumerate() {
             let blocks = table.of(key, at);
             if let Some(sum) = self.lookup_blocks.as_mut().and_then(|sums| sums.get_mut(at)) {
                 *sum += blocks.lookup_blocks.unwrap_or_default();
             }
             self.may_match |= error.is_none() && !blocks.offsets.is_empty();
-            let answer = Answer { key, blocks: Some(&blocks), error };
-            self.renderer.answer(path, &answer, console)?;
+            let answer = Answer { key, blocks: Some(&blocks), error, error_kind: table.error_kind };
+            self.renderer.answer(subject, &answer, console)?;
         }
         console.flush()
     }
 
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
-        if let Some((path, error)) = folder.manifest_error() {
-            console.message_about(path, format_args!("{error}; all tables are asked"));
-        }
-        for (path, _) in folder.missing() {
-            self.unreadable(&path, "expected a table, as the MANIFEST has it, found no file", console)?;
-        }
-        if !folder.is_database() && folder.tables().next().is_none() {
-            console.message_about(folder.path(), "there are no tables (.ldb, .sst) to ask");
-        }
-        for log in folder.filled_logs() {
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Folder,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let mut remarks = subject.remarks.to_vec();
+        let logs: Vec<&Path> = folder.filled_logs().collect();
+        for log in &logs {
             self.sound = false;
-            console.message_about(log, "the newest writes may be in this log, which no filter covers");
+            remarks.push(Remark::new(log, "the newest writes may be in this log, which no filter covers"));
+        }
+        let tables: Vec<&Path> = folder.tables().collect();
+        let header = folder_header(folder, &tables, &logs);
+        self.renderer.begin_folder(Subject { remarks: &remarks, ..subject }, &header, console)?;
+        for (path, ..) in folder.missing() {
+            let message = "expected a table, as the MANIFEST has it, found no file";
+            let subject = Subject { path: &path, ..Subject::of(subject.input) };
+            self.unknown(subject, message, ErrorKind::Missing, console)?;
         }
         self.lookup_blocks = folder.is_bytewise().then(|| vec![0; self.keys.given().len()]);
         Ok(())
     }
 
-    fn end_folder(&mut self, console: &mut Console) -> io::Result<()> {
+    fn end_folder(&mut self, _: Subject<'_>, console: &mut Console) -> io::Result<()> {
         let sums = self.lookup_blocks.take();
         for (key, blocks) in self.keys.given().iter().zip(sums.into_iter().flatten()) {
             self.renderer.lookup_blocks(key, blocks, console)?;

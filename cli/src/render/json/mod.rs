@@ -1,7 +1,11 @@
 //! Results for programs: one JSON object a line.
 
+mod folder;
+mod frame;
 pub(crate) mod inspect;
 mod line;
 pub(crate) mod query;
 mod strings;
+mod totals;
+mod unreadable;
 pub(crate) mod verify;

@@ -1,22 +1,24 @@
 //! The answer for one table and one key as a JSON object. Fields are only ever added.
 
-use std::borrow::Cow;
 use std::io;
-use std::path::Path;
 
 use serde::Serialize;
 
+use super::folder;
+use super::frame::Frame;
 use super::line::write_line;
-use super::strings::{Hex, json_path};
+use super::strings::Hex;
 use crate::audit::query::candidates::Answer;
 use crate::io::console::Console;
-use crate::render::renderer::QueryRenderer;
+use crate::render::renderer::{FolderHeader, QueryRenderer};
+use crate::render::subject::Subject;
 
 pub(crate) struct JsonQuery;
 
 #[derive(Serialize)]
 struct JsonAnswer<'a> {
-    path: Cow<'a, str>,
+    #[serde(flatten)]
+    frame: Frame<'a>,
     key: Option<&'a str>,
     key_hex: String,
     may_match: bool,
@@ -32,10 +34,26 @@ struct JsonAnswer<'a> {
 }
 
 impl QueryRenderer for JsonQuery {
-    fn answer(&mut self, path: &Path, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &FolderHeader<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        folder::write(subject, folder, "all tables are asked", console)
+    }
+
+    fn begin_table(&mut self, subject: Subject<'_>, error: Option<&str>, console: &mut Console) {
+        subject.write_remarks(console);
+        if let Some(error) = error {
+            console.message_about(subject.path, error);
+        }
+    }
+
+    fn answer(&mut self, subject: Subject<'_>, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
         let blocks = answer.blocks;
         let json = JsonAnswer {
-            path: json_path(path),
+            frame: Frame::new("answer", &subject, answer.error_kind),
             key: std::str::from_utf8(answer.key).ok(),
             key_hex: Hex(answer.key).to_string(),
             may_match: answer.may_match(),

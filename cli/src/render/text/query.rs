@@ -1,14 +1,14 @@
 //! The answer for one table and one key for people.
 
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use filterblock::{escape, escape_path};
 
 use crate::audit::query::candidates::{Answer, KeyBlocks};
 use crate::io::console::{Console, Tone};
 use crate::render::numbers::{count, counted, percent};
-use crate::render::renderer::QueryRenderer;
+use crate::render::renderer::{FolderHeader, QueryRenderer};
+use crate::render::subject::Subject;
 
 /// The most data blocks to name on a line of a terminal, whose width is limited. All are counted.
 const NAMED_BLOCKS: usize = 6;
@@ -16,13 +16,33 @@ const NAMED_BLOCKS: usize = 6;
 pub(crate) struct TextQuery;
 
 impl QueryRenderer for TextQuery {
-    fn answer(&mut self, path: &Path, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &FolderHeader<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        if let Some((path, error)) = folder.manifest_error {
+            console.message_about(path, format_args!("{error}; all tables are asked"));
+        }
+        subject.write_remarks(console);
+        Ok(())
+    }
+
+    fn begin_table(&mut self, subject: Subject<'_>, error: Option<&str>, console: &mut Console) {
+        subject.write_remarks(console);
+        if let Some(error) = error {
+            console.message_about(subject.path, error);
+        }
+    }
+
+    fn answer(&mut self, subject: Subject<'_>, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
         let verdict = if answer.may_match() {
             console.tone(Tone::Good, "may be there")
         } else {
             console.tone(Tone::Dim, "not there")
         };
-        write!(console, "{}: \"{}\": {verdict}", escape_path(path), escape(answer.key))?;
+        write!(console, "{}: \"{}\": {verdict}", escape_path(subject.path), escape(answer.key))?;
         if let Some(error) = answer.error {
             return writeln!(console, ": {error}");
         }
