@@ -42,7 +42,9 @@ mod listing;
 mod live_tables;
 mod log;
 mod manifest;
+mod memtable;
 mod names;
+mod scan;
 
 pub use database::{Database, DatabaseLog, DatabaseTable, TableStatus};
 pub use edit::NUM_LEVELS;
@@ -52,3 +54,4 @@ pub use live_tables::LiveTable;
 pub use log::{LogReader, LogRecord, LogWrite, LogWrites, batch_has_writes, log_has_writes};
 pub use manifest::{Manifest, ManifestScan};
 pub use names::FileKind;
+pub use scan::{DatabaseEntry, EntryFile, Scan};
