@@ -53,9 +53,10 @@ impl<'d> Memtable<'d> {
             Err(error) => return on_error(error),
         };
         loop {
-            match writes.next_write() {
-                Ok(None) => break,
-                Ok(Some(write)) => {
+            match writes.next() {
+                Ok(false) => break,
+                Ok(true) => {
+                    let Some(write) = writes.write() else { break };
                     let added = write.key.len().saturating_add(write.value.map_or(0, <[u8]>::len));
                     let entries = self.writes.len().saturating_add(1).saturating_mul(size_of::<Write>());
                     let found = self.bytes.len().saturating_add(added).saturating_add(entries);

@@ -36,7 +36,7 @@ use crate::{Error, InternalKey, KeyFormat, Origin, Result, Structure, quote};
 ///     println!("{} of {:?}", entry.key.sequence, entry.file);
 ///     keys += 1;
 /// }
-/// assert_eq!(keys, 413);
+/// assert_eq!(keys, 371);
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct Scan<'d> {

@@ -109,7 +109,8 @@ fn all_versions_are_those_of_all_tables_and_logs() {
         for file in database.logs() {
             let path = file.file.path().unwrap();
             let mut log = LogWrites::open_path(path).unwrap();
-            while let Some(write) = log.next_write().unwrap() {
+            while log.next().unwrap() {
+                let write = log.write().unwrap();
                 let (kind, len) = (u8::from(write.value.is_some()), write.value.map_or(0, <[u8]>::len));
                 let name = path.file_name().unwrap().to_str().unwrap().to_owned();
                 expected.push((name, write.key.to_vec(), write.sequence, kind, len));

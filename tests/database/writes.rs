@@ -33,9 +33,15 @@ fn read(file: &[u8]) -> (Vec<Write>, Vec<(usize, String)>) {
     let (mut writes, mut errors) = (Vec::new(), Vec::new());
     let mut log = LogWrites::new(file);
     loop {
-        match log.next_write() {
-            Ok(Some(found)) => writes.push(write(found.sequence, found.key, found.value)),
-            Ok(None) => return (writes, errors),
+        match log.next() {
+            Ok(true) => {
+                let found = log.write().unwrap();
+                writes.push(write(found.sequence, found.key, found.value));
+            }
+            Ok(false) => {
+                assert!(log.write().is_none() && !log.next().unwrap());
+                return (writes, errors);
+            }
             Err(error) => errors.push((writes.len(), error.to_string())),
         }
     }
@@ -85,8 +91,8 @@ fn each_write_has_the_next_sequence_number() {
     assert!(writes == expected && errors.is_empty(), "{errors:?}");
     let mut log = LogWrites::new(&file[..]);
     let mut found = Vec::new();
-    while let Some(write) = log.next_write().unwrap() {
-        found.push(write.offset);
+    while log.next().unwrap() {
+        found.push(log.write().unwrap().offset);
     }
     assert_eq!(found, [offsets[0], offsets[0], offsets[0], offsets[2]]);
 }
@@ -99,7 +105,7 @@ fn a_log_cut_anywhere_gives_its_whole_batches_and_tells_of_the_rest() {
     for len in 0..=file.len() {
         let mut log = LogWrites::new(&file[..len]);
         let mut count = 0;
-        while log.next_write().unwrap().is_some() {
+        while log.next().unwrap() {
             count += 1;
         }
         let ends = [offsets[1], file.len() as u64];
@@ -158,9 +164,10 @@ fn the_framing_of_the_log_is_checked_too() {
     file.extend(log(&[&record[..]]).0);
     file.extend(fragment(FIRST, &record));
     let mut log = LogWrites::new(&file[..]);
-    assert!(matches!(log.next_write(), Err(Error::Corrupt { offset: 0, .. })));
-    assert_eq!(log.next_write().unwrap().map(|write| write.offset), Some(BLOCK as u64));
-    assert!(log.next_write().unwrap().is_none());
+    assert!(matches!(log.next(), Err(Error::Corrupt { offset: 0, .. })));
+    assert!(log.next().unwrap());
+    assert_eq!(log.write().map(|write| write.offset), Some(BLOCK as u64));
+    assert!(!log.next().unwrap());
     assert_eq!(log.incomplete_tail(), Some((BLOCK + 7 + record.len()) as u64));
 }
 

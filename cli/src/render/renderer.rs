@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::query::candidates::Answer;
+use crate::audit::scan::row::Row;
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
 use crate::io::console::Console;
 
@@ -37,6 +38,30 @@ pub(crate) trait QueryRenderer {
 
     /// Shows for a key how many data blocks a lookup in the whole database reads at most.
     fn lookup_blocks(&mut self, key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()>;
+}
+
+/// The parts of an entry that are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScanParts {
+    pub(crate) value: ValuePart,
+    /// Sequence number, type and place.
+    pub(crate) version: bool,
+    pub(crate) hex: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ValuePart {
+    Whole,
+    /// Its length.
+    Size,
+    None,
+}
+
+pub(crate) trait ScanRenderer {
+    fn entry(&mut self, row: &Row<'_>, console: &mut Console) -> io::Result<()>;
+
+    /// Shows that part of a file could not be read.
+    fn damage(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()>;
 }
 
 pub(crate) trait VerifyRenderer {

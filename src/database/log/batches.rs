@@ -41,8 +41,8 @@ pub(super) const BATCH_HEADER_LEN: usize = 12;
 ///
 /// let mut log = LogWrites::open_path("testdata/databases/levels/000010.log")?;
 /// let mut deletions = 0;
-/// while let Some(write) = log.next_write()? {
-///     deletions += u64::from(write.value.is_none());
+/// while log.next()? {
+///     deletions += u64::from(log.write().unwrap().value.is_none());
 /// }
 /// assert_eq!((deletions, log.incomplete_tail()), (0, None));
 /// # Ok::<(), filterblock::Error>(())
@@ -51,13 +51,12 @@ pub struct LogWrites<R> {
     log: LogReader<R>,
     /// The offset of the current record in the file.
     offset: u64,
-    /// The position behind the last write in the current record. `None` if there is no record or
-    /// nothing more of it to read.
-    position: Option<usize>,
-    sequence: u64,
-    /// The number of writes that the record should have, and of those read.
+    /// The current write. `None` if there is no record or nothing more of it to read.
+    write: Option<Parts>,
+    /// The sequence number of the record's first write.
+    first: u64,
+    /// The number of writes that the record should have.
     count: u32,
-    read: u64,
 }
 
 /// One write of a log.
@@ -75,6 +74,8 @@ pub struct LogWrite<'a> {
 
 /// A write as ranges of its record.
 struct Parts {
+    /// The number of writes of the record up to this one.
+    number: u64,
     key: Range<usize>,
     value: Option<Range<usize>>,
     end: usize,
@@ -97,10 +98,10 @@ impl<R: Read> LogWrites<R> {
     /// Reads `source` from where it stands, which has to be the start of the file. It needs no
     /// buffer of its own.
     pub fn new(source: R) -> Self {
-        Self { log: LogReader::new(source), offset: 0, position: None, sequence: 0, count: 0, read: 0 }
+        Self { log: LogReader::new(source), offset: 0, write: None, first: 0, count: 0 }
     }
 
-    /// The next write, or `None` at the end of the file.
+    /// Moves to the next write, at first to the first one. Returns false at the end of the file.
     ///
     /// # Errors
     ///
@@ -108,33 +109,40 @@ impl<R: Read> LogWrites<R> {
     /// whose writes cannot be told apart, or whose count or sequence numbers cannot be right. The
     /// writes of a batch before its damage were returned, as LevelDB applies them. After an error
     /// the next call goes on with the next record; after [`Error::Io`] there are no more.
-    pub fn next_write(&mut self) -> Result<Option<LogWrite<'_>>> {
-        let parts = loop {
-            if let Some(at) = self.position.take() {
-                match self.write_at(at)? {
-                    Some(parts) => break parts,
-                    None => continue,
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its writes")]
+    pub fn next(&mut self) -> Result<bool> {
+        let mut before = self.write.take();
+        loop {
+            if let Some(before) = before.take() {
+                self.write = self.write_after(&before)?;
+                if self.write.is_some() {
+                    return Ok(true);
                 }
             }
-            let Some(record) = self.log.read_record()? else { return Ok(None) };
+            let Some(record) = self.log.read_record()? else { return Ok(false) };
             self.offset = record.offset;
             let Some((header, _)) = record.data.split_first_chunk::<BATCH_HEADER_LEN>() else {
                 let found = format!("{} bytes", record.data.len());
                 return Err(self.corrupt(format!("a batch of at least {BATCH_HEADER_LEN} bytes"), found));
             };
             let (sequence, count) = header.split_at(8);
-            self.sequence = LittleEndian::read_u64(sequence);
+            self.first = LittleEndian::read_u64(sequence);
             self.count = LittleEndian::read_u32(count);
-            self.read = 0;
-            self.position = Some(BATCH_HEADER_LEN);
+            before = Some(Parts { number: 0, key: 0..0, value: None, end: BATCH_HEADER_LEN });
+        }
+    }
+
+    /// The current write, or `None` if there is none.
+    #[inline]
+    pub fn write(&self) -> Option<LogWrite<'_>> {
+        let parts = self.write.as_ref()?;
+        let record = self.log.record();
+        let sequence = self.first.saturating_add(parts.number.saturating_sub(1));
+        let value = match &parts.value {
+            Some(value) => Some(record.get(value.clone())?),
+            None => None,
         };
-        let sequence = self.sequence;
-        self.sequence = sequence.saturating_add(1);
-        self.read = self.read.saturating_add(1);
-        self.position = Some(parts.end);
-        let part = |range: Range<usize>| self.log.record().get(range).unwrap_or_default();
-        let (key, value) = (part(parts.key), parts.value.map(part));
-        Ok(Some(LogWrite { offset: self.offset, sequence, key, value }))
+        Some(LogWrite { offset: self.offset, sequence, key: record.get(parts.key.clone())?, value })
     }
 
     /// The offset of the record within which the file ends, if it does:
@@ -143,19 +151,21 @@ impl<R: Read> LogWrites<R> {
         self.log.incomplete_tail()
     }
 
-    /// The write that starts at `at` of the record, or `None` at the record's end.
-    fn write_at(&self, at: usize) -> Result<Option<Parts>> {
+    /// The write behind another one, or `None` at the record's end.
+    fn write_after(&self, before: &Parts) -> Result<Option<Parts>> {
         let record = self.log.record();
+        let at = before.end;
         let Some(&kind) = record.get(at) else {
             // As in LevelDB, the writes count whatever their number is.
-            return match self.read {
+            return match before.number {
                 read if read == u64::from(self.count) => Ok(None),
                 read => Err(self.corrupt(format!("{} writes in the batch", self.count), read.to_string())),
             };
         };
-        if self.sequence > MAX_SEQUENCE {
+        let sequence = self.first.saturating_add(before.number);
+        if sequence > MAX_SEQUENCE {
             let expected = format!("a sequence number of at most {MAX_SEQUENCE}");
-            return Err(self.corrupt(expected, self.sequence.to_string()));
+            return Err(self.corrupt(expected, sequence.to_string()));
         }
         let string = |at: usize| {
             let (len, width) = get_varint32(record.get(at..).unwrap_or_default()).ok()?;
@@ -172,7 +182,7 @@ impl<R: Read> LogWrites<R> {
         let key = string(at.saturating_add(1)).ok_or_else(cut_off)?;
         let value = if kind == VALUE { Some(string(key.end).ok_or_else(cut_off)?) } else { None };
         let end = value.as_ref().map_or(key.end, |value| value.end);
-        Ok(Some(Parts { key, value, end }))
+        Ok(Some(Parts { number: before.number.saturating_add(1), key, value, end }))
     }
 
     #[cold]

@@ -76,7 +76,10 @@ impl<R: ReadAt> Table<R> {
     /// trusted: it owns the table, [`skip_block`](Cursor::skip_block) leads on behind damage, and a
     /// data block that does not lie behind the one before is an error. So it decodes each byte of
     /// the file once at most, until the next seek.
-    pub fn into_cursor(self) -> Cursor<'static, R> {
+    pub fn into_cursor<'t>(self) -> Cursor<'t, R>
+    where
+        R: 't,
+    {
         Cursor::new(Owner::Owned(Box::new(self)), Some(0))
     }
 

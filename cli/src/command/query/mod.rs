@@ -1,6 +1,6 @@
 //! `filterblock query`: asks which keys tables may hold, and in which data blocks.
 
-mod keys;
+pub(super) mod keys;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
