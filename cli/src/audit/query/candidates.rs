@@ -60,6 +60,11 @@ impl Answer<'_> {
     pub(crate) fn may_match(&self) -> bool {
         self.error.is_some() || self.blocks.is_none_or(|blocks| !blocks.offsets.is_empty())
     }
+
+    /// The chance that this answer is "may be there" for an absent key.
+    pub(crate) fn fpr(&self) -> f64 {
+        self.blocks.filter(|_| self.error.is_none()).map_or(1.0, |blocks| blocks.fpr)
+    }
 }
 
 /// Opens the table that `source` holds, to answer for `keys`.
