@@ -2,6 +2,7 @@
 
 mod build;
 mod extract;
+mod hex;
 mod inspect;
 mod key_order;
 mod query;

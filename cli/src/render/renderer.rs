@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::query::candidates::Answer;
+use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::audit::scan::row::Row;
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
 use crate::io::console::Console;
@@ -38,6 +39,18 @@ pub(crate) trait QueryRenderer {
 
     /// Shows for a key how many data blocks a lookup in the whole database reads at most.
     fn lookup_blocks(&mut self, key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()>;
+
+    /// Shows the answers of a table as numbers. `error`: the reason why every key may be there.
+    fn count(
+        &mut self,
+        path: &Path,
+        matches: &TableMatches,
+        error: Option<&str>,
+        console: &mut Console,
+    ) -> io::Result<()>;
+
+    /// Shows the sums behind the numbers of each table.
+    fn totals(&mut self, totals: &QueryTotals, console: &mut Console) -> io::Result<()>;
 }
 
 /// The parts of an entry that are shown.
