@@ -19,6 +19,7 @@ mod json;
 mod output;
 mod query;
 mod query_database;
+mod query_many;
 mod query_riak;
 mod shell;
 mod structure;
