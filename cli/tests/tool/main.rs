@@ -20,6 +20,7 @@ mod json_frame;
 mod output;
 mod query;
 mod query_database;
+mod query_many;
 mod query_riak;
 mod shell;
 mod structure;

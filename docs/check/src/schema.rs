@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-/// The commands that have `--json`.
-pub(crate) const SCHEMAS: [&str; 3] = ["inspect", "query", "verify"];
+/// The commands that have `--json`, and `query --count`, whose lines are others.
+pub(crate) const SCHEMAS: [&str; 4] = ["inspect", "query", COUNT, "verify"];
+pub(crate) const COUNT: &str = "query-count";
 
 /// The fields that every line of the output begins with.
 const FRAME: [&str; 7] = ["schema_version", "object", "input", "path", "path_bytes", "error_kind", "notes"];
@@ -127,7 +128,7 @@ impl Schema {
         let tables = definitions.iter().map(|(definition, schema)| {
             let is_root = self.roots().any(|(root, _)| root == definition);
             let own = properties(schema).iter().filter(|(name, _)| !(is_root && FRAME.contains(&name.as_str())));
-            let of = if is_root { format!("{}: ", self.name) } else { String::new() };
+            let of = if is_root { format!("{}: ", self.title()) } else { String::new() };
             (format!("### {of}{definition}"), self.page_table(own))
         });
         tables.collect()
@@ -158,6 +159,10 @@ impl Schema {
             writeln!(table, "| `{name}` | {types} | {meaning} |").unwrap();
         }
         table
+    }
+
+    fn title(&self) -> &'static str {
+        if self.name == COUNT { "query --count" } else { self.name }
     }
 
     fn page_type(&self, field: &Value) -> String {

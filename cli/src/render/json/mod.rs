@@ -5,6 +5,7 @@ mod frame;
 pub(crate) mod inspect;
 mod line;
 pub(crate) mod query;
+pub(crate) mod scan;
 mod strings;
 mod totals;
 mod unreadable;

@@ -8,7 +8,10 @@ use super::folder;
 use super::frame::Frame;
 use super::line::write_line;
 use super::strings::Hex;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::query::candidates::Answer;
+use crate::audit::query::logs::LogAnswer;
+use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::io::console::Console;
 use crate::render::renderer::{FolderHeader, QueryRenderer};
 use crate::render::subject::Subject;
@@ -24,12 +27,26 @@ struct JsonAnswer<'a> {
     may_match: bool,
     blocks: &'a [u64],
     error: Option<&'a str>,
+    /// For a log: "value", "deletion" or "absent".
+    log: Option<&'static str>,
     /// The index named the data block; otherwise the filters of all were asked.
     by_index: bool,
     /// The most data blocks of the table that a lookup in its database reads: 0 if the database
     /// does not use the table, null if the index was of no use.
     lookup_blocks: Option<u64>,
     /// The chance that an absent key is said to be there.
+    estimated_fpr: f64,
+}
+
+/// The answers for one table, counted.
+#[derive(Serialize)]
+struct JsonCount<'a> {
+    #[serde(flatten)]
+    frame: Frame<'a>,
+    keys: u64,
+    matches: u64,
+    error: Option<&'a str>,
+    /// The mean chance that an absent key is said to be there.
     estimated_fpr: f64,
 }
 
@@ -43,9 +60,9 @@ impl QueryRenderer for JsonQuery {
         folder::write(subject, folder, "all tables are asked", console)
     }
 
-    fn begin_table(&mut self, subject: Subject<'_>, error: Option<&str>, console: &mut Console) {
+    fn begin_table(&mut self, subject: Subject<'_>, error: Option<(&str, ErrorKind)>, console: &mut Console) {
         subject.write_remarks(console);
-        if let Some(error) = error {
+        if let Some((error, _)) = error {
             console.message_about(subject.path, error);
         }
     }
@@ -53,21 +70,40 @@ impl QueryRenderer for JsonQuery {
     fn answer(&mut self, subject: Subject<'_>, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
         let blocks = answer.blocks;
         let json = JsonAnswer {
-            frame: Frame::new("answer", &subject, answer.error_kind),
+            frame: Frame::new("answer", &subject, answer.error.map(|(_, kind)| kind)),
             key: std::str::from_utf8(answer.key).ok(),
             key_hex: Hex(answer.key).to_string(),
             may_match: answer.may_match(),
             blocks: blocks.map_or(&[], |blocks| &blocks.offsets),
-            error: answer.error,
+            error: answer.error.map(|(error, _)| error),
+            log: answer.log.map(LogAnswer::name),
             by_index: blocks.is_some_and(|blocks| blocks.by_index),
             lookup_blocks: blocks.and_then(|blocks| blocks.lookup_blocks),
-            estimated_fpr: blocks.filter(|_| answer.error.is_none()).map_or(1.0, |blocks| blocks.fpr),
+            estimated_fpr: answer.fpr(),
         };
         write_line(console, &json)
     }
 
     fn lookup_blocks(&mut self, _: &[u8], _: u64, _: &mut Console) -> io::Result<()> {
         // The answers for the tables have it.
+        Ok(())
+    }
+
+    fn count(
+        &mut self,
+        subject: Subject<'_>,
+        matches: &TableMatches,
+        error: Option<(&str, ErrorKind)>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let TableMatches { keys, matches: found, .. } = *matches;
+        let frame = Frame::new("count", &subject, error.map(|(_, kind)| kind));
+        let error = error.map(|(error, _)| error);
+        let json = JsonCount { frame, keys, matches: found, error, estimated_fpr: matches.fpr() };
+        write_line(console, &json)
+    }
+
+    fn totals(&mut self, _: &QueryTotals, _: &mut Console) -> io::Result<()> {
         Ok(())
     }
 }

@@ -4,7 +4,10 @@ use std::io::{self, Write as _};
 
 use filterblock::{escape, escape_path};
 
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::query::candidates::{Answer, KeyBlocks};
+use crate::audit::query::logs::LogAnswer;
+use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::io::console::{Console, Tone};
 use crate::render::numbers::{count, counted, percent};
 use crate::render::renderer::{FolderHeader, QueryRenderer};
@@ -29,9 +32,9 @@ impl QueryRenderer for TextQuery {
         Ok(())
     }
 
-    fn begin_table(&mut self, subject: Subject<'_>, error: Option<&str>, console: &mut Console) {
+    fn begin_table(&mut self, subject: Subject<'_>, error: Option<(&str, ErrorKind)>, console: &mut Console) {
         subject.write_remarks(console);
-        if let Some(error) = error {
+        if let Some((error, _)) = error {
             console.message_about(subject.path, error);
         }
     }
@@ -43,8 +46,14 @@ impl QueryRenderer for TextQuery {
             console.tone(Tone::Dim, "not there")
         };
         write!(console, "{}: \"{}\": {verdict}", escape_path(subject.path), escape(answer.key))?;
-        if let Some(error) = answer.error {
+        if let Some((error, _)) = answer.error {
             return writeln!(console, ": {error}");
+        }
+        match answer.log {
+            Some(LogAnswer::Value) => return writeln!(console, ", with a value in this log"),
+            Some(LogAnswer::Deletion) => return writeln!(console, ": deleted in this log"),
+            Some(LogAnswer::Absent) => return writeln!(console, ", in no write of this log"),
+            None => {}
         }
         match answer.blocks {
             Some(blocks) if answer.may_match() => write_blocks(blocks, console),
@@ -54,6 +63,30 @@ impl QueryRenderer for TextQuery {
 
     fn lookup_blocks(&mut self, key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()> {
         writeln!(console, "\"{}\": a lookup reads at most {}", escape(key), counted(blocks, "data block"))
+    }
+
+    fn count(
+        &mut self,
+        subject: Subject<'_>,
+        matches: &TableMatches,
+        error: Option<(&str, ErrorKind)>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let keys = counted(matches.keys, "key");
+        write!(console, "{}: {} of {keys} may be there", escape_path(subject.path), count(matches.matches))?;
+        match error {
+            Some((error, _)) => writeln!(console, ": {error}"),
+            None => writeln!(console, " (chance for an absent key: {})", percent(matches.fpr())),
+        }
+    }
+
+    fn totals(&mut self, totals: &QueryTotals, console: &mut Console) -> io::Result<()> {
+        if totals.tables < 2 {
+            return Ok(());
+        }
+        let (keys, found) = totals.keys();
+        let tables = counted(totals.tables, "table");
+        writeln!(console, "{tables} in all: {} of {} may be in one", count(found), counted(keys, "key"))
     }
 }
 
