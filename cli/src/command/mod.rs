@@ -2,6 +2,7 @@
 
 mod build;
 mod extract;
+mod in_order;
 mod inspect;
 mod key_order;
 mod query;

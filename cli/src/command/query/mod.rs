@@ -5,6 +5,7 @@ mod keys;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use filterblock::table::ReadOptions;
@@ -18,7 +19,7 @@ use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
-use crate::io::input;
+use crate::io::input::{self, PathError};
 use crate::io::paths::PathSources;
 use crate::render::format::Format;
 use crate::render::renderer::QueryRenderer;
@@ -134,8 +135,10 @@ struct Query {
 }
 
 impl Visitor for Query {
-    fn skipped(&mut self) {
+    fn skipped(&mut self, path: &Path, error: PathError, console: &mut Console) -> io::Result<()> {
         self.sound = false;
+        console.message_about(path, error);
+        Ok(())
     }
 
     /// Answers for a table that cannot be read: all keys may be in it.
@@ -152,7 +155,7 @@ impl Visitor for Query {
         &mut self,
         path: &Path,
         listed: bool,
-        folder: Option<&Folder>,
+        folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()> {
         let record = folder.and_then(|folder| folder.record(path));
@@ -183,7 +186,7 @@ impl Visitor for Query {
         console.flush()
     }
 
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
+    fn begin_folder(&mut self, folder: &Arc<Folder>, console: &mut Console) -> io::Result<()> {
         if let Some((path, error)) = folder.manifest_error() {
             console.message_about(path, format_args!("{error}; all tables are asked"));
         }
