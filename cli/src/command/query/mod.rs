@@ -7,6 +7,7 @@ mod words;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use filterblock::escape_path;
@@ -23,7 +24,7 @@ use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
-use crate::io::input;
+use crate::io::input::{self, PathError};
 use crate::io::paths::PathSources;
 use crate::render::format::Format;
 use crate::render::numbers::counted_as;
@@ -202,8 +203,10 @@ impl Query {
 }
 
 impl Visitor for Query {
-    fn skipped(&mut self) {
+    fn skipped(&mut self, path: &Path, error: PathError, console: &mut Console) -> io::Result<()> {
         self.sound = false;
+        console.message_about(path, error);
+        Ok(())
     }
 
     /// Answers for a table that cannot be read: all keys may be in it.
@@ -222,7 +225,7 @@ impl Visitor for Query {
         &mut self,
         path: &Path,
         listed: bool,
-        folder: Option<&Folder>,
+        folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()> {
         let record = folder.and_then(|folder| folder.record(path));
@@ -258,7 +261,7 @@ impl Visitor for Query {
         self.results.end_table(path, &matches, error, console)
     }
 
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
+    fn begin_folder(&mut self, folder: &Arc<Folder>, console: &mut Console) -> io::Result<()> {
         if let Some((path, error)) = folder.manifest_error() {
             console.message_about(path, format_args!("{error}; all tables are asked"));
         }
