@@ -3,6 +3,7 @@
 mod build;
 mod extract;
 mod hex;
+mod in_order;
 mod inspect;
 mod key_order;
 mod query;

@@ -15,18 +15,14 @@ use crate::render::subject::{Remark, Subject};
 /// A command that goes from table to table.
 pub(super) trait Visitor {
     /// Something besides the tables asked for could not be looked at. A remark says what.
-    fn skipped(&mut self);
+    fn skipped(&mut self, console: &mut Console) -> io::Result<()>;
 
     /// A list of paths could not be read to its end.
-    fn list_failed(&mut self);
+    fn list_failed(&mut self, console: &mut Console) -> io::Result<()>;
 
     /// A path could not be looked at. `error` has not been reported.
-    fn unreadable(
-        &mut self,
-        subject: Subject<'_>,
-        error: &PathError,
-        console: &mut Console,
-    ) -> io::Result<()>;
+    fn unreadable(&mut self, subject: Subject<'_>, error: PathError, console: &mut Console)
+    -> io::Result<()>;
 
     /// `listed`: the name was found in a folder. `folder`: the one that the table lies in. For a
     /// table that was named, it is given only if it is a database.
@@ -34,7 +30,7 @@ pub(super) trait Visitor {
         &mut self,
         subject: Subject<'_>,
         listed: bool,
-        folder: Option<&Folder>,
+        folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()>;
 
@@ -42,7 +38,7 @@ pub(super) trait Visitor {
     fn begin_folder(
         &mut self,
         subject: Subject<'_>,
-        folder: &Folder,
+        folder: &Arc<Folder>,
         console: &mut Console,
     ) -> io::Result<()>;
 
@@ -62,13 +58,13 @@ pub(super) fn walk(
     let mut barren: Option<Arc<Path>> = None;
     for Given { input, path } in paths {
         if let Some(before) = barren.take_if(|before| !Arc::ptr_eq(before, &input)) {
-            visitor.unreadable(Subject::of(&before), &Folder::nothing_below(), console)?;
+            visitor.unreadable(Subject::of(&before), Folder::nothing_below(), console)?;
         }
         let path = match path {
             Ok(path) => path,
             Err(error) => {
-                visitor.list_failed();
-                visitor.unreadable(Subject::of(&input), &error, console)?;
+                visitor.list_failed(console)?;
+                visitor.unreadable(Subject::of(&input), error, console)?;
                 continue;
             }
         };
@@ -82,30 +78,30 @@ pub(super) fn walk(
                 continue;
             }
             Ok(Source::Folder(folder)) if folder.is_nothing() => {
-                visitor.unreadable(subject, &folder.nothing_here(), console)?;
+                visitor.unreadable(subject, folder.nothing_here(), console)?;
             }
             Ok(Source::Folder(folder)) => visit_folder(subject, &folder, visitor, console)?,
             Ok(Source::File) => {
                 let mut remarks = Vec::new();
-                let folder = folders.around(&path, |folder, error| {
-                    visitor.skipped();
-                    remarks.push(Remark::new(folder, error));
-                });
-                visitor.table(Subject { remarks: &remarks, ..subject }, false, folder.as_deref(), console)?;
+                let folder = folders.around(&path, |folder, error| remarks.push(Remark::new(folder, error)));
+                if !remarks.is_empty() {
+                    visitor.skipped(console)?;
+                }
+                visitor.table(Subject { remarks: &remarks, ..subject }, false, folder.as_ref(), console)?;
             }
-            Err(error) => visitor.unreadable(subject, &error, console)?,
+            Err(error) => visitor.unreadable(subject, error, console)?,
         }
         barren = None;
     }
     match barren {
-        Some(input) => visitor.unreadable(Subject::of(&input), &Folder::nothing_below(), console),
+        Some(input) => visitor.unreadable(Subject::of(&input), Folder::nothing_below(), console),
         None => Ok(()),
     }
 }
 
 fn visit_folder(
     subject: Subject<'_>,
-    folder: &Folder,
+    folder: &Arc<Folder>,
     visitor: &mut impl Visitor,
     console: &mut Console,
 ) -> io::Result<()> {
@@ -113,16 +109,13 @@ fn visit_folder(
         .skipped()
         .into_iter()
         .partition(|(path, _)| path.extension().is_some_and(|extension| extension == "log"));
-    let remarks: Vec<_> = others
-        .iter()
-        .map(|(path, error)| {
-            visitor.skipped();
-            Remark::new(path, error)
-        })
-        .collect();
+    let remarks: Vec<_> = others.iter().map(|(path, error)| Remark::new(path, error)).collect();
+    if !remarks.is_empty() {
+        visitor.skipped(console)?;
+    }
     visitor.begin_folder(Subject { remarks: &remarks, ..subject }, folder, console)?;
     for (path, error) in tables {
-        visitor.unreadable(Subject { path, ..subject }, &error, console)?;
+        visitor.unreadable(Subject { path, ..subject }, error, console)?;
     }
     for path in folder.tables() {
         visitor.table(Subject { path, ..subject }, true, Some(folder), console)?;
@@ -161,15 +154,17 @@ mod tests {
     }
 
     impl Visitor for Log {
-        fn skipped(&mut self) {
+        fn skipped(&mut self, _: &mut Console) -> io::Result<()> {
             self.0.push("skipped".to_owned());
+            Ok(())
         }
 
-        fn list_failed(&mut self) {
+        fn list_failed(&mut self, _: &mut Console) -> io::Result<()> {
             self.0.push("list failed".to_owned());
+            Ok(())
         }
 
-        fn unreadable(&mut self, subject: Subject<'_>, error: &PathError, _: &mut Console) -> io::Result<()> {
+        fn unreadable(&mut self, subject: Subject<'_>, error: PathError, _: &mut Console) -> io::Result<()> {
             assert!(!error.to_string().is_empty());
             self.0.push(format!("unreadable {} of {}", name(subject.path), name(subject.input)));
             Ok(())
@@ -179,7 +174,7 @@ mod tests {
             &mut self,
             subject: Subject<'_>,
             listed: bool,
-            folder: Option<&Folder>,
+            folder: Option<&Arc<Folder>>,
             _: &mut Console,
         ) -> io::Result<()> {
             let folder = folder.map(|folder| name(folder.path()));
@@ -188,7 +183,12 @@ mod tests {
             Ok(())
         }
 
-        fn begin_folder(&mut self, subject: Subject<'_>, folder: &Folder, _: &mut Console) -> io::Result<()> {
+        fn begin_folder(
+            &mut self,
+            subject: Subject<'_>,
+            folder: &Arc<Folder>,
+            _: &mut Console,
+        ) -> io::Result<()> {
             assert_eq!(subject.path, folder.path());
             self.0.push(format!("begin {} {}", name(subject.path), subject.remarks.len()));
             Ok(())

@@ -15,6 +15,20 @@ pub(crate) struct Subject<'a> {
     pub(crate) remarks: &'a [Remark],
 }
 
+/// A subject to keep.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnedSubject {
+    pub(crate) input: PathBuf,
+    pub(crate) path: PathBuf,
+    remarks: Vec<Remark>,
+}
+
+impl OwnedSubject {
+    pub(crate) fn as_subject(&self) -> Subject<'_> {
+        Subject { input: &self.input, path: &self.path, remarks: &self.remarks }
+    }
+}
+
 /// A fact about a path that is good to know.
 #[derive(Clone, Debug)]
 pub(crate) struct Remark {
@@ -26,6 +40,11 @@ impl<'a> Subject<'a> {
     /// The path that the user gave.
     pub(crate) fn of(input: &'a Path) -> Self {
         Self { input, path: input, remarks: &[] }
+    }
+
+    pub(crate) fn to_owned(self) -> OwnedSubject {
+        let Self { input, path, remarks } = self;
+        OwnedSubject { input: input.to_owned(), path: path.to_owned(), remarks: remarks.to_vec() }
     }
 
     /// Writes the remarks to standard error.

@@ -146,6 +146,7 @@ impl Known {
             path,
             None,
             json!({ "status": "ok", "error": null, "file_size": len(path), "data_blocks": 2,
+                "keys": {"count": 3, "low": 3, "high": 3, "exact": true},
                 "compression": ["none", "snappy"],
                 "metaindex": ["filter.leveldb.BuiltinBloomFilter2", "other"],
                 "key_format": "user", "origin": null, "dialect": null,
@@ -163,7 +164,7 @@ fn unknown(path: &Path, error: &str) -> Value {
         path,
         path,
         Some("damaged"),
-        json!({ "status": "error", "error": error, "file_size": null, "data_blocks": null,
+        json!({ "status": "error", "error": error, "file_size": null, "data_blocks": null, "keys": null,
             "compression": [], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
             "comparator": null, "level": null, "live": null, "recorded_size": null,
             "filter_error": null, "filter": null, "filter_cost": null,
@@ -329,6 +330,7 @@ fn inspect_of_a_table_without_filters() {
         &path,
         None,
         json!({ "status": "ok", "error": null, "file_size": len(&path), "data_blocks": 1,
+            "keys": {"count": 3, "low": 3, "high": 3, "exact": true},
             "compression": ["none"], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
             "comparator": null, "level": null, "live": null, "recorded_size": null,
             "filter_error": null, "filter": null,
@@ -435,6 +437,8 @@ fn inspect_of_damage_within_a_table() {
     let start = format!("block checksum at offset {offset}: expected ");
     assert!(error.as_str().unwrap().starts_with(&start), "{error}");
     (expected["status"], expected["error_kind"]) = (json!("error"), json!("damaged"));
+    // Of the other block one key is known.
+    expected["keys"] = json!({"count": 2, "low": 2, "high": 3, "exact": false});
     same(&found, &expected);
 
     // In the filter block, which is not used then.
@@ -476,6 +480,7 @@ fn inspect_of_a_table_of_riaks() {
         &path,
         None,
         json!({ "status": "ok", "error": null, "file_size": len(&path), "data_blocks": null,
+            "keys": {"count": 729, "low": 729, "high": 729, "exact": true},
             "compression": ["lz4"], "metaindex": ["filter.leveldb.BuiltinBloomFilter", "stats.sst1"],
             "key_format": "internal", "origin": "basho", "dialect": "either",
             "comparator": null, "level": null, "live": null, "recorded_size": null,

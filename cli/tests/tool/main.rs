@@ -17,6 +17,7 @@ mod inspect_database;
 mod interrupt;
 mod json;
 mod json_frame;
+mod key_counts;
 mod output;
 mod query;
 mod query_database;

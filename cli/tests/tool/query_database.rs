@@ -163,7 +163,7 @@ fn obsolete_tables_are_asked_only_by_name_and_named_once() {
         fs::copy(copy.path().join("000005.ldb"), copy.path().join(name).with_extension("ldb")).unwrap();
     }
     let with_obsolete = run(&args!["query", "--json", copy.path(), "item/0000/0", "z"]).expect(0);
-    assert_eq!(with_obsolete.out, sound.out);
+    assert_eq!(with_obsolete.json(), sound.json());
     let path = copy.path().display();
     assert_eq!(
         with_obsolete.err,

@@ -1,6 +1,8 @@
 //! The data blocks of a table that may hold a key: by the index if the order of the keys is known,
 //! and by the filters.
 
+use std::collections::BTreeSet;
+
 use filterblock::database::LiveTable;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{FilterPolicy as _, Result};
@@ -103,7 +105,7 @@ pub(crate) fn table<'d, R: ReadAt>(
     error = error.or_else(|| malformed().map(|error| (error.to_string(), ErrorKind::Damaged)));
     let mut index = None;
     if is_bytewise || record.is_some_and(|record| record.is_bytewise) {
-        let sample = Sample::take(&table, &mut blocks, filters.as_ref())?;
+        let sample = Sample::take(&table, &mut blocks, &BTreeSet::new(), filters.as_ref())?;
         error = error.or_else(|| Some((sample.unsound()?, ErrorKind::Damaged)));
         index = Some(look_up(&table, keys, sample.key_format().ok()));
     }

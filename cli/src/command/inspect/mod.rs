@@ -4,11 +4,13 @@ mod bare_block;
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
+use super::in_order::{InOrder, MAX_JOBS};
 use super::walk::{Visitor, folder_header, walk};
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::inspect;
@@ -22,15 +24,20 @@ use crate::io::input::{self, PathError};
 use crate::io::paths::{Given, Paths};
 use crate::render::format::Format;
 use crate::render::renderer::InspectRenderer;
-use crate::render::subject::{Remark, Subject};
+use crate::render::subject::{OwnedSubject, Remark, Subject};
+
+/// The number of reports for each thread that may wait to be shown. A report holds the table's
+/// filters.
+const REPORTS_A_THREAD: usize = 4;
 
 /// Something is damaged, and everything could be read.
 const EXIT_DAMAGE: u8 = 1;
 
 /// Show what tables and their filters are like
 ///
-/// Reads index, metaindex, filter block and the data blocks' trailers, and decompresses at most 16
-/// data blocks of each table, so that large databases can be looked at too.
+/// Reads index, metaindex, filter block and the data blocks' trailers, and decompresses some data
+/// blocks of each table, so that large databases can be looked at too: 80 at most where blocks are
+/// alike, and more, up to about a thousand, where the number of keys cannot be estimated otherwise.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -49,6 +56,9 @@ pub(crate) struct Arguments {
     /// unless given
     #[arg(long, value_name = "NAME", requires = "block", value_parser = bare_block::policy)]
     policy: Option<SharedPolicy>,
+    /// Number of tables to look at at once; as many as there are processors if not given
+    #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
+    jobs: Option<u16>,
 }
 
 const EXAMPLES: &str = "\
@@ -74,7 +84,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         unreadable: false,
         list_failed: false,
     };
-    let result = inspection.all(arguments, console);
+    let result = match arguments.block {
+        true => inspection.bare_blocks(arguments, console),
+        false => inspection.tables(arguments, console),
+    };
+    let result = result.and_then(|()| inspection.renderer.end(console));
     let status = match () {
         () if inspection.list_failed => EXIT_ERROR,
         () if paths.keeps_going() => 0,
@@ -96,37 +110,85 @@ struct Inspection {
 }
 
 impl Inspection {
-    fn all(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
-        let paths = &arguments.paths;
-        if arguments.block {
-            for Given { input, path } in paths.iter() {
-                match path {
-                    Ok(path) => self.bare_block(&input, &path, arguments.policy.as_ref(), console)?,
-                    Err(error) => {
-                        self.list_failed();
-                        self.unreadable(Subject::of(&input), &error, console)?;
-                    }
+    fn bare_blocks(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
+        for Given { input, path } in arguments.paths.iter() {
+            match path {
+                Ok(path) => {
+                    let subject = Subject { path: &path, ..Subject::of(&input) };
+                    self.bare_block(subject, arguments.policy.as_ref(), console)?;
+                }
+                Err(error) => {
+                    self.list_failed = true;
+                    self.unreadable(Subject::of(&input), &error, console)?;
                 }
             }
-        } else {
-            walk(paths.iter(), paths.is_recursive(), self, console)?;
         }
-        self.renderer.end(console)
+        Ok(())
     }
 
     /// `policy`: the one that was named.
     fn bare_block(
         &mut self,
-        input: &Path,
-        path: &Path,
+        subject: Subject<'_>,
         policy: Option<&SharedPolicy>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let subject = Subject { path, ..Subject::of(input) };
-        match bare_block::read(path, policy.cloned().unwrap_or_else(bare_block::default_policy)) {
+        match bare_block::read(subject.path, policy.cloned().unwrap_or_else(bare_block::default_policy)) {
             Ok(reader) => self.show(subject, &inspect::bare_block(reader, policy.is_none()), console),
             Err(error) => self.unreadable(subject, &error, console),
         }
+    }
+
+    fn tables(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
+        let paths = &arguments.paths;
+        let options = self.options.clone();
+        // A single table is no work for several threads.
+        let is_one_file = paths.single().is_some_and(Path::is_file);
+        let jobs = if is_one_file { Some(1) } else { arguments.jobs };
+        let result = InOrder::run(jobs, REPORTS_A_THREAD, |in_order| {
+            let mut visitor = Inspector { options: &options, inspection: self, in_order };
+            walk(paths.iter(), paths.is_recursive(), &mut visitor, console)?;
+            visitor.in_order.finish(&mut |step| visitor.inspection.step(step, console))
+        });
+        result.unwrap_or_else(|error| {
+            console.message(format_args!("starting threads: {error}"));
+            self.unreadable = true;
+            Ok(())
+        })
+    }
+
+    fn step(&mut self, step: Step, console: &mut Console) -> io::Result<()> {
+        match step {
+            Step::Table { subject, folder, listed, report } => {
+                self.table(subject.as_subject(), folder.as_deref(), listed, report, console)
+            }
+            Step::Unreadable { subject, error } => self.unreadable(subject.as_subject(), &error, console),
+            Step::Skipped => {
+                self.unreadable = true;
+                Ok(())
+            }
+            Step::ListFailed => {
+                self.list_failed = true;
+                Ok(())
+            }
+            Step::BeginFolder { subject, folder } => {
+                self.begin_folder(subject.as_subject(), &folder, console)
+            }
+            Step::EndFolder(subject) => self.renderer.end_folder(subject.as_subject(), &self.totals, console),
+        }
+    }
+
+    /// `listed`: the name was found in the folder.
+    fn table(
+        &mut self,
+        subject: Subject<'_>,
+        folder: Option<&Folder>,
+        _listed: bool,
+        report: Box<TableReport<'_>>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let record = folder.and_then(|folder| folder.record(subject.path));
+        self.show(subject, &report.with_record(record), console)
     }
 
     fn show(
@@ -140,16 +202,6 @@ impl Inspection {
         self.totals.add(report);
         self.renderer.table(subject, report, console)
     }
-}
-
-impl Visitor for Inspection {
-    fn skipped(&mut self) {
-        self.unreadable = true;
-    }
-
-    fn list_failed(&mut self) {
-        self.list_failed = true;
-    }
 
     fn unreadable(
         &mut self,
@@ -159,23 +211,6 @@ impl Visitor for Inspection {
     ) -> io::Result<()> {
         self.unreadable = true;
         self.renderer.unreadable(subject, error, console)
-    }
-
-    fn table(
-        &mut self,
-        subject: Subject<'_>,
-        listed: bool,
-        folder: Option<&Folder>,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let record = folder.and_then(|folder| folder.record(subject.path));
-        let unreadable = |message, kind| TableReport::unreadable(message, kind).with_record(record);
-        let report = match input::open_file(subject.path, listed) {
-            Ok(file) => inspect::table(file, &self.options, record)
-                .unwrap_or_else(|error| unreadable(error.to_string(), ErrorKind::of(&error))),
-            Err(error) => unreadable(error.to_string(), error.kind()),
-        };
-        self.show(subject, &report, console)
     }
 
     fn begin_folder(
@@ -199,8 +234,94 @@ impl Visitor for Inspection {
         }
         Ok(())
     }
+}
+
+/// Finds out about the table at `path`. `listed`: the name was found in a folder.
+fn look_at(path: &Path, listed: bool, options: &ReadOptions) -> Box<TableReport<'static>> {
+    Box::new(match input::open_file(path, listed) {
+        Ok(file) => inspect::table(file, options)
+            .unwrap_or_else(|error| TableReport::unreadable(error.to_string(), ErrorKind::of(&error))),
+        Err(error) => TableReport::unreadable(error.to_string(), error.kind()),
+    })
+}
+
+/// Something to show, in the order of the paths.
+enum Step {
+    Table {
+        subject: OwnedSubject,
+        folder: Option<Arc<Folder>>,
+        listed: bool,
+        report: Box<TableReport<'static>>,
+    },
+    Unreadable {
+        subject: OwnedSubject,
+        error: PathError,
+    },
+    Skipped,
+    ListFailed,
+    BeginFolder {
+        subject: OwnedSubject,
+        folder: Arc<Folder>,
+    },
+    EndFolder(OwnedSubject),
+}
+
+/// Gives out the tables to look at.
+struct Inspector<'a, 's, 'scope> {
+    options: &'scope ReadOptions,
+    inspection: &'a mut Inspection,
+    in_order: &'a mut InOrder<'s, 'scope, Step>,
+}
+
+impl Inspector<'_, '_, '_> {
+    fn add(&mut self, step: Step, console: &mut Console) -> io::Result<()> {
+        self.in_order.add(step, &mut |step| self.inspection.step(step, console))
+    }
+}
+
+impl Visitor for Inspector<'_, '_, '_> {
+    fn skipped(&mut self, console: &mut Console) -> io::Result<()> {
+        self.add(Step::Skipped, console)
+    }
+
+    fn list_failed(&mut self, console: &mut Console) -> io::Result<()> {
+        self.add(Step::ListFailed, console)
+    }
+
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: PathError,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.add(Step::Unreadable { subject: subject.to_owned(), error }, console)
+    }
+
+    fn table(
+        &mut self,
+        subject: Subject<'_>,
+        listed: bool,
+        folder: Option<&Arc<Folder>>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let (subject, folder, options) = (subject.to_owned(), folder.cloned(), self.options);
+        let work = move || {
+            let report = look_at(&subject.path, listed, options);
+            Step::Table { subject, folder, listed, report }
+        };
+        self.in_order.work(work, &mut |step| self.inspection.step(step, console))
+    }
+
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.add(Step::BeginFolder { subject: subject.to_owned(), folder: Arc::clone(folder) }, console)
+    }
 
     fn end_folder(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()> {
-        self.renderer.end_folder(subject, &self.totals, console)
+        self.add(Step::EndFolder(subject.to_owned()), console)
     }
 }

@@ -7,6 +7,7 @@ mod words;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use filterblock::escape_path;
@@ -188,7 +189,7 @@ impl Query {
     fn log(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()> {
         let file = match input::open_file(subject.path, true) {
             Ok(file) => file,
-            Err(error) => return self.unreadable(subject, &error, console),
+            Err(error) => return self.unreadable(subject, error, console),
         };
         let LogAnswers { answers, error } = query::logs::read(file, &self.keys);
         let error = error.map(|error| (error.to_string(), ErrorKind::of(&error)));
@@ -225,18 +226,20 @@ impl Query {
 }
 
 impl Visitor for Query {
-    fn skipped(&mut self) {
+    fn skipped(&mut self, _: &mut Console) -> io::Result<()> {
         self.sound = false;
+        Ok(())
     }
 
-    fn list_failed(&mut self) {
+    fn list_failed(&mut self, _: &mut Console) -> io::Result<()> {
         self.list_failed = true;
+        Ok(())
     }
 
     fn unreadable(
         &mut self,
         subject: Subject<'_>,
-        error: &PathError,
+        error: PathError,
         console: &mut Console,
     ) -> io::Result<()> {
         self.unknown(subject, &error.to_string(), error.kind(), console)
@@ -246,7 +249,7 @@ impl Visitor for Query {
         &mut self,
         subject: Subject<'_>,
         listed: bool,
-        folder: Option<&Folder>,
+        folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()> {
         let record = folder.and_then(|folder| folder.record(subject.path));
@@ -256,7 +259,7 @@ impl Visitor for Query {
         }
         let file = match input::open_file(subject.path, listed) {
             Ok(file) => file,
-            Err(error) => return self.unreadable(subject, &error, console),
+            Err(error) => return self.unreadable(subject, error, console),
         };
         let table = match query::table(file, &self.options, &self.keys, self.is_bytewise, record) {
             Ok(table) => table,
@@ -287,7 +290,7 @@ impl Visitor for Query {
     fn begin_folder(
         &mut self,
         subject: Subject<'_>,
-        folder: &Folder,
+        folder: &Arc<Folder>,
         console: &mut Console,
     ) -> io::Result<()> {
         let mut remarks = subject.remarks.to_vec();

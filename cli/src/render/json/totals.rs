@@ -37,7 +37,7 @@ struct JsonLevel {
     tables: u64,
     unfiltered: u64,
     file_size: u64,
-    keys: u64,
+    keys: Option<u64>,
     keys_exact: bool,
     filter_size: u64,
     estimated_fpr: Option<f64>,
