@@ -5,6 +5,7 @@ mod extract;
 mod hex;
 mod inspect;
 mod key_order;
+mod limits;
 mod query;
 mod shell;
 mod verify;

@@ -16,6 +16,7 @@ mod inspect_database;
 #[cfg(unix)]
 mod interrupt;
 mod json;
+mod large_values;
 mod output;
 mod query;
 mod query_database;

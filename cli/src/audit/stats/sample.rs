@@ -9,12 +9,15 @@ use super::blocks::{BlockFault, Blocks};
 use super::dialect::{FittingHash, HashReaders, HashTrial};
 use super::filters::FilterStats;
 use crate::audit::key_encoding::is_internal;
+use crate::audit::reading::decode_limit;
 
 /// The most data blocks to read.
 const MAX_BLOCKS: usize = 16;
 /// The most keys of a block to ask its filter for, and the most bytes of keys in all.
 const KEYS_PER_BLOCK: u64 = 256;
 const MAX_KEY_BYTES: usize = 8 << 20;
+/// zlib makes at most so many bytes of one.
+const FAILED_EXPANSION: u64 = 1032;
 
 /// LevelDB's defaults for filters.
 pub(crate) const USUAL_BITS_PER_KEY: u64 = 10;
@@ -83,27 +86,40 @@ impl Sample {
     ) -> Result<Self> {
         let mut sample = Self::default();
         let mut key_bytes = MAX_KEY_BYTES;
+        let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
+        let mut left = decode_limit(given, table.file_size());
         for handle in spread(table, blocks) {
+            // The first block is read whatever it holds: the limit on a block bounds it.
+            if left == 0 {
+                break;
+            }
+            // A block that cannot be decoded counts as if zlib had filled it.
+            let failed = left.saturating_sub(handle.size.saturating_mul(FAILED_EXPANSION));
             match sample.read(table, handle, filters, &mut key_bytes).map_err(without_path) {
-                Ok(()) => {}
+                Ok(decoded) => left = left.saturating_sub(decoded),
                 Err(error) if error.needs_range() => return Err(error),
                 // The block may be sound: this build or its limits are in the way.
                 Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => {
                     sample.unsupported.get_or_insert_with(|| error.to_string());
+                    left = failed;
                 }
-                Err(error) => blocks.damage.note(&BlockFault::Read(error)),
+                Err(error) => {
+                    blocks.damage.note(&BlockFault::Read(error));
+                    left = failed;
+                }
             }
         }
         Ok(sample)
     }
 
+    /// Reads one block. Returns its size once decompressed.
     fn read<R: ReadAt>(
         &mut self,
         table: &Table<R>,
         handle: BlockHandle,
         filters: Option<&FilterStats>,
         key_bytes: &mut usize,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let mut entries = table.block_cursor(handle)?;
         self.codecs.insert((table.compression_of(handle)?, entries.codec()));
         // A filter that lets every key pass says nothing about their format.
@@ -134,7 +150,7 @@ impl Sample {
         self.blocks += 1;
         self.bytes = self.bytes.saturating_add(handle.size);
         self.keys += keys;
-        Ok(())
+        Ok(entries.size() as u64)
     }
 
     /// The format of the keys that filters are made of, or the reason why it cannot be told.

@@ -9,11 +9,11 @@ use clap::Args;
 use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
+use super::limits::Limits;
 use super::walk::{Visitor, walk};
 use crate::audit::inspect;
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
-use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
@@ -34,6 +34,8 @@ const EXIT_DAMAGE: u8 = 1;
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
+    #[command(flatten)]
+    limits: Limits,
     /// Write one JSON object a line and table
     #[arg(long)]
     json: bool,
@@ -65,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let paths = &arguments.paths;
     let is_single = paths.single().is_some();
     let mut inspection = Inspection {
-        options: read_options().meter(console.meter()),
+        options: arguments.limits.read_options().meter(console.meter()),
         renderer: Format::new(arguments.json).inspect(arguments.filters, is_single, paths.arguments()),
         totals: FolderTotals::default(),
         damage: false,
