@@ -81,11 +81,20 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> FilterPolicy 
                 prefixes.push(prefix);
             }
         }
-        self.policy.create_filter(prefixes.as_keys(), dst)
+        let before = dst.len();
+        self.policy.create_filter(prefixes.as_keys(), dst)?;
+        // An empty filter is that of a range without keys.
+        if dst.len() == before && !keys.is_empty() {
+            dst.push(0);
+        }
+        Ok(())
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        self.prefix(key).is_none_or(|prefix| self.policy.key_may_match(prefix, filter))
+        match self.prefix(key) {
+            Some(prefix) => self.policy.key_may_match(prefix, filter),
+            None => !filter.is_empty(),
+        }
     }
 
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {

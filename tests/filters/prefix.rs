@@ -1,7 +1,8 @@
 //! Filters of prefixes.
 
 use filterblock::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, KeyBuf, PrefixPolicy,
+    BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, KeyBuf, Keys, PrefixPolicy,
+    Result,
 };
 
 fn user(key: &[u8]) -> Option<usize> {
@@ -58,4 +59,37 @@ fn a_length_beyond_the_key_is_the_whole_key() {
         format!("{policy:?}"),
         r#"PrefixPolicy { name: "test.Long", policy: "leveldb.BuiltinBloomFilter2" }"#
     );
+}
+
+/// Writes the keys themselves: nothing for no keys.
+struct Listed;
+
+impl FilterPolicy for Listed {
+    fn name(&self) -> &str {
+        "test.Listed"
+    }
+
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        keys.iter().for_each(|key| dst.extend([key, b";"].concat()));
+        Ok(())
+    }
+
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        filter.split(|&byte| byte == b';').any(|stored| stored == key)
+    }
+}
+
+/// An empty filter is that of a range without keys, and denies them all.
+#[test]
+fn a_range_of_keys_without_prefixes_has_a_filter() {
+    let policy = || PrefixPolicy::new("test.User", Listed, user);
+    let mut builder = FilterBlockBuilder::new(policy());
+    for (offset, key) in [(0, "none"), (4096, "ada:1")] {
+        builder.start_block(offset).unwrap();
+        builder.add_key(key.as_bytes());
+    }
+    let reader = FilterBlockReader::new(policy(), builder.finish().unwrap());
+    assert!(reader.key_may_match(0, b"none") && !reader.key_may_match(0, b"ada:1"));
+    assert!(!reader.key_may_match(2048, b"none"), "a range without keys has none");
+    assert!(reader.key_may_match(4096, b"ada:1") && !reader.key_may_match(4096, b"bob:1"));
 }

@@ -2,16 +2,18 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::io::console::Console;
 use crate::io::folder::{self, Folder, Source};
 use crate::io::folder_cache::FolderCache;
+use crate::io::input::PathError;
 use crate::io::paths::Given;
 
 /// A command that goes from table to table.
 pub(super) trait Visitor {
-    /// Something besides the tables asked for could not be looked at, and has been reported.
-    fn skipped(&mut self);
+    /// Something besides the tables asked for could not be looked at. `error` has not been reported.
+    fn skipped(&mut self, path: &Path, error: PathError, console: &mut Console) -> io::Result<()>;
 
     /// A path could not be looked at. `error` has not been reported.
     fn unreadable(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()>;
@@ -22,12 +24,12 @@ pub(super) trait Visitor {
         &mut self,
         path: &Path,
         listed: bool,
-        folder: Option<&Folder>,
+        folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()>;
 
     /// The tables of this folder follow.
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()>;
+    fn begin_folder(&mut self, folder: &Arc<Folder>, console: &mut Console) -> io::Result<()>;
 
     fn end_folder(&mut self, console: &mut Console) -> io::Result<()>;
 }
@@ -53,8 +55,7 @@ pub(super) fn walk(
             Ok(Source::Folder(folder)) if recursive && folder.is_empty() => {}
             Ok(Source::Folder(folder)) => {
                 for (path, error) in folder.skipped() {
-                    visitor.skipped();
-                    console.message_about(path, error);
+                    visitor.skipped(path, error, console)?;
                 }
                 visitor.begin_folder(&folder, console)?;
                 for table in folder.tables() {
@@ -63,11 +64,12 @@ pub(super) fn walk(
                 visitor.end_folder(console)?;
             }
             Ok(Source::File) => {
+                let mut skipped = Ok(());
                 let folder = folders.around(&path, |folder, error| {
-                    visitor.skipped();
-                    console.message_about(folder, error);
+                    skipped = visitor.skipped(folder, error, console);
                 });
-                visitor.table(&path, false, folder.as_deref(), console)?;
+                skipped?;
+                visitor.table(&path, false, folder.as_ref(), console)?;
             }
             Err(error) => visitor.unreadable(&path, &error.to_string(), console)?,
         }
@@ -90,8 +92,10 @@ mod tests {
     }
 
     impl Visitor for Log {
-        fn skipped(&mut self) {
-            self.0.push("skipped".to_owned());
+        fn skipped(&mut self, path: &Path, error: PathError, _: &mut Console) -> io::Result<()> {
+            assert!(!error.to_string().is_empty());
+            self.0.push(format!("skipped {}", name(path)));
+            Ok(())
         }
 
         fn unreadable(&mut self, path: &Path, error: &str, _: &mut Console) -> io::Result<()> {
@@ -104,7 +108,7 @@ mod tests {
             &mut self,
             path: &Path,
             listed: bool,
-            folder: Option<&Folder>,
+            folder: Option<&Arc<Folder>>,
             _: &mut Console,
         ) -> io::Result<()> {
             let folder = folder.map(|folder| name(folder.path()));
@@ -112,7 +116,7 @@ mod tests {
             Ok(())
         }
 
-        fn begin_folder(&mut self, folder: &Folder, _: &mut Console) -> io::Result<()> {
+        fn begin_folder(&mut self, folder: &Arc<Folder>, _: &mut Console) -> io::Result<()> {
             self.0.push(format!("begin {}", name(folder.path())));
             Ok(())
         }
@@ -145,7 +149,7 @@ mod tests {
         let mut expected = vec![
             "unreadable list",
             "unreadable missing",
-            "skipped",
+            "skipped 000009.ldb",
             "begin database",
             "table 000005.ldb true Some(\"database\")",
             "table 000010.ldb true Some(\"database\")",

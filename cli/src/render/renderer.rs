@@ -7,6 +7,7 @@ use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::totals::{QueryTotals, TableMatches};
+use crate::audit::scan::row::Row;
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
 use crate::io::console::Console;
 
@@ -50,6 +51,30 @@ pub(crate) trait QueryRenderer {
 
     /// Shows the sums behind the numbers of each table.
     fn totals(&mut self, totals: &QueryTotals, console: &mut Console) -> io::Result<()>;
+}
+
+/// The parts of an entry that are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScanParts {
+    pub(crate) value: ValuePart,
+    /// Sequence number, type and place.
+    pub(crate) version: bool,
+    pub(crate) hex: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ValuePart {
+    Whole,
+    /// Its length.
+    Size,
+    None,
+}
+
+pub(crate) trait ScanRenderer {
+    fn entry(&mut self, row: &Row<'_>, console: &mut Console) -> io::Result<()>;
+
+    /// Shows that part of a file could not be read.
+    fn damage(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()>;
 }
 
 pub(crate) trait VerifyRenderer {

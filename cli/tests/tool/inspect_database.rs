@@ -84,11 +84,11 @@ fn totals_by_level_weigh_tables_by_their_keys() {
     let obsolete = out.lines().find(|line| line.starts_with("obsolete")).unwrap();
     assert_eq!(
         obsolete.split_whitespace().collect::<Vec<_>>(),
-        ["obsolete", "1", "1", "9.9", "KiB", "200", "19.9", "%", "0", "B", "-"]
+        ["obsolete", "1", "1", "9.9", "KiB", "200", "19.8", "%", "0", "B", "-"]
     );
     // The listing's mean: by keys, and only of tables with filters.
-    let [keys, rates] = [[146.0, 215.0, 442.0], [0.52, 0.50, 0.84]];
-    let mean: f64 = keys.iter().zip(rates).map(|(keys, rate)| keys * rate).sum::<f64>() / 803.0;
+    let [keys, rates] = [[146.0, 215.0, 450.0], [0.52, 0.50, 0.84]];
+    let mean: f64 = keys.iter().zip(rates).map(|(keys, rate)| keys * rate).sum::<f64>() / 811.0;
     let totals = out.lines().find(|line| line.starts_with("4 tables")).unwrap();
     assert!(totals.ends_with(&format!("{mean:.2} %")), "{mean} {totals}");
 }
@@ -103,7 +103,7 @@ fn the_keys_of_a_level_are_not_exact_where_a_table_cannot_be_read() {
     };
     assert_eq!(keys(0), "215");
     file(&copy, "000007.ldb", [0; 5000]);
-    assert_eq!(keys(1), "~0");
+    assert_eq!(keys(1), "-");
 }
 
 #[test]

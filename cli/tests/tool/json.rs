@@ -132,6 +132,7 @@ impl Known {
     fn report(&self, path: &Path) -> Value {
         json!({
             "path": text(path), "status": "ok", "error": null, "file_size": len(path), "data_blocks": 2,
+            "keys": {"count": 3, "low": 3, "high": 3, "exact": true},
             "compression": ["none", "snappy"],
             "metaindex": ["filter.leveldb.BuiltinBloomFilter2", "other"],
             "key_format": "user", "origin": null, "dialect": null,
@@ -145,7 +146,7 @@ impl Known {
 fn unknown(path: &Path, error: &str) -> Value {
     json!({
         "path": text(path), "status": "error", "error": error, "file_size": null, "data_blocks": null,
-        "compression": [], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
+        "keys": null, "compression": [], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
         "comparator": null, "level": null, "live": null, "recorded_size": null,
         "filter_error": null, "filter": null, "filter_cost": null,
     })
@@ -273,7 +274,7 @@ fn inspect_of_a_table_without_filters() {
     let path = file(&folder, "unfiltered.ldb", crafted.finish(&[(b"peach", data)], &[]));
     let expected = json!({
         "path": text(&path), "status": "ok", "error": null, "file_size": len(&path), "data_blocks": 1,
-        "compression": ["none"], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
+        "keys": {"count": 3, "low": 3, "high": 3, "exact": true}, "compression": ["none"], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
         "comparator": null, "level": null, "live": null, "recorded_size": null,
         "filter_error": null, "filter": null,
         // 64 bits at least, k, one offset, where the offsets begin, and base_lg.
@@ -375,6 +376,8 @@ fn inspect_of_damage_within_a_table() {
     let start = format!("block checksum at offset {offset}: expected ");
     assert!(error.as_str().unwrap().starts_with(&start), "{error}");
     expected["status"] = json!("error");
+    // Of the other block one key is known.
+    expected["keys"] = json!({"count": 2, "low": 2, "high": 3, "exact": false});
     same(&found, &expected);
 
     // In the filter block, which is not used then.
@@ -411,7 +414,7 @@ fn inspect_of_a_table_of_riaks() {
     assert!(blocks.as_u64().unwrap() > 10, "{blocks}");
     let expected = json!({
         "path": text(&path), "status": "ok", "error": null, "file_size": len(&path), "data_blocks": null,
-        "compression": ["lz4"], "metaindex": ["filter.leveldb.BuiltinBloomFilter", "stats.sst1"],
+        "keys": {"count": 729, "low": 729, "high": 729, "exact": true}, "compression": ["lz4"], "metaindex": ["filter.leveldb.BuiltinBloomFilter", "stats.sst1"],
         "key_format": "internal", "origin": "basho", "dialect": "either",
         "comparator": null, "level": null, "live": null, "recorded_size": null,
         "filter_error": null, "filter": null, "filter_cost": null,

@@ -16,6 +16,7 @@ mod inspect_database;
 #[cfg(unix)]
 mod interrupt;
 mod json;
+mod key_counts;
 mod large_values;
 mod output;
 mod query;

@@ -6,8 +6,8 @@ use filterblock::table::Origin;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::filters::{FilterStats, Summary};
+use crate::audit::stats::key_count::KeyCount;
 use crate::audit::stats::ranges::{LargerRanges, larger_ranges};
-use crate::audit::stats::sample::KeyCount;
 use crate::audit::stats::table::TableStats;
 
 /// A table, or a bare filter block.
@@ -99,7 +99,7 @@ impl<'d> TableReport<'d> {
 
     /// The number of the table's keys; `None` if none of its data blocks could be read.
     pub(crate) fn keys(&self) -> Option<KeyCount> {
-        self.stats.as_ref().and_then(TableStats::keys)
+        self.stats.as_ref().and_then(|stats| stats.keys)
     }
 
     /// The variant of the format, if the policy's name stands for several: the hash that fits the

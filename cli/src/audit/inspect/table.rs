@@ -5,38 +5,29 @@ use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
 use crate::audit::reading::is_unreadable;
-use crate::audit::record::TableRecord;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::table::TableStats;
 
-/// Inspects the table that `source` holds. `record`: what the database around it says.
+/// Inspects the table that `source` holds.
 ///
 /// # Errors
 ///
 /// [`filterblock::Error::NeedRange`] and nothing else.
-pub(crate) fn table<'d, R: ReadAt>(
-    source: R,
-    options: &ReadOptions,
-    record: Option<TableRecord<'d>>,
-) -> Result<TableReport<'d>> {
+pub(crate) fn table<R: ReadAt>(source: R, options: &ReadOptions) -> Result<TableReport<'static>> {
     match Table::open(&source, options) {
-        Ok(table) => opened(&table, record),
+        Ok(table) => opened(&table),
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let is_unreadable = is_unreadable(&error);
             let file_size = if is_unreadable { None } else { source.len().ok() };
             let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
-            let report = TableReport::unopened(error.without_path().to_string(), !is_damaged, file_size);
-            Ok(report.with_record(record))
+            Ok(TableReport::unopened(error.without_path().to_string(), !is_damaged, file_size))
         }
     }
 }
 
 /// Inspects an open table, as [`table`](fn@table) does.
-pub(crate) fn opened<'d, R: ReadAt>(
-    table: &Table<R>,
-    record: Option<TableRecord<'d>>,
-) -> Result<TableReport<'d>> {
+pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>> {
     let filters = table.filter().cloned().map(FilterStats::new);
     let stats = TableStats::new(table, filters.as_ref())?;
     let handle = table.filter_handle().unwrap_or_default();
@@ -51,7 +42,7 @@ pub(crate) fn opened<'d, R: ReadAt>(
         unsound: stats.sample.unsound(),
         stats: filters,
     });
-    let report = TableReport {
+    Ok(TableReport {
         error: stats.blocks.damage.text(),
         unreadable: stats.blocks.damage.unreadable || stats.filter_unreadable,
         file_size: Some(stats.file_size),
@@ -59,8 +50,7 @@ pub(crate) fn opened<'d, R: ReadAt>(
         filter,
         record: None,
         size_mismatch: None,
-    };
-    Ok(report.with_record(record))
+    })
 }
 
 /// Inspects a filter block without its table. `policy_assumed`: nobody has named the policy.

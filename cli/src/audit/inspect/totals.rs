@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::report::TableReport;
 use crate::audit::stats::filters::Summary;
+use crate::audit::stats::key_count::KeyCount;
 
 /// Sums over the tables of a folder.
 #[derive(Default)]
@@ -34,8 +35,11 @@ pub(crate) enum LevelName {
 pub(crate) struct LevelTotals {
     pub(crate) tables: u64,
     pub(crate) file_size: u64,
-    pub(crate) keys: u64,
-    /// `keys` is an estimate.
+    /// The sum over the tables whose keys could be estimated; `None` if there are none of these.
+    pub(crate) keys: Option<u64>,
+    /// The squares of what each estimate may be off by, added up.
+    squared_error: f64,
+    /// `keys` is an estimate, or some tables are missing in it.
     pub(crate) estimated: bool,
     pub(crate) filter_size: u64,
     pub(crate) unfiltered: u64,
@@ -79,12 +83,22 @@ impl LevelTotals {
         self.tables += 1;
         self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
         let count = report.keys();
-        self.keys = self.keys.saturating_add(count.map_or(0, |count| count.keys));
+        if let Some(KeyCount { keys, low, high, .. }) = count {
+            self.keys = Some(self.keys.unwrap_or_default().saturating_add(keys));
+            let error = high.saturating_sub(keys).max(keys.saturating_sub(low)) as f64;
+            self.squared_error += error * error;
+        }
         self.estimated |= count.is_none_or(|count| !count.exact);
         let filter_size = report.filter.as_ref().map_or(0, |filter| filter.size);
         self.filter_size = self.filter_size.saturating_add(filter_size);
         self.rate.add(report);
         self.unfiltered += u64::from(report.is_unfiltered());
+    }
+
+    /// The number of keys that the sum is likely to be off by at most. The tables' errors are
+    /// independent of each other.
+    pub(crate) fn error(&self) -> f64 {
+        self.squared_error.sqrt()
     }
 
     pub(crate) fn rate(&self) -> Option<f64> {

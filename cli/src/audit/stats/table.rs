@@ -6,9 +6,11 @@ use filterblock::table::{Origin, ReadAt, Table};
 use filterblock::{Error, Result};
 
 use super::blocks::Blocks;
+use super::filter_cost::FilterCost;
 use super::filters::FilterStats;
+use super::key_count::KeyCount;
 use super::metaindex::Metaindex;
-use super::sample::{FilterCost, KeyCount, Sample};
+use super::sample::Sample;
 use crate::audit::reading::{filter_trouble, is_unreadable};
 
 #[derive(PartialEq, Eq, Debug)]
@@ -27,6 +29,8 @@ pub(crate) struct TableStats {
     /// Whose mark is in the metaindex.
     pub(crate) origin: Option<Origin>,
     pub(crate) sample: Sample,
+    /// `None` if no data block could be read.
+    pub(crate) keys: Option<KeyCount>,
 }
 
 impl TableStats {
@@ -35,7 +39,8 @@ impl TableStats {
         let metaindex = Metaindex::read(table);
         let filter_error = filter_trouble(table).map(Error::without_path);
         let (mut blocks, compression) = Blocks::list_with_types(table)?;
-        let sample = Sample::take(table, &mut blocks, filters)?;
+        let sample = Sample::take(table, &mut blocks, &compression, filters)?;
+        let keys = KeyCount::estimate(table, &mut blocks, &sample)?;
         Ok(Self {
             file_size: table.file_size(),
             blocks,
@@ -46,17 +51,13 @@ impl TableStats {
             metaindex,
             origin: table.origin(),
             sample,
+            keys,
         })
-    }
-
-    /// The number of keys; `None` if no data block could be read.
-    pub(crate) fn keys(&self) -> Option<KeyCount> {
-        self.sample.keys(&self.blocks)
     }
 
     /// The cost of a filter block, if there is none.
     pub(crate) fn filter_cost(&self) -> Option<FilterCost> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
-        none.then(|| self.sample.filter_cost(&self.blocks)).flatten()
+        self.keys.filter(|_| none).map(|count| FilterCost::of(count, &self.blocks))
     }
 }

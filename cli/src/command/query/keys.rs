@@ -58,6 +58,15 @@ fn bytes_of(key: OsString, place: &impl Display) -> Result<Vec<u8>, String> {
     text.map(String::into_bytes).map_err(|_| format!("{place}: expected Unicode; other keys need --hex"))
 }
 
+/// The bytes that an argument stands for, hexadecimal or not.
+pub(in crate::command) fn decode_argument(
+    key: OsString,
+    hex: bool,
+    place: &impl Display,
+) -> Result<Vec<u8>, String> {
+    decode(bytes_of(key, place)?, hex, place)
+}
+
 fn decode(key: Vec<u8>, hex: bool, place: &impl Display) -> Result<Vec<u8>, String> {
     if hex { unhex(&key).map_err(|error| format!("{place}: {error}")) } else { Ok(key) }
 }

@@ -1,12 +1,13 @@
 //! `filterblock query`: asks which keys tables may hold, and in which data blocks.
 
-mod keys;
+pub(super) mod keys;
 mod results;
 mod words;
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use filterblock::escape_path;
@@ -18,11 +19,12 @@ use super::walk::{Visitor, walk};
 use crate::audit::query;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::keys::SoughtKeys;
+use crate::audit::query::logs::{LogAnswer, LogAnswers};
 use crate::audit::query::totals::TableMatches;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
-use crate::io::input;
+use crate::io::input::{self, PathError};
 use crate::io::paths::PathSources;
 use crate::render::format::Format;
 use crate::render::numbers::counted_as;
@@ -178,9 +180,35 @@ struct Query {
     lookup_blocks: Option<Vec<u64>>,
 }
 
+impl Query {
+    /// Answers for a log, whose writes are in no table.
+    fn log(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {
+        let file = match input::open_file(path, true) {
+            Ok(file) => file,
+            Err(error) => return self.unreadable(path, &error.to_string(), console),
+        };
+        let LogAnswers { answers, error } = query::logs::read(file, &self.keys);
+        let error = error.map(|error| error.to_string());
+        if let Some(error) = &error {
+            self.sound = false;
+            console.message_about(path, error);
+        }
+        let error = error.as_deref();
+        let mut matches = TableMatches::default();
+        for (at, (key, log)) in self.keys.given().iter().zip(answers).enumerate() {
+            self.may_match |= log == LogAnswer::Value;
+            let answer = Answer { key, blocks: None, log: Some(log), error };
+            self.results.answer(path, at, &answer, &mut matches, console)?;
+        }
+        self.results.end_table(path, &matches, error, console)
+    }
+}
+
 impl Visitor for Query {
-    fn skipped(&mut self) {
+    fn skipped(&mut self, path: &Path, error: PathError, console: &mut Console) -> io::Result<()> {
         self.sound = false;
+        console.message_about(path, error);
+        Ok(())
     }
 
     /// Answers for a table that cannot be read: all keys may be in it.
@@ -189,7 +217,7 @@ impl Visitor for Query {
         console.message_about(path, error);
         let mut matches = TableMatches::default();
         for (at, key) in self.keys.given().iter().enumerate() {
-            let answer = Answer { key, blocks: None, error: Some(error) };
+            let answer = Answer { key, blocks: None, log: None, error: Some(error) };
             self.results.answer(path, at, &answer, &mut matches, console)?;
         }
         self.results.end_table(path, &matches, Some(error), console)
@@ -199,7 +227,7 @@ impl Visitor for Query {
         &mut self,
         path: &Path,
         listed: bool,
-        folder: Option<&Folder>,
+        folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()> {
         let record = folder.and_then(|folder| folder.record(path));
@@ -229,13 +257,13 @@ impl Visitor for Query {
                 *sum += blocks.lookup_blocks.unwrap_or_default();
             }
             self.may_match |= error.is_none() && !blocks.offsets.is_empty();
-            let answer = Answer { key, blocks: Some(&blocks), error };
+            let answer = Answer { key, blocks: Some(&blocks), log: None, error };
             self.results.answer(path, at, &answer, &mut matches, console)?;
         }
         self.results.end_table(path, &matches, error, console)
     }
 
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
+    fn begin_folder(&mut self, folder: &Arc<Folder>, console: &mut Console) -> io::Result<()> {
         if let Some((path, error)) = folder.manifest_error() {
             console.message_about(path, format_args!("{error}; all tables are asked"));
         }
@@ -251,8 +279,7 @@ impl Visitor for Query {
             console.message_about(folder.path(), not_asked(&obsolete));
         }
         for log in folder.filled_logs() {
-            self.sound = false;
-            console.message_about(log, "the newest writes may be in this log, which no filter covers");
+            self.log(log, console)?;
         }
         self.lookup_blocks = folder.is_bytewise().then(|| vec![0; self.keys.given().len()]);
         Ok(())

@@ -10,9 +10,10 @@ use super::line::write_line;
 use super::strings::{json_name, json_path, json_text};
 use crate::audit::inspect::report::{FilterReport, TableReport, origin_name};
 use crate::audit::inspect::totals::FolderTotals;
+use crate::audit::stats::filter_cost::{FilterCost, USUAL_BITS_PER_KEY};
 use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::key_count::KeyCount;
 use crate::audit::stats::ranges::{LargerRanges, OFFSET_ENTRY_LEN};
-use crate::audit::stats::sample::{FilterCost, USUAL_BITS_PER_KEY};
 use crate::audit::stats::table::TableStats;
 use crate::io::console::Console;
 use crate::render::compression::compression_names;
@@ -52,6 +53,7 @@ struct JsonTable<'a> {
     error: Option<&'a str>,
     file_size: Option<u64>,
     data_blocks: Option<u64>,
+    keys: Option<JsonKeys>,
     compression: Vec<Cow<'static, str>>,
     metaindex: Vec<Cow<'a, str>>,
     key_format: Option<&'static str>,
@@ -71,6 +73,15 @@ struct JsonTable<'a> {
     filter: Option<JsonFilterBlock<'a>>,
     /// The cost of a filter, if there is none.
     filter_cost: Option<JsonFilterCost>,
+}
+
+#[derive(Serialize)]
+struct JsonKeys {
+    count: u64,
+    /// An interval that holds the number for 19 of 20 tables.
+    low: u64,
+    high: u64,
+    exact: bool,
 }
 
 #[derive(Serialize)]
@@ -141,6 +152,7 @@ impl<'a> JsonTable<'a> {
             error: report.error.as_deref(),
             file_size: report.file_size,
             data_blocks: stats.map(|stats| stats.blocks.offsets.len()),
+            keys: report.keys().map(JsonKeys::from),
             compression: stats.map(compression_names).unwrap_or_default(),
             metaindex: stats.map(|stats| stats.metaindex.names(json_text).collect()).unwrap_or_default(),
             key_format: stats.and_then(|stats| Some(stats.sample.key_format().ok()?.name())),
@@ -186,6 +198,13 @@ impl From<LargerRanges> for JsonLargerRanges {
     fn from(larger: LargerRanges) -> Self {
         let LargerRanges { base_lg, saves } = larger;
         Self { base_lg, saves }
+    }
+}
+
+impl From<KeyCount> for JsonKeys {
+    fn from(count: KeyCount) -> Self {
+        let KeyCount { keys, low, high, exact } = count;
+        Self { count: keys, low, high, exact }
     }
 }
 

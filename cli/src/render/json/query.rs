@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::line::write_line;
 use super::strings::{Hex, json_path};
 use crate::audit::query::candidates::Answer;
+use crate::audit::query::logs::LogAnswer;
 use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::io::console::Console;
 use crate::render::renderer::QueryRenderer;
@@ -23,6 +24,8 @@ struct JsonAnswer<'a> {
     may_match: bool,
     blocks: &'a [u64],
     error: Option<&'a str>,
+    /// For a log: "value", "deletion" or "absent".
+    log: Option<&'static str>,
     /// The index named the data block; otherwise the filters of all were asked.
     by_index: bool,
     /// The most data blocks of the table that a lookup in its database reads: 0 if the database
@@ -53,6 +56,7 @@ impl QueryRenderer for JsonQuery {
             may_match: answer.may_match(),
             blocks: blocks.map_or(&[], |blocks| &blocks.offsets),
             error: answer.error,
+            log: answer.log.map(LogAnswer::name),
             by_index: blocks.is_some_and(|blocks| blocks.by_index),
             lookup_blocks: blocks.and_then(|blocks| blocks.lookup_blocks),
             estimated_fpr: answer.fpr(),

@@ -11,9 +11,11 @@ use super::{filter_list, list};
 use crate::audit::inspect::report::{FilterReport, TableReport};
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
+use crate::audit::stats::filter_cost::USUAL_BITS_PER_KEY;
+use crate::audit::stats::key_count::KeyCount;
 use crate::audit::stats::metaindex::short_name;
 use crate::audit::stats::ranges::OFFSET_ENTRY_LEN;
-use crate::audit::stats::sample::{KeyFormat, USUAL_BITS_PER_KEY};
+use crate::audit::stats::sample::KeyFormat;
 use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
 use crate::render::compression::compression_names;
@@ -82,11 +84,20 @@ fn exact_size(bytes: u64) -> String {
 fn table(stats: &TableStats, console: &mut Console) -> io::Result<()> {
     let compression = compression_names(stats);
     line(console, "data blocks", count(stats.blocks.offsets.len()))?;
+    line(console, "keys", or_dash(stats.keys.map(key_text)))?;
     if !compression.is_empty() {
         line(console, "compression", compression.join(", "))?;
     }
     line(console, "metaindex", list::metaindex_names(stats))?;
     origin(stats, console)
+}
+
+fn key_text(keys: KeyCount) -> String {
+    if keys.exact {
+        return count(keys.keys);
+    }
+    let (low, high) = (count(keys.low), count(keys.high));
+    format!("about {}, likely {low} to {high}: estimated from some data blocks", count(keys.keys))
 }
 
 fn filter_block(filter: &FilterReport, stats: Option<&TableStats>, console: &mut Console) -> io::Result<()> {

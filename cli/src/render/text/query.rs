@@ -6,6 +6,7 @@ use std::path::Path;
 use filterblock::{escape, escape_path};
 
 use crate::audit::query::candidates::{Answer, KeyBlocks};
+use crate::audit::query::logs::LogAnswer;
 use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::io::console::{Console, Tone};
 use crate::render::numbers::{count, counted, percent};
@@ -26,6 +27,12 @@ impl QueryRenderer for TextQuery {
         write!(console, "{}: \"{}\": {verdict}", escape_path(path), escape(answer.key))?;
         if let Some(error) = answer.error {
             return writeln!(console, ": {error}");
+        }
+        match answer.log {
+            Some(LogAnswer::Value) => return writeln!(console, ", with a value in this log"),
+            Some(LogAnswer::Deletion) => return writeln!(console, ": deleted in this log"),
+            Some(LogAnswer::Absent) => return writeln!(console, ", in no write of this log"),
+            None => {}
         }
         match answer.blocks {
             Some(blocks) if answer.may_match() => write_blocks(blocks, console),
@@ -53,12 +60,12 @@ impl QueryRenderer for TextQuery {
     }
 
     fn totals(&mut self, totals: &QueryTotals, console: &mut Console) -> io::Result<()> {
-        if totals.tables < 2 {
+        if totals.files < 2 {
             return Ok(());
         }
         let (keys, found) = totals.keys();
-        let tables = counted(totals.tables, "table");
-        writeln!(console, "{tables} in all: {} of {} may be in one", count(found), counted(keys, "key"))
+        let files = counted(totals.files, "file");
+        writeln!(console, "{files} in all: {} of {} may be in one", count(found), counted(keys, "key"))
     }
 }
 
