@@ -155,12 +155,12 @@ impl Finding {
             Error::Unsupported { offset, expected, found, .. } => {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
             }
-            Error::Limit { what, offset, limit, found, .. } => Self::new(
-                Code::Limit,
-                *offset,
-                format!("a {what} of at most {limit} bytes"),
-                format!("{found} bytes"),
-            ),
+            Error::Limit { what, offset, limit, found, .. } => {
+                // What a block takes. The limit on a MANIFEST's tables is another.
+                let option = if *what == "live tables" { "" } else { " (--max-output)" };
+                let expected = format!("a {what} of at most {limit} bytes{option}");
+                Self::new(Code::Limit, *offset, expected, format!("{found} bytes"))
+            }
             other => Self::new(Code::Unreadable, None, "a block that can be read", other.to_string()),
         }
     }

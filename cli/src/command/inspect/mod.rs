@@ -11,12 +11,12 @@ use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
 use super::in_order::{InOrder, MAX_JOBS};
+use super::limits::Limits;
 use super::walk::{Visitor, folder_header, walk};
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::inspect;
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
-use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
@@ -43,6 +43,8 @@ const EXIT_DAMAGE: u8 = 1;
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
+    #[command(flatten)]
+    limits: Limits,
     /// Write JSON, one object a line: tables, folders and their totals
     #[arg(long)]
     json: bool,
@@ -77,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let paths = &arguments.paths;
     let is_single = paths.single().is_some();
     let mut inspection = Inspection {
-        options: read_options().meter(console.meter()),
+        options: arguments.limits.read_options().meter(console.meter()),
         renderer: Format::new(arguments.json).inspect(arguments.filters, is_single, paths.arguments()),
         totals: FolderTotals::default(),
         damage: false,
