@@ -17,6 +17,7 @@ mod inspect_database;
 mod interrupt;
 mod json;
 mod key_counts;
+mod larger_ranges;
 mod output;
 mod query;
 mod query_database;
