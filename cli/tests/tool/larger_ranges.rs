@@ -11,7 +11,7 @@ fn entries(keys: usize, value_len: impl Fn(usize) -> usize) -> Vec<(Vec<u8>, Vec
     let mut state = 1_u32;
     let mut byte = |at: usize| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        if at % 2 == 0 { (state >> 24) as u8 } else { b'v' }
+        if at.is_multiple_of(2) { (state >> 24) as u8 } else { b'v' }
     };
     // Keys that count up have hashes that do so too, and rates of their own.
     let mut names: Vec<u64> = (1..=keys as u64).map(|key| key.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
