@@ -11,5 +11,6 @@ mod missing_ranges;
 pub(crate) mod query;
 pub(crate) mod reading;
 pub(crate) mod record;
+pub(crate) mod scan;
 pub(crate) mod stats;
 pub(crate) mod verify;

@@ -52,6 +52,10 @@ impl Folder {
         self.database.dir()
     }
 
+    pub(crate) const fn database(&self) -> &Database {
+        &self.database
+    }
+
     /// Returns true if there is a MANIFEST, or a file that says there should be one.
     pub(crate) fn is_database(&self) -> bool {
         self.database.files().is_database()

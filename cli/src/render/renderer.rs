@@ -6,6 +6,8 @@ use std::path::Path;
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::query::candidates::Answer;
+use crate::audit::query::totals::{QueryTotals, TableMatches};
+use crate::audit::scan::row::Row;
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
 use crate::io::console::Console;
 
@@ -37,6 +39,42 @@ pub(crate) trait QueryRenderer {
 
     /// Shows for a key how many data blocks a lookup in the whole database reads at most.
     fn lookup_blocks(&mut self, key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()>;
+
+    /// Shows the answers of a table as numbers. `error`: the reason why every key may be there.
+    fn count(
+        &mut self,
+        path: &Path,
+        matches: &TableMatches,
+        error: Option<&str>,
+        console: &mut Console,
+    ) -> io::Result<()>;
+
+    /// Shows the sums behind the numbers of each table.
+    fn totals(&mut self, totals: &QueryTotals, console: &mut Console) -> io::Result<()>;
+}
+
+/// The parts of an entry that are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScanParts {
+    pub(crate) value: ValuePart,
+    /// Sequence number, type and place.
+    pub(crate) version: bool,
+    pub(crate) hex: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ValuePart {
+    Whole,
+    /// Its length.
+    Size,
+    None,
+}
+
+pub(crate) trait ScanRenderer {
+    fn entry(&mut self, row: &Row<'_>, console: &mut Console) -> io::Result<()>;
+
+    /// Shows that part of a file could not be read.
+    fn damage(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()>;
 }
 
 pub(crate) trait VerifyRenderer {

@@ -172,8 +172,8 @@ fn what_is_wrong_with_a_line_is_said_and_nothing_is_left() {
         (&["--sorted"], "b\t1\na\t2\n", "line 2: expected a key after that of line 1, found \"a\""),
         (&["--sorted"], "b\t1\nb\t2\n", "line 2: expected a key after that of line 1, found \"b\""),
         (&[], "a\t1\n\nb\t2\n", "line 2: expected a key, a tab and a value, found an empty line"),
-        (&["--hex"], "00\t1\n", "line 1: expected pairs of hexadecimal digits, found \"1\""),
-        (&["--hex"], "0g\x1b\t11\n", "line 1: expected pairs of hexadecimal digits, found \"0g\\x1b\""),
+        (&["--hex"], "00\t1\n", "line 1: expected an even number of hexadecimal digits, found 1"),
+        (&["--hex"], "0\x1bg\t11\n", "line 1: expected hexadecimal digits, found \"\\x1b\" at position 2"),
         (&["--restart-interval", "0"], "a\t1\n", "restart_interval"),
         (&["--bits-per-key", "4294967295"], "a\t1\n", "expected at most 4294967296 bits"),
     ] {

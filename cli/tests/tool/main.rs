@@ -21,6 +21,7 @@ mod larger_ranges;
 mod output;
 mod query;
 mod query_database;
+mod query_many;
 mod query_riak;
 mod shell;
 mod structure;

@@ -16,7 +16,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use outputs::{outputs, stdout};
-use schema::{SCHEMAS, Schema, docs};
+use schema::{COUNT, SCHEMAS, Schema, docs};
 
 #[test]
 fn every_command_with_json_has_a_schema() {
@@ -28,7 +28,8 @@ fn every_command_with_json_has_a_schema() {
         let help = help(&[command, "--help"]);
         help.lines().any(|line| line.trim_start().starts_with("--json"))
     };
-    assert_eq!(commands.filter(|command| has_json(command)).collect::<Vec<_>>(), SCHEMAS);
+    let expected: Vec<_> = SCHEMAS.into_iter().filter(|name| *name != COUNT).collect();
+    assert_eq!(commands.filter(|command| has_json(command)).collect::<Vec<_>>(), expected);
 
     let files = fs::read_dir(docs().join("schema")).unwrap();
     let files: BTreeSet<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
@@ -115,7 +116,7 @@ fn a_field_too_many_too_few_or_of_another_type_does_not_fit() {
             assert!(schema.validate(&changed).is_err(), "{}: {what}", schema.name);
             changes += 1;
         });
-        assert!(changes > 20, "{}: {changes}", schema.name);
+        assert!(changes > 15, "{}: {changes}", schema.name);
     }
 }
 

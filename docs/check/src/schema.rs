@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-/// The commands that have `--json`.
-pub(crate) const SCHEMAS: [&str; 3] = ["inspect", "query", "verify"];
+/// The commands that have `--json`, and `query --count`, whose lines are others.
+pub(crate) const SCHEMAS: [&str; 4] = ["inspect", "query", COUNT, "verify"];
+pub(crate) const COUNT: &str = "query-count";
 
 pub(crate) fn docs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
@@ -116,7 +117,7 @@ impl Schema {
         let definitions = self.document["$defs"].as_object().unwrap();
         let tables = definitions.iter().map(|(definition, schema)| {
             let title =
-                if definition == root { format!("## {}", self.name) } else { format!("### {definition}") };
+                if definition == root { format!("## {}", self.title()) } else { format!("### {definition}") };
             let mut table = "| field | type | meaning |\n|---|---|---|\n".to_owned();
             for (name, field) in properties(schema) {
                 let types = self.page_type(field);
@@ -126,6 +127,10 @@ impl Schema {
             (title, table)
         });
         tables.collect()
+    }
+
+    fn title(&self) -> &'static str {
+        if self.name == COUNT { "query --count" } else { self.name }
     }
 
     fn page_type(&self, field: &Value) -> String {

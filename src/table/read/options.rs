@@ -146,7 +146,7 @@ impl ReadOptions {
     }
 
     /// The order of the user keys.
-    pub(in crate::table) fn user_order(&self) -> SharedComparator {
+    pub(crate) fn user_order(&self) -> SharedComparator {
         Arc::clone(&self.comparator)
     }
 

@@ -9,6 +9,7 @@ use filterblock::{FilterPolicy as _, Result};
 
 use super::index::{BlockOfKey, look_up};
 use super::keys::SoughtKeys;
+use super::logs::LogAnswer;
 use crate::audit::reading::filter_trouble;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
@@ -52,15 +53,30 @@ pub(crate) struct KeyBlocks {
 /// The answer for one key.
 pub(crate) struct Answer<'a> {
     pub(crate) key: &'a [u8],
-    /// `None` if the table could not be opened.
+    /// `None` if the table could not be opened, or it is a log.
     pub(crate) blocks: Option<&'a KeyBlocks>,
+    /// The answer of a log.
+    pub(crate) log: Option<LogAnswer>,
     /// The reason why the key may be there whatever the filters say.
     pub(crate) error: Option<&'a str>,
 }
 
 impl Answer<'_> {
     pub(crate) fn may_match(&self) -> bool {
-        self.error.is_some() || self.blocks.is_none_or(|blocks| !blocks.offsets.is_empty())
+        self.error.is_some()
+            || match self.log {
+                Some(log) => log == LogAnswer::Value,
+                None => self.blocks.is_none_or(|blocks| !blocks.offsets.is_empty()),
+            }
+    }
+
+    /// The chance that this answer is "may be there" for an absent key.
+    pub(crate) fn fpr(&self) -> f64 {
+        match (self.error, self.log, self.blocks) {
+            (None, Some(_), _) => 0.0,
+            (None, None, Some(blocks)) => blocks.fpr,
+            _ => 1.0,
+        }
     }
 }
 

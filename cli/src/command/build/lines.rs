@@ -3,7 +3,9 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use filterblock::{escape_path, quote};
+use filterblock::escape_path;
+
+use crate::command::hex::unhex;
 
 /// A key and its value, and the number of their line.
 #[derive(Debug)]
@@ -55,10 +57,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
             None => (line, &[][..]),
         };
         let (key, value) = if self.hex {
-            let bytes = |digits: &[u8]| {
-                unhex(digits)
-                    .ok_or_else(|| self.error("pairs of hexadecimal digits", &quote(digits).to_string()))
-            };
+            let bytes = |text: &[u8]| unhex(text).map_err(|error| self.about_line(&error));
             (bytes(key)?, bytes(value)?)
         } else {
             (key.to_vec(), value.to_vec())
@@ -67,14 +66,12 @@ impl<'a, R: BufRead> Lines<'a, R> {
     }
 
     fn error(&self, expected: &str, found: &str) -> String {
-        format!("{}: line {}: expected {expected}, found {found}", escape_path(self.path), self.line)
+        self.about_line(&format!("expected {expected}, found {found}"))
     }
-}
 
-fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
-    let (pairs, []) = digits.as_chunks::<2>() else { return None };
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect()
+    fn about_line(&self, message: &str) -> String {
+        format!("{}: line {}: {message}", escape_path(self.path), self.line)
+    }
 }
 
 #[cfg(test)]

@@ -3,5 +3,6 @@
 pub(crate) mod inspect;
 mod line;
 pub(crate) mod query;
+pub(crate) mod scan;
 mod strings;
 pub(crate) mod verify;

@@ -9,6 +9,8 @@ use serde::Serialize;
 use super::line::write_line;
 use super::strings::{Hex, json_path};
 use crate::audit::query::candidates::Answer;
+use crate::audit::query::logs::LogAnswer;
+use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::io::console::Console;
 use crate::render::renderer::QueryRenderer;
 
@@ -22,12 +24,25 @@ struct JsonAnswer<'a> {
     may_match: bool,
     blocks: &'a [u64],
     error: Option<&'a str>,
+    /// For a log: "value", "deletion" or "absent".
+    log: Option<&'static str>,
     /// The index named the data block; otherwise the filters of all were asked.
     by_index: bool,
     /// The most data blocks of the table that a lookup in its database reads: 0 if the database
     /// does not use the table, null if the index was of no use.
     lookup_blocks: Option<u64>,
     /// The chance that an absent key is said to be there.
+    estimated_fpr: f64,
+}
+
+/// The answers for one table, counted.
+#[derive(Serialize)]
+struct JsonCount<'a> {
+    path: Cow<'a, str>,
+    keys: u64,
+    matches: u64,
+    error: Option<&'a str>,
+    /// The mean chance that an absent key is said to be there.
     estimated_fpr: f64,
 }
 
@@ -41,15 +56,33 @@ impl QueryRenderer for JsonQuery {
             may_match: answer.may_match(),
             blocks: blocks.map_or(&[], |blocks| &blocks.offsets),
             error: answer.error,
+            log: answer.log.map(LogAnswer::name),
             by_index: blocks.is_some_and(|blocks| blocks.by_index),
             lookup_blocks: blocks.and_then(|blocks| blocks.lookup_blocks),
-            estimated_fpr: blocks.filter(|_| answer.error.is_none()).map_or(1.0, |blocks| blocks.fpr),
+            estimated_fpr: answer.fpr(),
         };
         write_line(console, &json)
     }
 
     fn lookup_blocks(&mut self, _: &[u8], _: u64, _: &mut Console) -> io::Result<()> {
         // The answers for the tables have it.
+        Ok(())
+    }
+
+    fn count(
+        &mut self,
+        path: &Path,
+        matches: &TableMatches,
+        error: Option<&str>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let TableMatches { keys, matches: found, .. } = *matches;
+        let path = json_path(path);
+        let json = JsonCount { path, keys, matches: found, error, estimated_fpr: matches.fpr() };
+        write_line(console, &json)
+    }
+
+    fn totals(&mut self, _: &QueryTotals, _: &mut Console) -> io::Result<()> {
         Ok(())
     }
 }

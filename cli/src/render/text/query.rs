@@ -6,6 +6,8 @@ use std::path::Path;
 use filterblock::{escape, escape_path};
 
 use crate::audit::query::candidates::{Answer, KeyBlocks};
+use crate::audit::query::logs::LogAnswer;
+use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::io::console::{Console, Tone};
 use crate::render::numbers::{count, counted, percent};
 use crate::render::renderer::QueryRenderer;
@@ -26,6 +28,12 @@ impl QueryRenderer for TextQuery {
         if let Some(error) = answer.error {
             return writeln!(console, ": {error}");
         }
+        match answer.log {
+            Some(LogAnswer::Value) => return writeln!(console, ", with a value in this log"),
+            Some(LogAnswer::Deletion) => return writeln!(console, ": deleted in this log"),
+            Some(LogAnswer::Absent) => return writeln!(console, ", in no write of this log"),
+            None => {}
+        }
         match answer.blocks {
             Some(blocks) if answer.may_match() => write_blocks(blocks, console),
             _ => writeln!(console),
@@ -34,6 +42,30 @@ impl QueryRenderer for TextQuery {
 
     fn lookup_blocks(&mut self, key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()> {
         writeln!(console, "\"{}\": a lookup reads at most {}", escape(key), counted(blocks, "data block"))
+    }
+
+    fn count(
+        &mut self,
+        path: &Path,
+        matches: &TableMatches,
+        error: Option<&str>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let keys = counted(matches.keys, "key");
+        write!(console, "{}: {} of {keys} may be there", escape_path(path), count(matches.matches))?;
+        match error {
+            Some(error) => writeln!(console, ": {error}"),
+            None => writeln!(console, " (chance for an absent key: {})", percent(matches.fpr())),
+        }
+    }
+
+    fn totals(&mut self, totals: &QueryTotals, console: &mut Console) -> io::Result<()> {
+        if totals.tables < 2 {
+            return Ok(());
+        }
+        let (keys, found) = totals.keys();
+        let tables = counted(totals.tables, "table");
+        writeln!(console, "{tables} in all: {} of {} may be in one", count(found), counted(keys, "key"))
     }
 }
 
