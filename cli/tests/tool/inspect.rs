@@ -60,6 +60,7 @@ table          level        size    recorded  blocks  compression  filter size  
 fn json_has_all_fields_in_order() {
     let run = run(&args!["inspect", "--json", table("versions-512-bloom10.ldb")]).expect(0).quiet();
     let fpr = run.one()["filter"]["estimated_fpr"].to_string();
+    let larger_fpr = run.one()["filter"]["larger_ranges"]["estimated_fpr"].to_string();
     assert_eq!(run.one()["path"], table("versions-512-bloom10.ldb").to_str().unwrap());
     let (path, rest) = run.out.split_at(run.out.find(r#","status""#).unwrap());
     assert!(path.starts_with(r#"{"schema_version":1,"object":"table","input":""#), "{path}");
@@ -73,7 +74,8 @@ fn json_has_all_fields_in_order() {
         r#""filter_error":null,"filter":{"#,
         r#""policy":"leveldb.BuiltinBloomFilter2","policy_assumed":false,"offset":20715,"size":969,"base_lg":11,"#,
         r#""filters":10,"empty_filters":0,"offset_array_bytes":40,"empty_filter_bytes":0,"#,
-        r#""larger_ranges":{"base_lg":15,"saves":45},"bits":7312,"bits_set":1628,"#,
+        &format!(r#""larger_ranges":{{"base_lg":15,"saves":47,"estimated_fpr":{larger_fpr}}},"#),
+        r#""bits":7312,"bits_set":1628,"#,
         &format!(
             r#""probes":6,"estimated_fpr":{fpr},"malformed":null,"unsound":null}},"filter_cost":null}}"#
         ),

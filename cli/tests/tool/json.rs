@@ -131,8 +131,11 @@ impl Known {
             "policy": POLICY, "policy_assumed": false,
             "offset": self.filter_block.0, "size": 2 * 9 + 4 * 4 + 5, "base_lg": 11,
             "filters": 4, "empty_filters": 2, "offset_array_bytes": 16, "empty_filter_bytes": 8,
-            // One filter for all takes 4 bytes and 1, these take 16 and 2.
-            "larger_ranges": {"base_lg": 13, "saves": 13},
+            // One filter for all three keys takes 9 bytes and 4 in the offset array, these take 18 and 16.
+            "larger_ranges": {
+                "base_lg": 13, "saves": 21,
+                "estimated_fpr": filterblock::expected_false_positive_rate(64, 6, 3),
+            },
             "bits": 128, "bits_set": bits_set(&self.filters[0]) + bits_set(&self.filters[1]), "probes": 6,
             "estimated_fpr": (first + second) / 2.0, "malformed": null, "unsound": null,
         })
@@ -341,8 +344,8 @@ fn inspect_of_a_table_without_filters() {
     same(&one(0, &args!["inspect", "--json", path]), &expected);
 }
 
-/// Of eight filters, ranges twice as large save 20 of the 35 bytes that one would, those four times
-/// as large 30.
+/// Of eight filters, ranges twice as large save 52 of the 89 bytes that one would, those four times
+/// as large 78.
 #[test]
 fn inspect_names_the_least_range_that_saves_nine_tenths() {
     let mut crafted = Crafted::default();
@@ -363,7 +366,11 @@ fn inspect_names_the_least_range_that_saves_nine_tenths() {
     let folder = folder();
     let path = file(&folder, "eight.ldb", crafted.finish(&index, &[(FILTER, filter_block)]));
     let filter = &one(0, &args!["inspect", "--json", path])["filter"];
-    assert_eq!(filter["larger_ranges"], json!({"base_lg": 14, "saves": 35}), "{filter}");
+    assert_eq!(
+        filter["larger_ranges"],
+        json!({"base_lg": 14, "saves": 89, "estimated_fpr": filterblock::expected_false_positive_rate(80, 6, 8)}),
+        "{filter}"
+    );
 }
 
 #[test]
@@ -439,6 +446,8 @@ fn inspect_of_damage_within_a_table() {
     (expected["status"], expected["error_kind"]) = (json!("error"), json!("damaged"));
     // Of the other block one key is known.
     expected["keys"] = json!({"count": 2, "low": 2, "high": 3, "exact": false});
+    let rate = filterblock::expected_false_positive_rate(64, 6, 2);
+    expected["filter"]["larger_ranges"]["estimated_fpr"] = json!(rate);
     same(&found, &expected);
 
     // In the filter block, which is not used then.

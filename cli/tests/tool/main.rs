@@ -19,6 +19,7 @@ mod json;
 mod json_frame;
 mod key_counts;
 mod large_values;
+mod larger_ranges;
 mod output;
 mod query;
 mod query_database;

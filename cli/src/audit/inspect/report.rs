@@ -8,7 +8,7 @@ use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::filters::{FilterStats, Summary};
 use crate::audit::stats::key_count::KeyCount;
-use crate::audit::stats::ranges::{LargerRanges, larger_ranges};
+use crate::audit::stats::ranges::LargerRanges;
 use crate::audit::stats::table::TableStats;
 
 /// A table, or a bare filter block.
@@ -40,6 +40,8 @@ pub(crate) struct FilterReport {
     pub(crate) summary: Summary,
     /// The share of absent keys that is expected to pass, in the mean over the data blocks.
     pub(crate) rate: Option<f64>,
+    /// The saving by larger ranges; `None` if there is none, or it cannot be told.
+    pub(crate) larger_ranges: Option<LargerRanges>,
     pub(crate) malformed: Option<String>,
     /// The reason why the filters cannot be trusted, though they may be well formed.
     pub(crate) unsound: Option<String>,
@@ -142,14 +144,6 @@ impl<'d> TableReport<'d> {
     pub(crate) fn dialect(&self) -> Option<&'static str> {
         let stats = self.stats.as_ref()?;
         stats.sample.fitting_hash().map(FittingHash::name).or_else(|| origin_name(stats.origin?))
-    }
-
-    /// The saving by larger ranges.
-    pub(crate) fn larger_ranges(&self) -> Option<LargerRanges> {
-        let filter = self.filter.as_ref().filter(|filter| filter.malformed.is_none())?;
-        let summary = &filter.summary;
-        let blocks = &self.stats.as_ref()?.blocks.offsets;
-        larger_ranges(filter.stats.reader().base_lg(), summary.filters, summary.empty, blocks)
     }
 
     /// All that is wrong, each with what it is about.

@@ -7,6 +7,7 @@ use super::report::{FilterReport, TableReport};
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::is_unreadable;
 use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::ranges::Ranges;
 use crate::audit::stats::table::TableStats;
 
 /// Inspects the table that `source` holds.
@@ -34,16 +35,24 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>
     let filters = table.filter().cloned().map(FilterStats::new);
     let stats = TableStats::new(table, filters.as_ref())?;
     let handle = table.filter_handle().unwrap_or_default();
-    let filter = filters.map(|filters| FilterReport {
-        policy_assumed: false,
-        offset: handle.offset,
-        size: handle.size,
-        summary: filters.summary(),
+    let filter = filters.map(|filters| {
+        let (summary, malformed) = (filters.summary(), malformed(&filters));
+        let blocks = &stats.blocks.offsets;
         // Filters in an unknown encoding have no rate.
-        rate: filters.mean_rate(&stats.blocks.offsets).filter(|_| !stats.filter_unsupported),
-        malformed: malformed(&filters),
-        unsound: stats.sample.unsound(),
-        stats: filters,
+        let rate = filters.mean_rate(blocks).filter(|_| !stats.filter_unsupported);
+        let ranges = Ranges::new(&filters, blocks, handle.offset, summary.probes, stats.keys);
+        let larger_ranges = if malformed.is_none() { ranges.larger(rate) } else { None };
+        FilterReport {
+            policy_assumed: false,
+            offset: handle.offset,
+            size: handle.size,
+            summary,
+            rate,
+            larger_ranges,
+            malformed,
+            unsound: stats.sample.unsound(),
+            stats: filters,
+        }
     });
     Ok(TableReport {
         error: stats.blocks.damage.text(),
@@ -70,6 +79,7 @@ pub(crate) fn bare_block(
         size,
         summary: filters.summary(),
         rate: filters.mean_rate_of_filters(),
+        larger_ranges: None,
         malformed: malformed(&filters),
         unsound: None,
         stats: filters,

@@ -144,6 +144,7 @@ struct JsonLargerRanges {
     base_lg: u8,
     /// In bytes of the filter block; an estimate.
     saves: u64,
+    estimated_fpr: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -212,7 +213,7 @@ impl<'a> JsonFilterBlock<'a> {
             empty_filters: summary.empty,
             offset_array_bytes: summary.array_bytes,
             empty_filter_bytes: summary.empty.saturating_mul(OFFSET_ENTRY_LEN),
-            larger_ranges: report.larger_ranges().map(JsonLargerRanges::from),
+            larger_ranges: filter.larger_ranges.map(JsonLargerRanges::from),
             bits: summary.bits,
             bits_set: summary.bits_set,
             probes: summary.probes,
@@ -226,8 +227,8 @@ impl<'a> JsonFilterBlock<'a> {
 
 impl From<LargerRanges> for JsonLargerRanges {
     fn from(larger: LargerRanges) -> Self {
-        let LargerRanges { base_lg, saves } = larger;
-        Self { base_lg, saves }
+        let LargerRanges { base_lg, saves, rate } = larger;
+        Self { base_lg, saves, estimated_fpr: rate }
     }
 }
 
