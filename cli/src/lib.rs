@@ -81,5 +81,5 @@ pub fn run_metered(
 #[doc(hidden)]
 pub fn survey(source: impl ReadAt) -> Result<(), Error> {
     let table = Table::open(source, &read_options())?;
-    audit::inspect::opened(&table, None, Effort::for_each_of(1)).map(drop)
+    audit::inspect::opened(&table, Effort::for_each_of(1)).map(drop)
 }

@@ -10,4 +10,6 @@ mod listing;
 mod logs;
 mod lookup;
 mod manifest;
+mod scan;
 mod view;
+mod writes;

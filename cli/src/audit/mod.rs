@@ -4,6 +4,7 @@
 //! range, they return [`filterblock::Error::NeedRange`]: supply the range and call again. Damage is
 //! part of the result, and not an error; only [`query::table`] also fails if the table does not open.
 
+pub(crate) mod error_kind;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
 #[cfg(test)]
@@ -12,5 +13,6 @@ pub(crate) mod query;
 pub(crate) mod rates;
 pub(crate) mod reading;
 pub(crate) mod record;
+pub(crate) mod scan;
 pub(crate) mod stats;
 pub(crate) mod verify;

@@ -2,9 +2,13 @@
 
 mod build;
 mod extract;
+mod hex;
+mod in_order;
 mod inspect;
 mod key_order;
+mod limits;
 mod query;
+mod scan;
 mod shell;
 mod verify;
 mod walk;
@@ -33,6 +37,7 @@ Examples:
   filterblock inspect ~/db               the filters of all tables of a database
   filterblock inspect --json 000005.ldb  one table, for a program
   filterblock query 000005.ldb hello     may the key \"hello\" be in this table?
+  filterblock scan ~/db                  all keys and values of a database
   filterblock verify ~/db                is everything in order, and does no filter deny a key?
   filterblock extract 000005.ldb >block  the bare filter block
   filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value";
@@ -41,6 +46,7 @@ Examples:
 enum Command {
     Inspect(inspect::Arguments),
     Query(query::Arguments),
+    Scan(scan::Arguments),
     Verify(verify::Arguments),
     Extract(extract::Arguments),
     Build(build::Arguments),
@@ -54,6 +60,7 @@ impl Arguments {
         match self.command {
             Command::Inspect(arguments) => inspect::run(&arguments, console),
             Command::Query(arguments) => query::run(arguments, console),
+            Command::Scan(arguments) => scan::run(&arguments, console),
             Command::Verify(arguments) => verify::run(&arguments, console),
             Command::Extract(arguments) => extract::run(&arguments, console),
             Command::Build(arguments) => build::run(&arguments, console),

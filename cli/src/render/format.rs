@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use super::json::inspect::JsonInspect;
 use super::json::query::JsonQuery;
+use super::json::scan::JsonScan;
 use super::json::verify::JsonVerify;
-use super::renderer::{InspectRenderer, QueryRenderer, VerifyRenderer};
+use super::renderer::{InspectRenderer, QueryRenderer, ScanParts, ScanRenderer, VerifyRenderer};
 use super::text::inspect::TextInspect;
 use super::text::query::TextQuery;
+use super::text::scan::TextScan;
 use super::text::verify::TextVerify;
 
 /// The form of the results.
@@ -41,6 +43,13 @@ impl Format {
         match self {
             Self::Text => Box::new(TextQuery),
             Self::Json => Box::new(JsonQuery),
+        }
+    }
+
+    pub(crate) fn scan(self, parts: ScanParts) -> Box<dyn ScanRenderer> {
+        match self {
+            Self::Text => Box::new(TextScan::new(parts)),
+            Self::Json => Box::new(JsonScan { value: parts.value }),
         }
     }
 

@@ -120,8 +120,8 @@ fn paths_come_from_a_list_too() {
         let wrong = run(arguments).expect(2);
         assert!(wrong.out.is_empty() && wrong.err.contains(message), "{wrong:?}");
     }
-    let nothing = run(&args!["query", folder.path(), "key"]).expect(1);
-    assert!(nothing.err.contains("there are no tables"), "{nothing:?}");
+    let nothing = run(&args!["query", folder.path(), "key"]).expect(2);
+    assert!(nothing.err.contains("expected a database, or a folder with tables"), "{nothing:?}");
     // A database may have none yet.
     write_manifest(folder.path(), &[manifest::Edit::default()]);
     run(&args!["query", folder.path(), "key"]).expect(1).quiet();
@@ -136,7 +136,8 @@ fn json_says_what_a_lookup_costs() {
     }
     fs::copy(copy.path().join("000005.ldb"), copy.path().join("000099.ldb")).unwrap();
     let key = String::from_utf8(unhex(&listing("databases/levels.entries")[0][1])).unwrap();
-    let answers = run(&args!["query", "--json", copy.path(), key]).expect(0).json();
+    let obsolete = copy.path().join("000099.ldb");
+    let answers = run(&args!["query", "--json", copy.path(), obsolete, "--", key]).expect(0).json();
     let costs: Vec<_> = answers.iter().map(|answer| answer["lookup_blocks"].as_u64().unwrap()).collect();
     let blocks: Vec<_> = answers.iter().map(|answer| answer["blocks"].as_array().unwrap().len()).collect();
     // The last is obsolete: it has the key, and is not read.
@@ -148,6 +149,36 @@ fn json_says_what_a_lookup_costs() {
 
     let unknown = run(&args!["query", "--json", database("reversed"), key]).json();
     assert!(unknown.iter().all(|answer| answer["lookup_blocks"].is_null()), "{unknown:?}");
+}
+
+/// LevelDB does not look into them, and removes them when it opens the database.
+#[test]
+fn obsolete_tables_are_asked_only_by_name_and_named_once() {
+    let copy = folder();
+    for name in ["CURRENT", "MANIFEST-000008", "000005.ldb", "000007.ldb", "000009.ldb"] {
+        fs::copy(database("levels").join(name), copy.path().join(name)).unwrap();
+    }
+    let sound = run(&args!["query", "--json", copy.path(), "item/0000/0", "z"]).quiet();
+    for name in ["000001", "000002", "000003", "000011", "000099"] {
+        fs::copy(copy.path().join("000005.ldb"), copy.path().join(name).with_extension("ldb")).unwrap();
+    }
+    let with_obsolete = run(&args!["query", "--json", copy.path(), "item/0000/0", "z"]).expect(0);
+    assert_eq!(with_obsolete.json(), sound.json());
+    let path = copy.path().display();
+    assert_eq!(
+        with_obsolete.err,
+        format!(
+            "filterblock: {path}: 5 tables that the database no longer uses, not asked unless named: \
+             000001.ldb, 000002.ldb, 000003.ldb, 000011.ldb, ...\n"
+        )
+    );
+    let named = copy.path().join("000099.ldb");
+    let named = run(&args!["query", "--json", named, "item/0000/0"]).expect(0).quiet().one();
+    assert_eq!((&named["may_match"], &named["lookup_blocks"]), (&true.into(), &0.into()));
+    // Without a MANIFEST nobody knows which tables are obsolete.
+    fs::remove_file(copy.path().join("MANIFEST-000008")).unwrap();
+    let all = run(&args!["query", "--json", copy.path(), "item/0000/0"]);
+    assert_eq!(all.json().len(), 8, "{all:?}");
 }
 
 /// A lookup goes to one database, and to no table that is named alone.

@@ -19,6 +19,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::manifest::{self, Edit, value_key};
+use super::schema::COUNT;
 use super::tables::{Crafted, Place, testdata};
 
 pub(crate) struct Line {
@@ -80,8 +81,8 @@ impl Runs {
     /// least.
     fn run(&mut self, command: &str, arguments: &[OsString]) {
         let before = self.lines.len();
-        let all = [command, "--json"].map(OsString::from);
-        let text = stdout(all.into_iter().chain(arguments.iter().cloned()));
+        let words = if command == COUNT { &["query", "--count", "--json"][..] } else { &[command, "--json"] };
+        let text = stdout(words.iter().map(OsString::from).chain(arguments.iter().cloned()));
         for line in text.lines() {
             let value =
                 serde_json::from_str(line).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {line}"));
@@ -96,6 +97,7 @@ impl Runs {
         self.run("inspect", args!["--filters", path]);
         self.run("query", args![path, "apple", "", "no such key"]);
         self.run("query", args!["--hex", "--comparator", "bytewise", path, "6170706c65", "ff00"]);
+        self.run(COUNT, args![path, "apple", "", "no such key"]);
         self.run("verify", args![path]);
         self.run("verify", args!["--comparator", "bytewise", path]);
     }
@@ -296,6 +298,14 @@ impl Runs {
         {
             use std::os::unix::ffi::OsStrExt as _;
             self.all(Path::new("/dev/null"));
+            // A database and a filter block whose paths are not UTF-8.
+            let path = folder.path().join(std::ffi::OsStr::from_bytes(b"\xff"));
+            fs::create_dir(&path).unwrap();
+            for entry in fs::read_dir(testdata().join("databases/levels")).unwrap() {
+                let from = entry.unwrap().path();
+                fs::copy(&from, path.join(from.file_name().unwrap())).unwrap();
+            }
+            self.all(&path);
             self.all(&folder.path().join(std::ffi::OsStr::from_bytes(b"\xff\".ldb")));
         }
     }

@@ -173,6 +173,11 @@ impl<R: Read> LogReader<R> {
         self.incomplete_tail
     }
 
+    /// The data of the record that was read last, until the next call.
+    pub(super) fn record(&self) -> &[u8] {
+        &self.record
+    }
+
     /// The next fragment that is whole and has the right checksum. `started` is where the record in
     /// progress starts.
     fn next_fragment(&mut self, started: Option<u64>) -> Result<Option<Fragment>> {

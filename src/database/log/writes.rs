@@ -1,21 +1,12 @@
-//! The test for writes in a log, which are in no table yet, and so under no filter (LevelDB's
-//! `db/write_batch.cc`, `DBImpl::RecoverLogFile` in `db/db_impl.cc`).
-//!
-//! Each record of a log is one batch of writes:
-//!
-//! ```text
-//! [sequence of the first: fixed64][count: fixed32][write]*
-//! ```
+//! The test for writes in a log, which are in no table yet, and so under no filter.
 
 use std::io::Read;
 use std::path::Path;
 
 use super::LogReader;
+use super::batches::BATCH_HEADER_LEN;
 use crate::table::source::open_file;
 use crate::{Error, Result};
-
-/// Sequence and count, in front of a batch's writes.
-const BATCH_HEADER_LEN: usize = 12;
 
 /// Tells whether the log at `path` holds any write: [`batch_has_writes`] of that file.
 ///

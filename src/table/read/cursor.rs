@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::iter::FusedIterator;
+use std::ops::Deref;
 
 use bytes::Bytes;
 
@@ -35,7 +36,7 @@ use crate::{Error, Result, Structure};
 /// [`Error::NeedRange`] it goes on: once the range is there, the same call does what it would have
 /// done.
 pub struct Cursor<'t, R> {
-    table: &'t Table<R>,
+    table: Owner<'t, R>,
     index: Position,
     /// The current data block.
     block: Option<(BlockHandle, Block)>,
@@ -44,13 +45,42 @@ pub struct Cursor<'t, R> {
     pending: Option<BlockHandle>,
     /// The number of bytes counted against the limit on output.
     output: u64,
+    /// The end of the block before, if each has to lie behind it.
+    end: Option<u64>,
     ended: bool,
+}
+
+enum Owner<'t, R> {
+    Borrowed(&'t Table<R>),
+    Owned(Box<Table<R>>),
+}
+
+impl<R> Deref for Owner<'_, R> {
+    type Target = Table<R>;
+
+    fn deref(&self) -> &Table<R> {
+        match self {
+            Self::Borrowed(table) => table,
+            Self::Owned(table) => table,
+        }
+    }
 }
 
 impl<R: ReadAt> Table<R> {
     /// Returns a cursor before the first entry.
     pub fn cursor(&self) -> Cursor<'_, R> {
-        Cursor::new(self)
+        Cursor::new(Owner::Borrowed(self), None)
+    }
+
+    /// Turns the table into a cursor before the first entry, for walks through files that are not
+    /// trusted: it owns the table, [`skip_block`](Cursor::skip_block) leads on behind damage, and a
+    /// data block that does not lie behind the one before is an error. So it decodes each byte of
+    /// the file once at most, until the next seek.
+    pub fn into_cursor<'t>(self) -> Cursor<'t, R>
+    where
+        R: 't,
+    {
+        Cursor::new(Owner::Owned(Box::new(self)), Some(0))
     }
 
     /// Iterates over all entries, key and value, in the order of the file.
@@ -72,7 +102,7 @@ impl<'t, R: ReadAt> IntoIterator for &'t Table<R> {
 }
 
 impl<'t, R: ReadAt> Cursor<'t, R> {
-    pub(in crate::table) fn new(table: &'t Table<R>) -> Self {
+    fn new(table: Owner<'t, R>, end: Option<u64>) -> Self {
         Self {
             table,
             index: Position::default(),
@@ -80,6 +110,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             entry: Position::default(),
             pending: None,
             output: 0,
+            end,
             ended: false,
         }
     }
@@ -106,8 +137,18 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.index.reset();
         self.block = None;
         self.pending = None;
+        self.end = self.end.and(Some(0));
         self.ended = false;
         self.next()
+    }
+
+    /// After an error, goes on with the data block behind the one that it was about: the next
+    /// [`next`](Self::next) moves to the first entry there. It moves nowhere if the index is
+    /// damaged, or the limit on output is exceeded.
+    pub fn skip_block(&mut self) {
+        self.pending = None;
+        self.block = None;
+        self.ended = self.output > self.table.index.options.max_output;
     }
 
     /// Moves to the next entry, on a new cursor to the first. Returns false if there is none; the
@@ -147,6 +188,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     fn try_seek(&mut self, key: &[u8]) -> Result<bool> {
         self.ended = false;
         self.pending = None;
+        self.end = self.end.and(Some(0));
         if !self.index.seek(&self.table.index.block, key, &*self.table.order)? {
             return Ok(false);
         }
@@ -169,7 +211,21 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.pending = Some(handle);
         // The old block is released before the new one is read, so that one at a time is in memory.
         let before = self.block.take().map(|(_, block)| block);
-        let block = self.table.block(handle, before.unwrap_or_default())?;
+        if let Some(end) = self.end {
+            if handle.offset < end {
+                let expected = format!("a data block from offset {end} on, behind the one before");
+                let found = format!("one at offset {}", handle.offset);
+                let index = self.table.index.footer.index.offset;
+                return Err(Error::corrupt(Structure::Index, index, expected, found));
+            }
+        }
+        let block = self.table.block(handle, before.unwrap_or_default());
+        // A handle that reaches beyond the file says nothing about the blocks behind it.
+        let end = handle.end().filter(|end| *end <= self.table.file_size());
+        if let (Some(end), false) = (end, block.as_ref().is_err_and(Error::needs_range)) {
+            self.end = self.end.and(Some(end));
+        }
+        let block = block?;
         self.pending = None;
         self.spend(block.size(), handle)?;
         self.block = Some((handle, block));
@@ -215,6 +271,11 @@ fn no_block(handle: BlockHandle) -> Error {
 }
 
 impl<R> Cursor<'_, R> {
+    /// The table.
+    pub fn table(&self) -> &Table<R> {
+        &self.table
+    }
+
     /// True if the cursor is at an entry.
     pub fn valid(&self) -> bool {
         self.block.is_some() && self.entry.valid()

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use super::report::TableReport;
 use crate::audit::rates::measured::{MeanRate, MeasuredRate};
 use crate::audit::stats::filters::Summary;
+use crate::audit::stats::key_count::KeyCount;
 
 /// Sums over the tables of a folder.
 #[derive(Default)]
 pub(crate) struct FolderTotals {
     pub(crate) tables: u64,
+    /// Live tables that have no file. They are counted nowhere else.
+    pub(crate) missing: u64,
     pub(crate) damaged: u64,
     pub(crate) unreadable: u64,
     /// Tables that were opened and have no filter block that could be read.
@@ -19,7 +22,7 @@ pub(crate) struct FolderTotals {
     /// The size of the filter blocks.
     pub(crate) filter_size: u64,
     pub(crate) summary: Summary,
-    rate: MeanRate,
+    rates: Rates,
     levels: BTreeMap<LevelName, LevelTotals>,
 }
 
@@ -35,16 +38,23 @@ pub(crate) enum LevelName {
 pub(crate) struct LevelTotals {
     pub(crate) tables: u64,
     pub(crate) file_size: u64,
-    pub(crate) keys: u64,
-    /// `keys` is an estimate.
+    /// The sum over the tables whose keys could be estimated; `None` if there are none of these.
+    pub(crate) keys: Option<u64>,
+    /// The squares of what each estimate may be off by, added up.
+    squared_error: f64,
+    /// `keys` is an estimate, or some tables are missing in it.
     pub(crate) estimated: bool,
     pub(crate) filter_size: u64,
     pub(crate) unfiltered: u64,
-    rate: MeanRate,
+    rates: Rates,
 }
 
 impl FolderTotals {
     pub(crate) fn add(&mut self, report: &TableReport<'_>) {
+        if report.is_missing() {
+            self.missing += 1;
+            return;
+        }
         self.tables += 1;
         self.unreadable += u64::from(report.unreadable);
         self.damaged += u64::from(!report.unreadable && report.is_damaged());
@@ -62,12 +72,12 @@ impl FolderTotals {
         self.summary.bits += filter.summary.bits;
         self.summary.bits_set += filter.summary.bits_set;
         self.summary.array_bytes += filter.summary.array_bytes;
-        add_rate(report, &mut self.rate);
+        self.rates.add(report);
     }
 
-    /// The mean rate of false positives over the keys of all tables with filters.
-    pub(crate) fn rate(&self) -> Option<MeasuredRate> {
-        self.rate.mean()
+    /// The rates over all tables with filters.
+    pub(crate) const fn rates(&self) -> &Rates {
+        &self.rates
     }
 
     pub(crate) fn levels(&self) -> &BTreeMap<LevelName, LevelTotals> {
@@ -80,23 +90,59 @@ impl LevelTotals {
         self.tables += 1;
         self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
         let count = report.keys();
-        self.keys = self.keys.saturating_add(count.map_or(0, |count| count.keys));
+        if let Some(KeyCount { keys, low, high, .. }) = count {
+            self.keys = Some(self.keys.unwrap_or_default().saturating_add(keys));
+            let error = high.saturating_sub(keys).max(keys.saturating_sub(low)) as f64;
+            self.squared_error += error * error;
+        }
         self.estimated |= count.is_none_or(|count| !count.exact);
         let filter_size = report.filter.as_ref().map_or(0, |filter| filter.size);
         self.filter_size = self.filter_size.saturating_add(filter_size);
-        add_rate(report, &mut self.rate);
+        self.rates.add(report);
         self.unfiltered += u64::from(report.is_unfiltered());
     }
 
-    pub(crate) fn rate(&self) -> Option<MeasuredRate> {
-        self.rate.mean()
+    /// The number of keys that the sum is likely to be off by at most. The tables' errors are
+    /// independent of each other.
+    pub(crate) fn error(&self) -> f64 {
+        self.squared_error.sqrt()
+    }
+
+    pub(crate) const fn rates(&self) -> &Rates {
+        &self.rates
     }
 }
 
-/// Adds the rate of false positives among random keys, weighted by the table's keys.
-fn add_rate(report: &TableReport<'_>, mean: &mut MeanRate) {
-    let rate = report.filter.as_ref().and_then(|filter| filter.random_rate);
-    if let (Some(rate), Some(count)) = (rate, report.keys()) {
-        mean.add(rate, count.keys as f64);
+/// The mean rates of false positives over the keys of several tables.
+#[derive(Default)]
+pub(crate) struct Rates {
+    random: MeanRate,
+    /// The rate by the bits set, and its weight.
+    estimated: [f64; 2],
+}
+
+impl Rates {
+    fn add(&mut self, report: &TableReport<'_>) {
+        let (Some(filter), Some(count)) = (&report.filter, report.keys()) else { return };
+        let keys = count.keys as f64;
+        if let Some(rate) = filter.random_rate {
+            self.random.add(rate, keys);
+        }
+        if let Some(rate) = filter.rate {
+            let [sum, weight] = &mut self.estimated;
+            *sum += rate * keys;
+            *weight += keys;
+        }
+    }
+
+    /// The rate among random keys.
+    pub(crate) fn random(&self) -> Option<MeasuredRate> {
+        self.random.mean()
+    }
+
+    /// The rate by the bits set.
+    pub(crate) fn estimated(&self) -> Option<f64> {
+        let [sum, weight] = self.estimated;
+        (weight > 0.0).then(|| sum / weight)
     }
 }

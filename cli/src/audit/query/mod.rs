@@ -3,5 +3,7 @@
 pub(crate) mod candidates;
 mod index;
 pub(crate) mod keys;
+pub(crate) mod logs;
+pub(crate) mod totals;
 
 pub(crate) use candidates::table;

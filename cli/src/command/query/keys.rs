@@ -6,7 +6,9 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use filterblock::{escape, escape_path};
+use filterblock::escape_path;
+
+use crate::command::hex::unhex;
 
 /// Returns all keys in the order given.
 pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Result<Vec<Vec<u8>>, String> {
@@ -56,49 +58,22 @@ fn bytes_of(key: OsString, place: &impl Display) -> Result<Vec<u8>, String> {
     text.map(String::into_bytes).map_err(|_| format!("{place}: expected Unicode; other keys need --hex"))
 }
 
+/// The bytes that an argument stands for, hexadecimal or not.
+pub(in crate::command) fn decode_argument(
+    key: OsString,
+    hex: bool,
+    place: &impl Display,
+) -> Result<Vec<u8>, String> {
+    decode(bytes_of(key, place)?, hex, place)
+}
+
 fn decode(key: Vec<u8>, hex: bool, place: &impl Display) -> Result<Vec<u8>, String> {
-    if !hex {
-        return Ok(key);
-    }
-    let digit = |at: usize, digit: u8| {
-        let value = char::from(digit).to_digit(16);
-        value.map(|value| value as u8).ok_or_else(|| {
-            let found = escape(&[digit]).to_string();
-            format!("{place}: expected hexadecimal digits, found \"{found}\" at position {}", at + 1)
-        })
-    };
-    let digits: Vec<u8> =
-        key.iter().enumerate().map(|(at, &byte)| digit(at, byte)).collect::<Result<_, _>>()?;
-    let (pairs, rest) = digits.as_chunks::<2>();
-    if !rest.is_empty() {
-        return Err(format!(
-            "{place}: expected an even number of hexadecimal digits, found {}",
-            digits.len()
-        ));
-    }
-    Ok(pairs.iter().map(|[high, low]| high << 4 | low).collect())
+    if hex { unhex(&key).map_err(|error| format!("{place}: {error}")) } else { Ok(key) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn hex(text: &str) -> Result<Vec<u8>, String> {
-        decode(text.as_bytes().to_owned(), true, &"key 3")
-    }
-
-    #[test]
-    fn hexadecimal_keys() {
-        assert_eq!(hex(""), Ok(vec![]));
-        assert_eq!(hex("00fFa9"), Ok(vec![0, 0xff, 0xa9]));
-        assert_eq!(hex("0"), Err("key 3: expected an even number of hexadecimal digits, found 1".into()));
-        assert_eq!(hex("0x"), Err("key 3: expected hexadecimal digits, found \"x\" at position 2".into()));
-        assert_eq!(
-            hex("\n0"),
-            Err("key 3: expected hexadecimal digits, found \"\\x0a\" at position 1".into())
-        );
-        assert!(hex("é").is_err());
-    }
 
     #[test]
     fn lines_end_in_one_line_break_each() {

@@ -1,27 +1,37 @@
 //! `filterblock query`: asks which keys tables may hold, and in which data blocks.
 
-mod keys;
+pub(super) mod keys;
+mod results;
+mod words;
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
+use filterblock::escape_path;
 use filterblock::table::ReadOptions;
 
 use super::key_order::KeyOrder;
-use super::walk::{Visitor, walk};
+use super::limits::Limits;
+use super::walk::{Visitor, folder_header, walk};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::query;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::keys::SoughtKeys;
-use crate::audit::reading::read_options;
+use crate::audit::query::logs::{LogAnswer, LogAnswers};
+use crate::audit::query::totals::TableMatches;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
-use crate::io::input;
+use crate::io::input::{self, PathError};
 use crate::io::paths::PathSources;
 use crate::render::format::Format;
-use crate::render::renderer::QueryRenderer;
+use crate::render::numbers::counted_as;
+use crate::render::subject::{Remark, Subject};
+use results::{Results, Shown};
+use words::{TablesAndKeys, Words};
 
 /// No key may be there, and every table was read soundly.
 const EXIT_NOT_FOUND: u8 = 1;
@@ -35,15 +45,21 @@ const EXIT_NOT_FOUND: u8 = 1;
 /// asked, and the more filters there are the likelier it is that one errs: the output says how
 /// likely.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Arguments {
-    /// A table, or a database folder: all its tables are asked. With --files-from there is none,
-    /// and all arguments are keys
+    /// A table, or a database folder: all tables that the database uses are asked
+    ///
+    /// Several tables need -- before the keys, or --keys-from and no key. With --files-from there
+    /// is none unless -- follows it.
     #[arg(required_unless_present = "files_from")]
-    path: Option<OsString>,
+    table: Option<OsString>,
     /// The keys, as the filters know them: in a database's tables the user keys
-    #[arg(value_name = "KEY", required_unless_present_any = ["keys_from", "files_from"])]
-    keys: Vec<OsString>,
+    ///
+    /// A key that begins with a dash or has the name of a file needs -- before it.
+    #[arg(value_name = "KEY", required_unless_present_any = ["keys_from", "files_from", "behind"])]
+    words: Vec<OsString>,
+    #[arg(last = true, value_name = "KEY", hide = true)]
+    behind: Vec<OsString>,
     #[command(flatten)]
     sources: PathSources,
     /// Take keys from the lines of this file too, after those given; - is standard input
@@ -52,23 +68,41 @@ pub(crate) struct Arguments {
     /// need --hex.
     #[arg(long, value_name = "FILE")]
     keys_from: Option<PathBuf>,
-    /// The keys are in hexadecimal
+    /// The keys are in hexadecimal, or escaped as results show them
+    ///
+    /// Digits may begin with 0x and be parted by spaces: 0x6b6579, "6b 65 79". A key with a
+    /// backslash in it is text with escapes: user\x00\xff.
     #[arg(long)]
     hex: bool,
+    /// Show only the keys that may be there
+    #[arg(long, conflicts_with = "count")]
+    only_matches: bool,
+    /// Show only, for each table, how many of the keys may be there
+    #[arg(long)]
+    count: bool,
     /// The order of the keys, so that the index tells the one data block that may hold a key
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// Write one JSON object a line, for each table and key
+    #[command(flatten)]
+    limits: Limits,
+    /// Write JSON, one object a line: for each table and key, and for each folder
     #[arg(long)]
     json: bool,
 }
+
+const USAGE: &str = "\
+filterblock query [OPTIONS] <TABLE> [KEY]...
+       filterblock query [OPTIONS] <TABLE>... -- <KEY>...";
 
 const EXAMPLES: &str = "\
 Examples:
   filterblock query 000005.ldb hello                        may this table hold \"hello\"?
   filterblock query --comparator bytewise ~/db hello world  which tables may hold these keys?
   filterblock query --hex ~/db 68656c6c6f                   a key in hexadecimal
+  filterblock query --hex ~/db 'user\\x00\\x01'              a key as results show it
+  filterblock query *.ldb -- hello                          several tables
   filterblock query --json ~/db --keys-from keys.txt        many keys, for a program
+  filterblock query --count ~/db --keys-from keys.txt       a line for each table
   filterblock query ~/db -- -x                              a key that begins with a dash
   find / -name '*.ldb' -print0 | filterblock query --files-from - -0 hello
   filterblock query --json ~/db hello | jq -s 'map(.lookup_blocks) | add'
@@ -78,15 +112,25 @@ Exit status: 0 some key may be there; 1 none may, and every table was read sound
 141 the reader of the output went away, whatever the answers; 2 anything else.";
 
 pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
-    let Arguments { mut path, mut keys, sources, keys_from, .. } = arguments;
-    if sources.files_from().is_some() {
-        keys.splice(0..0, path.take());
-    }
+    let Arguments { table, words, behind, sources, keys_from, limits, .. } = arguments;
     let is_stdin = |path: Option<&Path>| path.is_some_and(|path| path.as_os_str() == "-");
     if is_stdin(sources.files_from()) && is_stdin(keys_from.as_deref()) {
         console.message("expected paths or keys from standard input, found both");
         return EXIT_ERROR;
     }
+    let words = Words {
+        before: table.into_iter().chain(words).collect(),
+        behind,
+        has_path_list: sources.files_from().is_some(),
+        has_key_file: keys_from.is_some(),
+    };
+    let TablesAndKeys { tables, keys } = match words.split() {
+        Ok(split) => split,
+        Err(message) => {
+            console.message(message);
+            return EXIT_ERROR;
+        }
+    };
     let keys = match keys::read(keys, keys_from.as_deref(), arguments.hex) {
         Ok(keys) if keys.is_empty() => {
             console.message("expected keys, found none");
@@ -98,18 +142,26 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
+    let shown = match () {
+        () if arguments.count => Shown::Counts,
+        () if arguments.only_matches => Shown::Matches,
+        () => Shown::Answers,
+    };
     let mut query = Query {
         keys: SoughtKeys::new(keys),
         is_bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
-        renderer: Format::new(arguments.json).query(),
-        options: read_options().meter(console.meter()),
+        results: Results::new(Format::new(arguments.json).query(), shown),
+        options: limits.read_options().meter(console.meter()),
         may_match: false,
         sound: true,
+        list_failed: false,
         lookup_blocks: None,
     };
-    let paths: Vec<PathBuf> = path.into_iter().map(PathBuf::from).collect();
-    let result = walk(sources.after(&paths), sources.is_recursive(), &mut query, console);
+    let result = walk(sources.after(&tables), sources.is_recursive(), &mut query, console);
+    let result = result.and_then(|()| query.results.end(console));
     let status = match () {
+        () if query.list_failed => EXIT_ERROR,
+        () if sources.keeps_going() => 0,
         () if query.may_match => 0,
         () if query.sound => EXIT_NOT_FOUND,
         // Not every answer can be relied on.
@@ -122,90 +174,167 @@ struct Query {
     keys: SoughtKeys,
     /// The user has said that keys are in bytewise order.
     is_bytewise: bool,
-    renderer: Box<dyn QueryRenderer>,
+    results: Results,
     options: ReadOptions,
     /// A table that was read soundly may hold one of the keys.
     may_match: bool,
     /// All tables were read soundly.
     sound: bool,
+    list_failed: bool,
     /// For each key, the number of data blocks that a lookup in the whole database reads at most;
     /// `None` if the order of its keys is not known.
     lookup_blocks: Option<Vec<u64>>,
 }
 
-impl Visitor for Query {
-    fn skipped(&mut self) {
-        self.sound = false;
+impl Query {
+    /// Answers for a log, whose writes are in no table.
+    fn log(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()> {
+        let file = match input::open_file(subject.path, true) {
+            Ok(file) => file,
+            Err(error) => return self.unreadable(subject, error, console),
+        };
+        let LogAnswers { answers, error } = query::logs::read(file, &self.keys);
+        let error = error.map(|error| (error.to_string(), ErrorKind::of(&error)));
+        let error = error.as_ref().map(|(error, kind)| (error.as_str(), *kind));
+        self.sound &= error.is_none();
+        self.results.begin_table(subject, error, console);
+        let mut matches = TableMatches::default();
+        for (at, (key, log)) in self.keys.given().iter().zip(answers).enumerate() {
+            self.may_match |= log == LogAnswer::Value;
+            let answer = Answer { key, blocks: None, log: Some(log), error };
+            self.results.answer(subject, at, &answer, &mut matches, console)?;
+        }
+        self.results.end_table(subject, &matches, error, console)
     }
 
     /// Answers for a table that cannot be read: all keys may be in it.
-    fn unreadable(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()> {
+    fn unknown(
+        &mut self,
+        subject: Subject<'_>,
+        error: &str,
+        kind: ErrorKind,
+        console: &mut Console,
+    ) -> io::Result<()> {
         self.sound = false;
-        console.message_about(path, error);
-        for key in self.keys.given() {
-            self.renderer.answer(path, &Answer { key, blocks: None, error: Some(error) }, console)?;
+        let error = Some((error, kind));
+        self.results.begin_table(subject, error, console);
+        let mut matches = TableMatches::default();
+        for (at, key) in self.keys.given().iter().enumerate() {
+            let answer = Answer { key, blocks: None, log: None, error };
+            self.results.answer(subject, at, &answer, &mut matches, console)?;
         }
-        console.flush()
+        self.results.end_table(subject, &matches, error, console)
+    }
+}
+
+impl Visitor for Query {
+    fn skipped(&mut self, _: &mut Console) -> io::Result<()> {
+        self.sound = false;
+        Ok(())
+    }
+
+    fn list_failed(&mut self, _: &mut Console) -> io::Result<()> {
+        self.list_failed = true;
+        Ok(())
+    }
+
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: PathError,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.unknown(subject, &error.to_string(), error.kind(), console)
     }
 
     fn table(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         listed: bool,
-        folder: Option<&Folder>,
+        folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let record = folder.and_then(|folder| folder.record(path));
-        let file = match input::open_file(path, listed) {
+        let record = folder.and_then(|folder| folder.record(subject.path));
+        if listed && record.is_some_and(|record| record.live.is_none()) {
+            // Said at the beginning of the folder.
+            return Ok(());
+        }
+        let file = match input::open_file(subject.path, listed) {
             Ok(file) => file,
-            Err(error) => return self.unreadable(path, &error.to_string(), console),
+            Err(error) => return self.unreadable(subject, error, console),
         };
         let table = match query::table(file, &self.options, &self.keys, self.is_bytewise, record) {
             Ok(table) => table,
-            Err(error) => return self.unreadable(path, &error.to_string(), console),
+            Err(error) => return self.unknown(subject, &error.to_string(), ErrorKind::of(&error), console),
         };
-        let error = table.error.as_deref();
-        if let Some(error) = error {
-            self.sound = false;
-            console.message_about(path, error);
-        } else if let Some(reason) = table.no_index {
-            console.message_about(path, format_args!("{reason}: the filters of all data blocks are asked"));
+        let error = table.error.as_ref().map(|(error, kind)| (error.as_str(), *kind));
+        self.sound &= error.is_none();
+        let mut remarks = subject.remarks.to_vec();
+        if let Some(reason) = table.no_index.filter(|_| error.is_none()) {
+            let text = format_args!("{reason}: the filters of all data blocks are asked");
+            remarks.push(Remark::new(subject.path, text));
         }
+        let subject = Subject { remarks: &remarks, ..subject };
+        self.results.begin_table(subject, error, console);
+        let mut matches = TableMatches::default();
         for (at, key) in self.keys.given().iter().enumerate() {
             let blocks = table.of(key, at);
             if let Some(sum) = self.lookup_blocks.as_mut().and_then(|sums| sums.get_mut(at)) {
                 *sum += blocks.lookup_blocks.unwrap_or_default();
             }
             self.may_match |= error.is_none() && !blocks.offsets.is_empty();
-            let answer = Answer { key, blocks: Some(&blocks), error };
-            self.renderer.answer(path, &answer, console)?;
+            let answer = Answer { key, blocks: Some(&blocks), log: None, error };
+            self.results.answer(subject, at, &answer, &mut matches, console)?;
         }
-        console.flush()
+        self.results.end_table(subject, &matches, error, console)
     }
 
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
-        if let Some((path, error)) = folder.manifest_error() {
-            console.message_about(path, format_args!("{error}; all tables are asked"));
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let mut remarks = subject.remarks.to_vec();
+        let is_obsolete = |path: &&Path| folder.record(path).is_some_and(|record| record.live.is_none());
+        let obsolete: Vec<_> = folder.tables().filter(is_obsolete).collect();
+        if !obsolete.is_empty() {
+            remarks.push(Remark::new(subject.path, not_asked(&obsolete)));
         }
-        for (path, _) in folder.missing() {
-            self.unreadable(&path, "expected a table, as the MANIFEST has it, found no file", console)?;
+        let logs: Vec<&Path> = folder.filled_logs().collect();
+        let tables: Vec<&Path> = folder.tables().collect();
+        let header = folder_header(folder, &tables, &logs);
+        self.results.begin_folder(Subject { remarks: &remarks, ..subject }, &header, console)?;
+        let input = Subject::of(subject.input);
+        for (path, ..) in folder.missing() {
+            let message = "expected a table, as the MANIFEST has it, found no file";
+            self.unknown(Subject { path: &path, ..input }, message, ErrorKind::Missing, console)?;
         }
-        if !folder.is_database() && folder.tables().next().is_none() {
-            console.message_about(folder.path(), "there are no tables (.ldb, .sst) to ask");
-        }
-        for log in folder.filled_logs() {
-            self.sound = false;
-            console.message_about(log, "the newest writes may be in this log, which no filter covers");
+        for log in logs {
+            self.log(Subject { path: log, ..input }, console)?;
         }
         self.lookup_blocks = folder.is_bytewise().then(|| vec![0; self.keys.given().len()]);
         Ok(())
     }
 
-    fn end_folder(&mut self, console: &mut Console) -> io::Result<()> {
+    fn end_folder(&mut self, _: Subject<'_>, console: &mut Console) -> io::Result<()> {
         let sums = self.lookup_blocks.take();
         for (key, blocks) in self.keys.given().iter().zip(sums.into_iter().flatten()) {
-            self.renderer.lookup_blocks(key, blocks, console)?;
+            self.results.lookup_blocks(key, blocks, console)?;
         }
         Ok(())
     }
+}
+
+/// The message about tables in a folder that its database no longer uses.
+fn not_asked(obsolete: &[&Path]) -> String {
+    /// The most names to list.
+    const NAMED: usize = 4;
+    let names: Vec<_> = obsolete.iter().take(NAMED).filter_map(|path| path.file_name()).collect();
+    let mut names: Vec<String> = names.into_iter().map(|name| escape_path(name).to_string()).collect();
+    if obsolete.len() > NAMED {
+        names.push("...".to_owned());
+    }
+    let tables = counted_as(obsolete.len() as u64, "table that", "tables that");
+    format!("{tables} the database no longer uses, not asked unless named: {}", names.join(", "))
 }

@@ -9,8 +9,8 @@ use super::columns::{Cell, Column, Layout};
 use super::levels::level_text;
 use crate::audit::inspect::report::{FilterReport, TableReport};
 use crate::audit::inspect::totals::{FolderTotals, LevelName};
+use crate::audit::stats::filter_cost::{FilterCost, USUAL_BITS_PER_KEY};
 use crate::audit::stats::filters::Summary;
-use crate::audit::stats::sample::{FilterCost, USUAL_BITS_PER_KEY};
 use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
 use crate::render::compression::compression_names;
@@ -141,7 +141,7 @@ pub(crate) fn write_totals(
     let Some(listing) = listing else {
         let size = size(totals.file_size);
         let blocks = counted(totals.data_blocks, "data block");
-        let rate = or_dash(totals.rate().map(measured));
+        let rate = or_dash(totals.rates().random().map(measured));
         return writeln!(
             console,
             "{tables}{remarks}: {size}, {blocks}, {}, false positives {rate}",
@@ -157,7 +157,7 @@ pub(crate) fn write_totals(
     }
     cells.extend([count(totals.data_blocks).into(), "".into(), size(totals.filter_size).into()]);
     cells.extend(numbers(summary, None));
-    cells.push(or_dash(totals.rate().map(measured)).into());
+    cells.push(or_dash(totals.rates().random().map(measured)).into());
     listing.layout.write(console, cells)?;
     if remarks.is_empty() { Ok(()) } else { writeln!(console, "{}", remarks.trim()) }
 }

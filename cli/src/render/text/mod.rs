@@ -7,4 +7,5 @@ pub(crate) mod inspect;
 mod levels;
 mod list;
 pub(crate) mod query;
+pub(crate) mod scan;
 pub(crate) mod verify;

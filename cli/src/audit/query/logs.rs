@@ -1,0 +1,65 @@
+//! The writes of logs for the keys sought.
+
+use std::io::Read;
+
+use filterblock::Error;
+use filterblock::database::LogWrites;
+
+use super::keys::SoughtKeys;
+
+/// The newest write of a log for one key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LogAnswer {
+    /// None.
+    Absent,
+    Value,
+    Deletion,
+}
+
+impl LogAnswer {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Value => "value",
+            Self::Deletion => "deletion",
+        }
+    }
+}
+
+/// What a log has of the keys sought.
+pub(crate) struct LogAnswers {
+    /// For each key, in the order given.
+    pub(crate) answers: Vec<LogAnswer>,
+    /// The first reason why writes may be missing from these answers.
+    pub(crate) error: Option<Error>,
+}
+
+/// Reads a log to its end, as far as LevelDB would recover it.
+pub(crate) fn read(source: impl Read, keys: &SoughtKeys) -> LogAnswers {
+    let mut newest = vec![(0, LogAnswer::Absent); keys.given().len()];
+    let mut error = None;
+    let mut log = LogWrites::new(source);
+    loop {
+        match log.next() {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(failure @ Error::Io { .. }) => {
+                error.get_or_insert(failure);
+                break;
+            }
+            Err(damage) => {
+                error.get_or_insert(damage);
+                continue;
+            }
+        }
+        let Some(write) = log.write() else { break };
+        let answer = if write.value.is_some() { LogAnswer::Value } else { LogAnswer::Deletion };
+        for at in keys.places(write.key) {
+            // Sequence numbers ascend in a log, but need not in one that is damaged.
+            if let Some(newest) = newest.get_mut(at).filter(|newest| newest.0 <= write.sequence) {
+                *newest = (write.sequence, answer);
+            }
+        }
+    }
+    LogAnswers { answers: newest.into_iter().map(|(_, answer)| answer).collect(), error }
+}

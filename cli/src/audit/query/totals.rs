@@ -1,0 +1,53 @@
+//! Counts of answers, for each table and for all.
+
+use super::candidates::Answer;
+
+/// The answers of one table.
+#[derive(Default)]
+pub(crate) struct TableMatches {
+    /// The number of keys that the table was asked for.
+    pub(crate) keys: u64,
+    /// The number of these that may be there.
+    pub(crate) matches: u64,
+    fpr_sum: f64,
+}
+
+/// The answers of all tables.
+#[derive(Default)]
+pub(crate) struct QueryTotals {
+    /// Tables and logs.
+    pub(crate) files: u64,
+    /// For each key, whether it may be in some table. As long as the most answers of a table.
+    found: Vec<bool>,
+}
+
+impl TableMatches {
+    pub(crate) fn add(&mut self, answer: &Answer<'_>) {
+        self.keys += 1;
+        self.matches += u64::from(answer.may_match());
+        self.fpr_sum += answer.fpr();
+    }
+
+    /// The mean chance that an absent key of those asked for is said to be there.
+    pub(crate) fn fpr(&self) -> f64 {
+        if self.keys == 0 { 0.0 } else { self.fpr_sum / self.keys as f64 }
+    }
+}
+
+impl QueryTotals {
+    /// Adds the answer for key number `at` of those sought.
+    pub(crate) fn add(&mut self, at: usize, answer: &Answer<'_>) {
+        if self.found.len() <= at {
+            self.found.resize(at + 1, false);
+        }
+        if let Some(found) = self.found.get_mut(at) {
+            *found |= answer.may_match();
+        }
+    }
+
+    /// The number of keys, and of those that may be in some table.
+    pub(crate) fn keys(&self) -> (u64, u64) {
+        let found = self.found.iter().filter(|found| **found).count();
+        (self.found.len() as u64, found as u64)
+    }
+}

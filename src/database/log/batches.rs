@@ -1,0 +1,209 @@
+//! The writes in a log (LevelDB's `db/write_batch.cc`, `DBImpl::RecoverLogFile` in
+//! `db/db_impl.cc`).
+//!
+//! Each record of a log is a batch of writes that took effect together:
+//!
+//! ```text
+//! batch      [sequence of the first write: fixed64][count: fixed32][write]*
+//! write      [1][key: string][value: string]      sets a key
+//!            [0][key: string]                     deletes it
+//! string     [length: varint32][bytes]
+//! ```
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+
+use byteorder::{ByteOrder, LittleEndian};
+
+use super::LogReader;
+use crate::bytes::coding::get_varint32;
+use crate::key::parts::{DELETION, MAX_SEQUENCE, VALUE};
+use crate::table::source::open_file;
+use crate::{Error, Result, Structure};
+
+/// Sequence and count, in front of a batch's writes.
+pub(super) const BATCH_HEADER_LEN: usize = 12;
+
+/// Reads the writes of a log, in the order in which they were made. That is also the order of their
+/// sequence numbers.
+///
+/// It returns what LevelDB recovers when it opens a database: damage costs the rest of its record
+/// or block, and the next call goes on behind it. A batch that the file's end cuts off was never
+/// confirmed to the writer and is left out; [`incomplete_tail`](Self::incomplete_tail) tells.
+///
+/// Memory: that of a [`LogReader`]. Time: one pass over the file.
+///
+/// ```
+/// use filterblock::database::LogWrites;
+///
+/// let mut log = LogWrites::open_path("testdata/databases/levels/000010.log")?;
+/// let mut deletions = 0;
+/// while log.next()? {
+///     deletions += u64::from(log.write().unwrap().value.is_none());
+/// }
+/// assert_eq!((deletions, log.incomplete_tail()), (0, None));
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+pub struct LogWrites<R> {
+    log: LogReader<R>,
+    /// The offset of the current record in the file.
+    offset: u64,
+    /// The current write. `None` if there is no record or nothing more of it to read.
+    write: Option<Parts>,
+    /// The sequence number of the record's first write.
+    first: u64,
+    /// The number of writes that the record should have.
+    count: u32,
+}
+
+/// One write of a log.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct LogWrite<'a> {
+    /// The offset of its record in the file, in bytes.
+    pub offset: u64,
+    /// Its sequence number, at most 2^56 - 1.
+    pub sequence: u64,
+    /// The user key.
+    pub key: &'a [u8],
+    /// The value. `None`: the key is deleted.
+    pub value: Option<&'a [u8]>,
+}
+
+/// A write as ranges of its record.
+struct Parts {
+    /// The number of writes of the record up to this one.
+    number: u64,
+    key: Range<usize>,
+    value: Option<Range<usize>>,
+    end: usize,
+}
+
+impl LogWrites<File> {
+    /// Opens the log at `path`, for reading only and without a lock.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], with the path, if there is no regular file or it may not be read. Later
+    /// errors do not name the path.
+    pub fn open_path(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        open_file(path).map(Self::new).map_err(|error| error.with_path(path))
+    }
+}
+
+impl<R: Read> LogWrites<R> {
+    /// Reads `source` from where it stands, which has to be the start of the file. It needs no
+    /// buffer of its own.
+    pub fn new(source: R) -> Self {
+        Self { log: LogReader::new(source), offset: 0, write: None, first: 0, count: 0 }
+    }
+
+    /// Moves to the next write, at first to the first one. Returns false at the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`LogReader::read_record`], and [`Error::Corrupt`] for a batch that is too short,
+    /// whose writes cannot be told apart, or whose count or sequence numbers cannot be right. The
+    /// writes of a batch before its damage were returned, as LevelDB applies them. After an error
+    /// the next call goes on with the next record; after [`Error::Io`] there are no more.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its writes")]
+    pub fn next(&mut self) -> Result<bool> {
+        let mut before = self.write.take();
+        loop {
+            if let Some(before) = before.take() {
+                self.write = self.write_after(&before)?;
+                if self.write.is_some() {
+                    return Ok(true);
+                }
+            }
+            let Some(record) = self.log.read_record()? else { return Ok(false) };
+            self.offset = record.offset;
+            let Some((header, _)) = record.data.split_first_chunk::<BATCH_HEADER_LEN>() else {
+                let found = format!("{} bytes", record.data.len());
+                return Err(self.corrupt(format!("a batch of at least {BATCH_HEADER_LEN} bytes"), found));
+            };
+            let (sequence, count) = header.split_at(8);
+            self.first = LittleEndian::read_u64(sequence);
+            self.count = LittleEndian::read_u32(count);
+            before = Some(Parts { number: 0, key: 0..0, value: None, end: BATCH_HEADER_LEN });
+        }
+    }
+
+    /// The current write, or `None` if there is none.
+    #[inline]
+    pub fn write(&self) -> Option<LogWrite<'_>> {
+        let parts = self.write.as_ref()?;
+        let record = self.log.record();
+        let sequence = self.first.saturating_add(parts.number.saturating_sub(1));
+        let value = match &parts.value {
+            Some(value) => Some(record.get(value.clone())?),
+            None => None,
+        };
+        Some(LogWrite { offset: self.offset, sequence, key: record.get(parts.key.clone())?, value })
+    }
+
+    /// The offset of the record within which the file ends, if it does:
+    /// [`LogReader::incomplete_tail`].
+    pub const fn incomplete_tail(&self) -> Option<u64> {
+        self.log.incomplete_tail()
+    }
+
+    /// The write behind another one, or `None` at the record's end.
+    fn write_after(&self, before: &Parts) -> Result<Option<Parts>> {
+        let record = self.log.record();
+        let at = before.end;
+        let Some(&kind) = record.get(at) else {
+            // As in LevelDB, the writes count whatever their number is.
+            return match before.number {
+                read if read == u64::from(self.count) => Ok(None),
+                read => Err(self.corrupt(format!("{} writes in the batch", self.count), read.to_string())),
+            };
+        };
+        let sequence = self.first.saturating_add(before.number);
+        if sequence > MAX_SEQUENCE {
+            let expected = format!("a sequence number of at most {MAX_SEQUENCE}");
+            return Err(self.corrupt(expected, sequence.to_string()));
+        }
+        let string = |at: usize| {
+            let (len, width) = get_varint32(record.get(at..).unwrap_or_default()).ok()?;
+            let start = at.checked_add(width)?;
+            let end = start.checked_add(usize::try_from(len).ok()?)?;
+            (end <= record.len()).then_some(start..end)
+        };
+        if !matches!(kind, DELETION | VALUE) {
+            let expected = format!("type 0 (deletion) or 1 (value) at byte {at} of the batch");
+            return Err(self.corrupt(expected, format!("type {kind}")));
+        }
+        let cut_off =
+            || self.corrupt(format!("a write at byte {at} of the batch"), "one beyond its end".to_owned());
+        let key = string(at.saturating_add(1)).ok_or_else(cut_off)?;
+        let value = if kind == VALUE { Some(string(key.end).ok_or_else(cut_off)?) } else { None };
+        let end = value.as_ref().map_or(key.end, |value| value.end);
+        Ok(Some(Parts { number: before.number.saturating_add(1), key, value, end }))
+    }
+
+    #[cold]
+    fn corrupt(&self, expected: String, found: String) -> Error {
+        Error::corrupt(Structure::LogRecord, self.offset, expected, found)
+    }
+}
+
+impl<R> fmt::Debug for LogWrites<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogWrites").field("log", &self.log).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for LogWrite<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogWrite")
+            .field("offset", &self.offset)
+            .field("sequence", &self.sequence)
+            .field("key_len", &self.key.len())
+            .field("value_len", &self.value.map(<[u8]>::len))
+            .finish()
+    }
+}

@@ -1,0 +1,116 @@
+//! The writes of logs in the order of their keys, as LevelDB has them in memory when it has opened a
+//! database (`db/memtable.cc`).
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::database::DatabaseLog;
+use super::log::LogWrites;
+use crate::key::parts::{DELETION, VALUE};
+use crate::table::Comparator;
+use crate::table::source::open_file;
+use crate::{Error, InternalKey, Structure};
+
+/// The number of defects of a log that are told one by one.
+const MAX_ERRORS: u64 = 16;
+
+/// Sorted writes, each with the log it is from.
+#[derive(Default)]
+pub(super) struct Memtable<'d> {
+    logs: Vec<DatabaseLog<'d>>,
+    /// Keys and values.
+    bytes: Vec<u8>,
+    writes: Vec<Write>,
+}
+
+struct Write {
+    key: Range<usize>,
+    value: Option<Range<usize>>,
+    sequence: u64,
+    /// The number of its log in `logs`.
+    log: usize,
+    /// The offset of its record.
+    offset: u64,
+}
+
+impl<'d> Memtable<'d> {
+    /// Adds the writes of a log while all of them take at most `limit` bytes of memory. Errors go to
+    /// `on_error`, after which reading goes on if it can.
+    pub(super) fn read(&mut self, log: DatabaseLog<'d>, limit: usize, on_error: &mut impl FnMut(Error)) {
+        let Some(path) = log.file.path() else { return };
+        let mut errors: u64 = 0;
+        let mut on_error = |error: Error| {
+            errors = errors.saturating_add(1);
+            if errors <= MAX_ERRORS {
+                on_error(error.with_path(path));
+            } else if errors == MAX_ERRORS.saturating_add(1) {
+                let found = "more that are damaged";
+                on_error(Error::corrupt(Structure::LogRecord, 0, "sound records", found).with_path(path));
+            }
+        };
+        let mut writes = match open_file(path) {
+            Ok(file) => LogWrites::new(file),
+            Err(error) => return on_error(error),
+        };
+        loop {
+            match writes.next() {
+                Ok(false) => break,
+                Ok(true) => {
+                    let Some(write) = writes.write() else { break };
+                    let added = write.key.len().saturating_add(write.value.map_or(0, <[u8]>::len));
+                    let entries = self.writes.len().saturating_add(1).saturating_mul(size_of::<Write>());
+                    let found = self.bytes.len().saturating_add(added).saturating_add(entries);
+                    if found > limit {
+                        let (limit, found) = (limit as u64, found as u64);
+                        on_error(Error::Limit { what: "writes in logs", offset: write.offset, limit, found });
+                        break;
+                    }
+                    let mut put = |part: &[u8]| {
+                        let start = self.bytes.len();
+                        self.bytes.extend_from_slice(part);
+                        start..self.bytes.len()
+                    };
+                    let (key, value) = (put(write.key), write.value.map(put));
+                    let (sequence, offset) = (write.sequence, write.offset);
+                    self.writes.push(Write { key, value, sequence, log: self.logs.len(), offset });
+                }
+                Err(error @ Error::Io { .. }) => {
+                    on_error(error);
+                    break;
+                }
+                Err(error) => on_error(error),
+            }
+        }
+        self.logs.push(log);
+    }
+
+    pub(super) fn sort(&mut self, order: &dyn Comparator) {
+        let bytes = &self.bytes;
+        let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
+        self.writes.sort_by(|a, b| {
+            let tag = |write: &Write| Reverse((write.sequence, write.value.is_some()));
+            order.compare(key(a), key(b)).then_with(|| tag(a).cmp(&tag(b)))
+        });
+    }
+
+    /// The place of the first write of a key at or after `user_key`.
+    pub(super) fn seek(&self, user_key: &[u8], order: &dyn Comparator) -> usize {
+        self.writes.partition_point(|write| order.compare(self.part(&write.key), user_key).is_lt())
+    }
+
+    /// The write at this place: key, value, offset of its record, and its log.
+    #[inline]
+    pub(super) fn get(&self, at: usize) -> Option<(InternalKey<'_>, &[u8], u64, DatabaseLog<'d>)> {
+        let write = self.writes.get(at)?;
+        let kind = if write.value.is_some() { VALUE } else { DELETION };
+        let user_key = self.part(&write.key);
+        let key = InternalKey { user_key, time: None, sequence: write.sequence, kind };
+        let value = write.value.as_ref().map_or(&[][..], |value| self.part(value));
+        Some((key, value, write.offset, *self.logs.get(write.log)?))
+    }
+
+    #[inline]
+    fn part(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes.get(range.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,507 @@
+//! The entries of a whole database in the order of their keys (LevelDB's `table/merger.cc`,
+//! `db/db_iter.cc`).
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+
+use super::database::{Database, DatabaseLog, DatabaseTable, TableStatus};
+use super::live_tables::LiveTable;
+use super::memtable::Memtable;
+use crate::key::parts::{DELETION, TAG_LEN};
+use crate::table::{Comparator, Cursor, ReadOptions, SharedComparator, Table};
+use crate::{Error, InternalKey, KeyFormat, Origin, Result, Structure, quote};
+
+/// Walks through the entries of a database, those of its logs included, as [`Database::scan`] and
+/// [`Database::scan_versions`] have it.
+///
+/// Damage costs no more than the block or record that it is in: after an error the next call goes on
+/// behind it. Where a newer version of a key is lost that way, an older one or a deleted one shows
+/// instead.
+///
+/// Memory: the writes of the logs, up to [`LOG_LIMIT`](Self::LOG_LIMIT), and the index and a data
+/// block of each table that is open. On each level from 1 on, one table is open at a time.
+///
+/// ```
+/// use filterblock::database::Database;
+/// use filterblock::table::ReadOptions;
+///
+/// let database = Database::open("testdata/databases/levels")?;
+/// let mut scan = database.scan(&ReadOptions::default())?;
+/// let mut keys = 0;
+/// while scan.next()? {
+///     let entry = scan.entry().unwrap();
+///     println!("{} of {:?}", entry.key.sequence, entry.file);
+///     keys += 1;
+/// }
+/// assert_eq!(keys, 371);
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+pub struct Scan<'d> {
+    order: SharedComparator,
+    options: ReadOptions,
+    /// The sources are not at their first entries yet.
+    is_new: bool,
+    /// The key to start at. `None`: the first of all.
+    start: Option<Start>,
+    sources: Vec<Source<'d>>,
+    /// The places in `sources` of those at an entry, as a heap: the first of all entries on top.
+    heap: Vec<usize>,
+    /// The entry on top has been returned or passed over.
+    consumed: bool,
+    /// Errors that have not been returned yet.
+    errors: VecDeque<Error>,
+    /// Of each key only the newest version is returned, and no deletion.
+    newest: bool,
+    /// The user key returned last.
+    last: Option<Vec<u8>>,
+}
+
+/// An entry of a database.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DatabaseEntry<'a> {
+    /// The key, with sequence number and type. Type 0 is a deletion.
+    pub key: InternalKey<'a>,
+    /// The value, empty for a deletion.
+    pub value: &'a [u8],
+    /// The file that it lies in.
+    pub file: EntryFile<'a>,
+    /// The offset in that file, in bytes: of a table's data block, or of a log's record.
+    pub offset: u64,
+}
+
+/// The file that an entry lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryFile<'a> {
+    /// A table.
+    Table(DatabaseTable<'a>),
+    /// A log.
+    Log(DatabaseLog<'a>),
+}
+
+struct Start {
+    user_key: Vec<u8>,
+    /// The internal key before all versions of it, whatever their types.
+    target: Vec<u8>,
+}
+
+enum Source<'d> {
+    /// `next` is the place behind the current entry.
+    Logs {
+        table: Memtable<'d>,
+        next: usize,
+    },
+    Tables(Run<'d>),
+}
+
+/// Tables that follow each other in the order of keys.
+struct Run<'d> {
+    tables: Vec<DatabaseTable<'d>>,
+    /// The number of tables that have been opened.
+    opened: usize,
+    current: Option<Current<'d>>,
+    /// An error about the order of its keys was returned.
+    unordered: bool,
+}
+
+struct Current<'d> {
+    table: DatabaseTable<'d>,
+    format: KeyFormat,
+    cursor: Cursor<'static, File>,
+    is_sought: bool,
+}
+
+impl Database {
+    /// Walks through the keys that the database holds, with the newest version of each, as
+    /// LevelDB's iterator does. Keys that are deleted are left out.
+    ///
+    /// These are the entries of live tables and live logs. Without a sound MANIFEST all tables and
+    /// logs may be live, so that deleted keys may show that an obsolete table still has.
+    ///
+    /// Keys have to be in the order of the options' comparator. The files have to lie in a folder:
+    /// those of a listing cannot be opened.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] if the MANIFEST names another comparator than the options.
+    pub fn scan(&self, options: &ReadOptions) -> Result<Scan<'_>> {
+        Scan::new(self, options, true)
+    }
+
+    /// Walks through all versions of all keys, deletions included, of all tables and logs, obsolete
+    /// ones included: by key, and the newest first. An entry that lies in several files comes once
+    /// for each.
+    ///
+    /// All tables on level 0 and all that are not live are open at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`scan`](Self::scan).
+    pub fn scan_versions(&self, options: &ReadOptions) -> Result<Scan<'_>> {
+        Scan::new(self, options, false)
+    }
+}
+
+impl<'d> Scan<'d> {
+    /// The most memory that the writes of all logs together may take: 1 GiB. LevelDB needs the same
+    /// to open the database. Writes beyond it are an error and left out.
+    pub const LOG_LIMIT: usize = 1 << 30;
+
+    fn new(database: &'d Database, options: &ReadOptions, newest: bool) -> Result<Self> {
+        let order = options.user_order();
+        if let Some(name) = database.comparator().filter(|name| *name != order.name().as_bytes()) {
+            return Err(Error::InvalidOption {
+                option: "comparator",
+                expected: quote(name).to_string().into(),
+                found: quote(order.name().as_bytes()).to_string().into(),
+            });
+        }
+        let options = options.clone().internal_keys(true).filter_policies(Vec::new());
+        let mut errors = VecDeque::new();
+        let mut logs = Memtable::default();
+        for log in database.logs().filter(|log| log.is_live || !newest) {
+            logs.read(log, Self::LOG_LIMIT, &mut |error| errors.push_back(error));
+        }
+        logs.sort(&*order);
+        let mut sources = vec![Source::Logs { table: logs, next: 0 }];
+        let is_wanted = |table: &DatabaseTable<'_>| {
+            !newest || matches!(table.status, TableStatus::Live(_) | TableStatus::Unknown)
+        };
+        let mut levels = Vec::new();
+        for table in database.tables().filter(is_wanted) {
+            match table.recorded() {
+                _ if table.is_missing() => {
+                    let path = database.table_path(table.number);
+                    errors.extend(Table::open_path(path, &options).err());
+                }
+                Some(recorded) if recorded.level > 0 => levels.push(table),
+                _ => sources.push(Source::Tables(Run::new(vec![table]))),
+            }
+        }
+        sources.extend(runs(levels, &*order).into_iter().map(|run| Source::Tables(Run::new(run))));
+        Ok(Self {
+            order,
+            options,
+            is_new: true,
+            start: None,
+            sources,
+            heap: Vec::new(),
+            consumed: false,
+            errors,
+            newest,
+            last: None,
+        })
+    }
+
+    /// Returns to before the first entry whose user key is at or after `user_key`.
+    pub fn seek(&mut self, user_key: &[u8]) {
+        self.start =
+            Some(Start { user_key: user_key.to_vec(), target: [user_key, &[0xff; TAG_LEN]].concat() });
+        self.is_new = true;
+    }
+
+    /// Moves to the next entry, at first to the first one. Returns false at the end.
+    ///
+    /// # Errors
+    ///
+    /// One error for each file, block or record that cannot be read or is damaged, and one for each
+    /// table whose keys are not in order. The next call goes on.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
+    pub fn next(&mut self) -> Result<bool> {
+        if std::mem::take(&mut self.is_new) {
+            self.begin();
+        }
+        loop {
+            if let Some(error) = self.errors.pop_front() {
+                return Err(error);
+            }
+            if self.consumed && !self.advance()? {
+                self.consumed = false;
+                self.pop();
+                continue;
+            }
+            self.consumed = !self.heap.is_empty();
+            if !self.consumed {
+                return Ok(false);
+            }
+            if self.is_wanted()? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The current entry, or `None` if there is none.
+    #[inline]
+    pub fn entry(&self) -> Option<DatabaseEntry<'_>> {
+        if !self.consumed {
+            return None;
+        }
+        match self.sources.get(*self.heap.first()?)? {
+            Source::Logs { table, next } => {
+                let (key, value, offset, log) = table.get(next.checked_sub(1)?)?;
+                Some(DatabaseEntry { key, value, offset, file: EntryFile::Log(log) })
+            }
+            Source::Tables(run) => {
+                let Current { table, format, cursor, .. } = run.current.as_ref()?;
+                let key = InternalKey::parse(cursor.key(), *format)?;
+                let offset = cursor.block_handle()?.offset;
+                Some(DatabaseEntry { key, value: cursor.value(), offset, file: EntryFile::Table(*table) })
+            }
+        }
+    }
+
+    /// Moves all sources to their first entry at or after the start.
+    fn begin(&mut self) {
+        self.heap.clear();
+        self.last = None;
+        self.consumed = false;
+        for (at, source) in self.sources.iter_mut().enumerate() {
+            source.seek(self.start.as_ref(), &*self.order);
+            loop {
+                match source.step(self.start.as_ref(), &self.options) {
+                    Ok(true) => self.heap.push(at),
+                    Ok(false) => {}
+                    Err(error) => {
+                        self.errors.push_back(error);
+                        continue;
+                    }
+                }
+                break;
+            }
+        }
+        (0..self.heap.len()).rev().for_each(|at| self.sift_down(at));
+    }
+
+    /// Moves the source on top to its next entry. Returns false if it has no more.
+    fn advance(&mut self) -> Result<bool> {
+        let Some(source) = self.heap.first().and_then(|&at| self.sources.get_mut(at)) else {
+            return Ok(false);
+        };
+        let moved = source.step(self.start.as_ref(), &self.options)?;
+        if moved && self.heap.len() > 1 {
+            self.sift_down(0);
+        }
+        Ok(moved)
+    }
+
+    fn pop(&mut self) {
+        if !self.heap.is_empty() {
+            self.heap.swap_remove(0);
+            self.sift_down(0);
+        }
+    }
+
+    fn sift_down(&mut self, mut at: usize) {
+        loop {
+            let child = at.saturating_mul(2).saturating_add(1);
+            let sibling = child.saturating_add(1);
+            let child = if self.is_before(sibling, child) { sibling } else { child };
+            if !self.is_before(child, at) {
+                return;
+            }
+            self.heap.swap(at, child);
+            at = child;
+        }
+    }
+
+    /// Compares two places of the heap. Nothing is before what is not there.
+    fn is_before(&self, a: usize, b: usize) -> bool {
+        let (Some(&a), Some(&b)) = (self.heap.get(a), self.heap.get(b)) else { return false };
+        let key = |at: usize| self.sources.get(at).and_then(Source::key);
+        let order = match (key(a), key(b)) {
+            (Some((a_key, a_tag)), Some((b_key, b_tag))) => {
+                self.order.compare(a_key, b_key).then_with(|| b_tag.cmp(&a_tag))
+            }
+            // Keys that are too short come first, to be reported.
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        };
+        order.then(a.cmp(&b)).is_lt()
+    }
+
+    /// Tells whether the entry on top is to be returned.
+    fn is_wanted(&mut self) -> Result<bool> {
+        let mut last = self.last.take();
+        let Some(DatabaseEntry { key, file, offset, .. }) = self.entry() else {
+            self.last = last;
+            return Err(self.short_key());
+        };
+        let order = last.as_deref().map_or(Ordering::Less, |last| self.order.compare(last, key.user_key));
+        let wanted = !self.newest || (order.is_ne() && key.kind != DELETION);
+        let unordered = order.is_gt().then(|| {
+            let found = format!("{} behind it", quote(key.user_key));
+            let expected = format!("keys after {}", quote(last.as_deref().unwrap_or_default()));
+            let error = Error::corrupt(Structure::InternalKey, offset, expected, found);
+            match file.path() {
+                Some(path) => error.with_path(path),
+                None => error,
+            }
+        });
+        if order.is_ne() {
+            let last = last.get_or_insert_default();
+            last.clear();
+            last.extend_from_slice(key.user_key);
+        }
+        self.last = last;
+        let top = self.heap.first().and_then(|&at| self.sources.get_mut(at));
+        if let (Some(error), Some(Source::Tables(run))) = (unordered, top)
+            && !std::mem::replace(&mut run.unordered, true)
+        {
+            self.errors.push_back(error);
+        }
+        Ok(wanted)
+    }
+
+    #[cold]
+    fn short_key(&self) -> Error {
+        let top = self.heap.first().and_then(|&at| self.sources.get(at));
+        let Some(Source::Tables(Run { current: Some(current), .. })) = top else {
+            return Error::corrupt(Structure::InternalKey, 0, "an entry", "none");
+        };
+        let offset = current.cursor.block_handle().map_or(0, |handle| handle.offset);
+        let found = format!("{} bytes", current.cursor.key().len());
+        let error = Error::corrupt(Structure::InternalKey, offset, "at least 8 bytes", found);
+        match current.table.file.path() {
+            Some(path) => error.with_path(path),
+            None => error,
+        }
+    }
+}
+
+impl Source<'_> {
+    /// Moves to before the first entry at or after `start`, or to where it is sought from.
+    fn seek(&mut self, start: Option<&Start>, order: &dyn Comparator) {
+        match self {
+            Self::Logs { table, next } => {
+                *next = start.map_or(0, |start| table.seek(&start.user_key, order));
+            }
+            Self::Tables(run) => {
+                let ends_before = |table: &&DatabaseTable<'_>| {
+                    let keys = table.recorded().and_then(LiveTable::user_keys);
+                    keys.zip(start)
+                        .is_some_and(|((_, largest), start)| order.compare(largest, &start.user_key).is_lt())
+                };
+                run.opened = run.tables.iter().take_while(ends_before).count();
+                run.current = None;
+            }
+        }
+    }
+
+    /// Moves to the next entry. Returns false if there is none.
+    fn step(&mut self, start: Option<&Start>, options: &ReadOptions) -> Result<bool> {
+        match self {
+            Self::Logs { table, next } => {
+                *next = next.saturating_add(1);
+                Ok(table.get(next.saturating_sub(1)).is_some())
+            }
+            Self::Tables(run) => run.step(start, options),
+        }
+    }
+
+    /// User key and tag of the current entry. `None` if its key is too short.
+    #[inline]
+    fn key(&self) -> Option<(&[u8], u64)> {
+        match self {
+            Self::Logs { table, next } => {
+                let (key, ..) = table.get(next.checked_sub(1)?)?;
+                Some((key.user_key, key.sequence << 8 | u64::from(key.kind)))
+            }
+            Self::Tables(run) => {
+                let current = run.current.as_ref()?;
+                current.format.split(current.cursor.key())
+            }
+        }
+    }
+}
+
+impl<'d> Run<'d> {
+    const fn new(tables: Vec<DatabaseTable<'d>>) -> Self {
+        Self { tables, opened: 0, current: None, unordered: false }
+    }
+
+    fn step(&mut self, start: Option<&Start>, options: &ReadOptions) -> Result<bool> {
+        loop {
+            if let Some(Current { cursor, is_sought, .. }) = &mut self.current {
+                let start = start.filter(|_| !std::mem::replace(is_sought, true));
+                let moved = match start {
+                    Some(start) => cursor.seek(&start.target),
+                    None => cursor.next(),
+                };
+                match moved {
+                    Ok(true) => return Ok(true),
+                    Ok(false) => self.current = None,
+                    Err(error) => {
+                        cursor.skip_block();
+                        return Err(error);
+                    }
+                }
+            }
+            let Some(&table) = self.tables.get(self.opened) else { return Ok(false) };
+            self.opened = self.opened.saturating_add(1);
+            let Some(path) = table.file.path() else { continue };
+            let cursor = Table::open_path(path, options)?.into_cursor();
+            let is_bashos = cursor.table().origin() == Some(Origin::Basho);
+            let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
+            self.current = Some(Current { table, format, cursor, is_sought: false });
+        }
+    }
+}
+
+/// Arranges tables of the levels from 1 on in runs: one for each level, unless tables overlap.
+fn runs<'d>(mut tables: Vec<DatabaseTable<'d>>, order: &dyn Comparator) -> Vec<Vec<DatabaseTable<'d>>> {
+    let level = |table: &DatabaseTable<'_>| table.recorded().map(|recorded| recorded.level);
+    let keys = |table: &DatabaseTable<'d>| table.recorded().and_then(LiveTable::user_keys);
+    tables.sort_by(|a, b| {
+        let (a_keys, b_keys) = (keys(a).unwrap_or_default(), keys(b).unwrap_or_default());
+        level(a).cmp(&level(b)).then_with(|| order.compare(a_keys.0, b_keys.0))
+    });
+    let mut runs: Vec<Vec<DatabaseTable<'d>>> = Vec::new();
+    for table in tables {
+        let follows = |last: &DatabaseTable<'d>| match (keys(last), keys(&table)) {
+            (Some((_, largest)), Some((smallest, _))) => {
+                level(last) == level(&table) && order.compare(largest, smallest).is_lt()
+            }
+            _ => false,
+        };
+        match runs.last_mut() {
+            Some(run) if run.last().is_some_and(follows) => run.push(table),
+            _ => runs.push(vec![table]),
+        }
+    }
+    runs
+}
+
+impl<'a> EntryFile<'a> {
+    /// The file's path: the folder as it was given, and the file's name.
+    pub fn path(&self) -> Option<&'a Path> {
+        match self {
+            Self::Table(table) => table.file.path(),
+            Self::Log(log) => log.file.path(),
+        }
+    }
+}
+
+impl fmt::Debug for Scan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scan")
+            .field("newest", &self.newest)
+            .field("sources", &self.sources.len())
+            .field("at_entry", &self.consumed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for DatabaseEntry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DatabaseEntry")
+            .field("user_key_len", &self.key.user_key.len())
+            .field("sequence", &self.key.sequence)
+            .field("kind", &self.key.kind)
+            .field("value_len", &self.value.len())
+            .field("file", &self.file)
+            .field("offset", &self.offset)
+            .finish()
+    }
+}
