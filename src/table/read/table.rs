@@ -155,8 +155,14 @@ impl<R: ReadAt> Table<R> {
     ///
     /// If the index or the data block is damaged.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        let found = self.find(key)?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
-        Ok(found.map(|(block, at)| at.value_bytes(&block)))
+        Ok(self.exact(self.find(key)?, key))
+    }
+
+    /// The value of an entry found, if it is that of `key`.
+    #[inline]
+    pub(super) fn exact(&self, found: Option<(Block, Position)>, key: &[u8]) -> Option<Bytes> {
+        let found = found.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
+        found.map(|(block, at)| at.value_bytes(&block))
     }
 
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
@@ -174,6 +180,14 @@ impl<R: ReadAt> Table<R> {
     /// The handle of the data block that may hold `key`, or `None` if the index or the filter
     /// excludes it.
     fn locate(&self, key: &[u8]) -> Result<Option<BlockHandle>> {
+        let handle = self.candidate(key)?;
+        let denied = |offset| self.filter().is_some_and(|filter| !filter.key_may_match(offset, key));
+        Ok(handle.filter(|handle| !denied(handle.offset)))
+    }
+
+    /// The handle of the data block that may hold `key`, or `None` if the index excludes it.
+    #[inline]
+    pub(super) fn candidate(&self, key: &[u8]) -> Result<Option<BlockHandle>> {
         let handle = || {
             let mut at = Position::default();
             if !at.seek(&self.index.block, key, &*self.order)? {
@@ -183,9 +197,7 @@ impl<R: ReadAt> Table<R> {
             self.blocks.span(handle, self.index.footer.index.offset)?;
             Ok(Some(handle))
         };
-        let handle = handle().map_err(|error| self.in_file(error))?;
-        let denied = |offset| self.filter().is_some_and(|filter| !filter.key_may_match(offset, key));
-        Ok(handle.filter(|handle| !denied(handle.offset)))
+        handle().map_err(|error| self.in_file(error))
     }
 
     /// The entry at or after `key` in the one data block that may hold `key`.
