@@ -4,12 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-use super::lookup::seek_key;
 use super::{Lookup, Table};
-use crate::Result;
-use crate::key::parts::MAX_SEQUENCE;
+use crate::key::parts::{EXPIRING, MAX_SEQUENCE, TAG_LEN, VALUE};
 use crate::table::block::{Block, Position};
 use crate::table::source::ReadAt;
+use crate::{KeyFormat, Origin, Result};
 
 /// Counts the answers of filters, and what came of them: the rate of false positives that a
 /// program's own lookups get.
@@ -80,6 +79,51 @@ impl FilterMeter {
     }
 }
 
+/// Takes note of filters' answers; `()` of none, and costs nothing.
+pub(in crate::table) trait Counter: Copy {
+    /// A filter let the key pass, or denied it.
+    #[inline]
+    fn answered(self, _passes: bool) {}
+
+    /// The data block has been read. `at`: the entry at or after `key`.
+    #[inline]
+    fn passed<R>(self, _: &Table<R>, _: &Block, _at: Option<&Position>, _key: &[u8]) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Counter for () {}
+
+impl Counter for &FilterMeter {
+    fn answered(self, passes: bool) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.denied.fetch_add(u64::from(!passes), Ordering::Relaxed);
+    }
+
+    fn passed<R>(self, table: &Table<R>, block: &Block, at: Option<&Position>, key: &[u8]) -> Result<()> {
+        if table.filter().is_none() {
+            return Ok(());
+        }
+        let is_it = |at: &Position| table.is_same_key(at.key(block), key);
+        let mut is_stored = at.is_some_and(is_it);
+        if !is_stored && table.user_order.is_some() {
+            // Versions of the key that are newer than the one sought stand before it.
+            let (time, greatest) = match table.origin() {
+                Some(Origin::Basho) => (&[0; TAG_LEN][..], EXPIRING),
+                _ => (&[][..], VALUE),
+            };
+            let tag = MAX_SEQUENCE << 8 | u64::from(greatest);
+            let newest = [table.filtered(key), time, &tag.to_le_bytes()].concat();
+            let mut at = Position::default();
+            let found = at.seek(block, &newest, &*table.order).map_err(|error| table.in_file(error))?;
+            is_stored = found && is_it(&at);
+        }
+        let count = if is_stored { &self.true_positives } else { &self.false_positives };
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
 impl<R: ReadAt> Table<R> {
     /// Looks a key up as [`get`](Self::get) does, and counts the filter's answer in `meter`.
     ///
@@ -87,7 +131,9 @@ impl<R: ReadAt> Table<R> {
     ///
     /// Those of [`get`](Self::get).
     pub fn get_metered(&self, key: &[u8], meter: &FilterMeter) -> Result<Option<Bytes>> {
-        Ok(self.exact(self.find_metered(key, meter)?, key))
+        let found = self.find(key, meter)?;
+        let found = found.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
+        Ok(found.map(|(block, at)| at.value_bytes(&block)))
     }
 
     /// Looks a user key up as [`get_at`](Self::get_at) does, and counts the filter's answer in
@@ -97,43 +143,16 @@ impl<R: ReadAt> Table<R> {
     ///
     /// Those of [`get_at`](Self::get_at).
     pub fn get_at_metered(&self, user_key: &[u8], sequence: u64, meter: &FilterMeter) -> Result<Lookup> {
-        self.look_up(user_key, sequence, |key| self.find_metered(key, meter))
+        self.try_get_at(user_key, sequence, meter).map_err(|error| self.in_file(error))
     }
+}
 
-    /// Finds what `find` does.
-    fn find_metered(&self, key: &[u8], meter: &FilterMeter) -> Result<Option<(Block, Position)>> {
-        let Some(handle) = self.candidate(key)? else { return Ok(None) };
-        let filter = self.filter();
-        if let Some(filter) = filter {
-            meter.asked.fetch_add(1, Ordering::Relaxed);
-            if !filter.key_may_match(handle.offset, key) {
-                meter.denied.fetch_add(1, Ordering::Relaxed);
-                return Ok(None);
-            }
-        }
-        let block = self.block(handle, Block::default())?;
-        let seek = |key: &[u8]| -> Result<_> {
-            let mut at = Position::default();
-            let found = at.seek(&block, key, &*self.order).map_err(|error| self.in_file(error))?;
-            Ok(found.then_some(at))
-        };
-        let found = seek(key)?;
-        if filter.is_some() {
-            let is_it =
-                |at: &Option<Position>| at.as_ref().is_some_and(|at| self.is_same_key(at.key(&block), key));
-            // Versions of the key that are newer than the one sought stand before it.
-            let is_stored = is_it(&found)
-                || self.user_order.is_some()
-                    && is_it(&seek(&seek_key(self.filtered(key), MAX_SEQUENCE, self.origin()))?);
-            let count = if is_stored { &meter.true_positives } else { &meter.false_positives };
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-        Ok(found.map(|at| (block, at)))
-    }
-
+impl<R> Table<R> {
     /// The part of a key that filters are made of: all of it if it is too short to be split.
     fn filtered<'k>(&self, key: &'k [u8]) -> &'k [u8] {
-        self.key_format().user_key(key).unwrap_or(key)
+        let is_bashos = self.origin() == Some(Origin::Basho);
+        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
+        format.user_key(key).unwrap_or(key)
     }
 
     fn is_same_key(&self, a: &[u8], b: &[u8]) -> bool {

@@ -5,10 +5,10 @@ use std::fmt;
 use bytes::Bytes;
 
 use super::Table;
+use super::filter_meter::Counter;
 use crate::Origin;
 use crate::bytes::coding::put_fixed64;
 use crate::key::parts::{DELETION, EXPIRING, MAX_SEQUENCE, TAG_LEN, TIMED, VALUE, kind};
-use crate::table::block::{Block, Position};
 use crate::table::source::ReadAt;
 use crate::{Error, KeyFormat, Result, Structure};
 
@@ -42,26 +42,10 @@ impl<R: ReadAt> Table<R> {
     /// [`Error::Unsupported`] if the entry is neither a value nor a deletion, and an error if the
     /// index or the data block is damaged.
     pub fn get_at(&self, user_key: &[u8], sequence: u64) -> Result<Lookup> {
-        self.look_up(user_key, sequence, |key| self.find(key))
+        self.try_get_at(user_key, sequence, ()).map_err(|error| self.in_file(error))
     }
 
-    /// Looks `user_key` up. `find` finds the entry at or after an internal key.
-    #[inline]
-    pub(super) fn look_up(
-        &self,
-        user_key: &[u8],
-        sequence: u64,
-        find: impl FnOnce(&[u8]) -> Result<Option<(Block, Position)>>,
-    ) -> Result<Lookup> {
-        self.try_look_up(user_key, sequence, find).map_err(|error| self.in_file(error))
-    }
-
-    fn try_look_up(
-        &self,
-        user_key: &[u8],
-        sequence: u64,
-        find: impl FnOnce(&[u8]) -> Result<Option<(Block, Position)>>,
-    ) -> Result<Lookup> {
+    pub(super) fn try_get_at(&self, user_key: &[u8], sequence: u64, counter: impl Counter) -> Result<Lookup> {
         let Some(user_order) = &self.user_order else {
             return Err(Error::InvalidOption {
                 option: "internal_keys",
@@ -70,9 +54,18 @@ impl<R: ReadAt> Table<R> {
             });
         };
         let is_bashos = self.origin() == Some(Origin::Basho);
-        let key = seek_key(user_key, sequence, self.origin());
-        let Some((block, at)) = find(&key)? else { return Ok(Lookup::Absent) };
-        let Some((found, tag)) = self.key_format().split(at.key(&block)) else {
+        let mut key = Vec::with_capacity(user_key.len().saturating_add(2 * TAG_LEN));
+        key.extend_from_slice(user_key);
+        // Among the entries of one sequence number, the one of the greatest type comes first.
+        if is_bashos {
+            put_fixed64(&mut key, 0);
+        }
+        let greatest = if is_bashos { EXPIRING } else { VALUE };
+        put_fixed64(&mut key, sequence.min(MAX_SEQUENCE) << 8 | u64::from(greatest));
+
+        let Some((block, at)) = self.find(&key, counter)? else { return Ok(Lookup::Absent) };
+        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
+        let Some((found, tag)) = format.split(at.key(&block)) else {
             let found = format!("{} bytes", at.key(&block).len());
             let expected = format!("at least {TAG_LEN} bytes");
             return Err(Error::corrupt(Structure::InternalKey, block.offset(), expected, found));
@@ -94,30 +87,6 @@ impl<R: ReadAt> Table<R> {
             }),
         }
     }
-}
-
-impl<R> Table<R> {
-    /// The format of the table's internal keys, if it has any.
-    #[inline]
-    pub(super) fn key_format(&self) -> KeyFormat {
-        if self.origin() == Some(Origin::Basho) { KeyFormat::Basho } else { KeyFormat::LevelDb }
-    }
-}
-
-/// The first internal key that an entry of `user_key` may have whose sequence number is not above
-/// `sequence`.
-#[inline]
-pub(super) fn seek_key(user_key: &[u8], sequence: u64, origin: Option<Origin>) -> Vec<u8> {
-    let is_bashos = origin == Some(Origin::Basho);
-    let mut key = Vec::with_capacity(user_key.len().saturating_add(2 * TAG_LEN));
-    key.extend_from_slice(user_key);
-    // Among the entries of one sequence number, the one of the greatest type comes first.
-    if is_bashos {
-        put_fixed64(&mut key, 0);
-    }
-    let greatest = if is_bashos { EXPIRING } else { VALUE };
-    put_fixed64(&mut key, sequence.min(MAX_SEQUENCE) << 8 | u64::from(greatest));
-    key
 }
 
 impl fmt::Debug for Lookup {

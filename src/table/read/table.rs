@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use super::ReadOptions;
 use super::block_reader::BlockReader;
+use super::filter_meter::Counter;
 use super::open::{MIN_MAX_KEY, Opened, open};
 use super::parts::{TableFilter, TableIndex};
 #[cfg(doc)]
@@ -137,7 +138,7 @@ impl<R: ReadAt> Table<R> {
     ///
     /// If the index or the data block is damaged.
     pub fn get_entry(&self, key: &[u8]) -> Result<Option<(Bytes, Bytes)>> {
-        let found = self.find(key)?;
+        let found = self.find(key, ())?;
         Ok(found.map(|(block, at)| (at.key_bytes(&block), at.value_bytes(&block))))
     }
 
@@ -155,14 +156,8 @@ impl<R: ReadAt> Table<R> {
     ///
     /// If the index or the data block is damaged.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        Ok(self.exact(self.find(key)?, key))
-    }
-
-    /// The value of an entry found, if it is that of `key`.
-    #[inline]
-    pub(super) fn exact(&self, found: Option<(Block, Position)>, key: &[u8]) -> Option<Bytes> {
-        let found = found.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
-        found.map(|(block, at)| at.value_bytes(&block))
+        let found = self.find(key, ())?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
+        Ok(found.map(|(block, at)| at.value_bytes(&block)))
     }
 
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
@@ -174,20 +169,12 @@ impl<R: ReadAt> Table<R> {
     ///
     /// If the index is damaged.
     pub fn may_contain(&self, key: &[u8]) -> Result<bool> {
-        Ok(self.locate(key)?.is_some())
+        Ok(self.locate(key, ())?.is_some())
     }
 
     /// The handle of the data block that may hold `key`, or `None` if the index or the filter
     /// excludes it.
-    fn locate(&self, key: &[u8]) -> Result<Option<BlockHandle>> {
-        let handle = self.candidate(key)?;
-        let denied = |offset| self.filter().is_some_and(|filter| !filter.key_may_match(offset, key));
-        Ok(handle.filter(|handle| !denied(handle.offset)))
-    }
-
-    /// The handle of the data block that may hold `key`, or `None` if the index excludes it.
-    #[inline]
-    pub(super) fn candidate(&self, key: &[u8]) -> Result<Option<BlockHandle>> {
+    fn locate(&self, key: &[u8], counter: impl Counter) -> Result<Option<BlockHandle>> {
         let handle = || {
             let mut at = Position::default();
             if !at.seek(&self.index.block, key, &*self.order)? {
@@ -197,15 +184,28 @@ impl<R: ReadAt> Table<R> {
             self.blocks.span(handle, self.index.footer.index.offset)?;
             Ok(Some(handle))
         };
-        handle().map_err(|error| self.in_file(error))
+        let handle = handle().map_err(|error| self.in_file(error))?;
+        let denied = |offset| {
+            self.filter().is_some_and(|filter| {
+                let passes = filter.key_may_match(offset, key);
+                counter.answered(passes);
+                !passes
+            })
+        };
+        Ok(handle.filter(|handle| !denied(handle.offset)))
     }
 
     /// The entry at or after `key` in the one data block that may hold `key`.
-    pub(in crate::table) fn find(&self, key: &[u8]) -> Result<Option<(Block, Position)>> {
-        let Some(handle) = self.locate(key)? else { return Ok(None) };
+    pub(in crate::table) fn find(
+        &self,
+        key: &[u8],
+        counter: impl Counter,
+    ) -> Result<Option<(Block, Position)>> {
+        let Some(handle) = self.locate(key, counter)? else { return Ok(None) };
         let block = self.block(handle, Block::default())?;
         let mut at = Position::default();
         let found = at.seek(&block, key, &*self.order).map_err(|error| self.in_file(error))?;
+        counter.passed(self, &block, found.then_some(&at), key)?;
         Ok(found.then_some((block, at)))
     }
 
