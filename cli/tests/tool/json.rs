@@ -137,7 +137,7 @@ impl Known {
             "metaindex": ["filter.leveldb.BuiltinBloomFilter2", "other"],
             "key_format": "user", "origin": null, "dialect": null,
             "comparator": null, "level": null, "live": null, "recorded_size": null,
-            "filter_error": null, "filter": self.filter_report(), "filter_cost": null,
+            "lost": null, "filter_error": null, "filter": self.filter_report(), "filter_cost": null,
         })
     }
 }
@@ -148,7 +148,7 @@ fn unknown(path: &Path, error: &str) -> Value {
         "path": text(path), "status": "error", "error": error, "file_size": null, "data_blocks": null,
         "keys": null, "compression": [], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
         "comparator": null, "level": null, "live": null, "recorded_size": null,
-        "filter_error": null, "filter": null, "filter_cost": null,
+        "lost": null, "filter_error": null, "filter": null, "filter_cost": null,
     })
 }
 
@@ -276,7 +276,7 @@ fn inspect_of_a_table_without_filters() {
         "path": text(&path), "status": "ok", "error": null, "file_size": len(&path), "data_blocks": 1,
         "keys": {"count": 3, "low": 3, "high": 3, "exact": true}, "compression": ["none"], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
         "comparator": null, "level": null, "live": null, "recorded_size": null,
-        "filter_error": null, "filter": null,
+        "lost": null, "filter_error": null, "filter": null,
         // 64 bits at least, k, one offset, where the offsets begin, and base_lg.
         "filter_cost": {"bits_per_key": 10, "keys": 3, "keys_exact": true, "size": 8 + 1 + 4 + 4 + 1},
     });
@@ -375,6 +375,8 @@ fn inspect_of_damage_within_a_table() {
     let offset = known.first.0 + known.first.1 + 1;
     let start = format!("block checksum at offset {offset}: expected ");
     assert!(error.as_str().unwrap().starts_with(&start), "{error}");
+    assert!(error.as_str().unwrap().ends_with("; lost: keys up to \"melon\""), "{error}");
+    expected["lost"] = json!({"from": null, "after": null, "up_to": "melon"});
     expected["status"] = json!("error");
     // Of the other block one key is known.
     expected["keys"] = json!({"count": 2, "low": 2, "high": 3, "exact": false});
@@ -417,7 +419,7 @@ fn inspect_of_a_table_of_riaks() {
         "keys": {"count": 729, "low": 729, "high": 729, "exact": true}, "compression": ["lz4"], "metaindex": ["filter.leveldb.BuiltinBloomFilter", "stats.sst1"],
         "key_format": "internal", "origin": "basho", "dialect": "either",
         "comparator": null, "level": null, "live": null, "recorded_size": null,
-        "filter_error": null, "filter": null, "filter_cost": null,
+        "lost": null, "filter_error": null, "filter": null, "filter_cost": null,
     });
     same(&found, &expected);
     // 729 entries, and one filter for all of them: bits for each entry, whatever its user key.
@@ -559,7 +561,7 @@ fn verdict(
     findings: &[(&str, Option<u64>, &str, &str)],
 ) -> Value {
     let findings = findings.iter().map(|(code, offset, expected, found)| {
-        json!({"code": code, "offset": offset, "expected": expected, "found": found})
+        json!({"code": code, "offset": offset, "expected": expected, "found": found, "lost": null})
     });
     json!({
         "path": text(path), "status": status, "keys": keys, "denied": denied,
@@ -629,7 +631,7 @@ fn verify_of_a_database() {
     let estimated = database.known.rates().iter().sum::<f64>() / 2.0;
     let measured: Vec<_> = reports.iter().map(|report| report["measured_fpr"].as_f64()).collect();
     assert!(measured[1..].iter().all(|rate| (rate.unwrap() - estimated).abs() < 0.05), "{measured:?}");
-    let expected = [
+    let mut expected = [
         verdict(
             &path("000007.ldb"),
             "findings",
@@ -651,6 +653,7 @@ fn verify_of_a_database() {
         ),
         verdict(&path("000009.ldb"), "sound", [3, 0], [measured[2], Some(estimated)], &[]),
     ];
+    expected[0]["findings"][0]["lost"] = json!({"from": "apple", "after": null, "up_to": "peach"});
     same(&json!(reports), &json!(expected));
 }
 
@@ -672,5 +675,7 @@ fn verify_of_what_cannot_be_looked_at() {
     assert!(finding["found"].as_str().unwrap().contains('9'), "{finding}");
     let [expected, text] = ["expected", "found"].map(|field| finding[field].as_str().unwrap());
     let findings = [("unsupported", Some(data.0 + data.1), expected, text)];
-    same(&found, &verdict(&path, "unreadable", [0, 0], [None, None], &findings));
+    let mut expected = verdict(&path, "unreadable", [0, 0], [None, None], &findings);
+    expected["findings"][0]["lost"] = json!({"from": null, "after": null, "up_to": "z"});
+    same(&found, &expected);
 }

@@ -18,6 +18,7 @@ mod interrupt;
 mod json;
 mod key_counts;
 mod large_values;
+mod lost_keys;
 mod output;
 mod query;
 mod query_database;

@@ -10,7 +10,8 @@ use super::filter_cost::FilterCost;
 use super::filters::FilterStats;
 use super::key_count::KeyCount;
 use super::metaindex::Metaindex;
-use super::sample::Sample;
+use super::sample::{KeyFormat, Sample};
+use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
 
 #[derive(PartialEq, Eq, Debug)]
@@ -41,6 +42,9 @@ impl TableStats {
         let (mut blocks, compression) = Blocks::list_with_types(table)?;
         let sample = Sample::take(table, &mut blocks, &compression, filters)?;
         let keys = KeyCount::estimate(table, &mut blocks, &sample)?;
+        let is_internal = sample.key_format() == Ok(KeyFormat::Internal);
+        let encoding = if is_internal { KeyEncoding::Internal } else { KeyEncoding::Whole };
+        blocks.damage.find_lost_keys(table, encoding);
         Ok(Self {
             file_size: table.file_size(),
             blocks,

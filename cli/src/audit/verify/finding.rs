@@ -4,6 +4,8 @@ use std::fmt::{self, Display};
 
 use filterblock::{Error, Structure};
 
+use crate::audit::lost_keys::LostKeys;
+
 /// The number of findings of one code that are kept. Others are counted.
 const MAX_OF_A_CODE: u64 = 16;
 
@@ -101,6 +103,8 @@ pub(crate) struct Finding {
     pub(crate) offset: Option<u64>,
     pub(crate) expected: String,
     pub(crate) found: String,
+    /// The keys that cannot be read because of it, as far as they are known.
+    pub(crate) lost: Option<LostKeys>,
 }
 
 impl Display for Finding {
@@ -109,7 +113,12 @@ impl Display for Finding {
         if let Some(offset) = self.offset {
             write!(f, " at offset {offset}")?;
         }
-        write!(f, ": expected {}, found {}", self.expected, self.found)
+        write!(f, ": expected {}, found {}", self.expected, self.found)?;
+        match &self.lost {
+            Some(lost) if self.code.hides() => write!(f, "; not looked at: {lost}"),
+            Some(lost) => write!(f, "; lost: {lost}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -120,7 +129,12 @@ impl Finding {
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Self {
-        Self { code, offset: offset.into(), expected: expected.into(), found: found.into() }
+        Self { code, offset: offset.into(), expected: expected.into(), found: found.into(), lost: None }
+    }
+
+    /// Adds the keys that cannot be read because of it.
+    pub(crate) fn with_lost(self, lost: Option<LostKeys>) -> Self {
+        Self { lost, ..self }
     }
 
     /// The finding behind an error of the library's.

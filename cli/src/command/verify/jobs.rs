@@ -8,6 +8,7 @@ use std::{fs, io};
 
 use filterblock::Error;
 
+use crate::audit::lost_keys::LostKeys;
 use crate::audit::verify::finding::{Code, Finding};
 use crate::audit::verify::verdict::Verdict;
 use crate::io::folder::{self, Folder, Source};
@@ -145,6 +146,7 @@ fn manifest(folder: &Folder) -> Option<Job> {
 fn missing(folder: &Folder) -> impl Iterator<Item = Job> {
     folder.missing().map(|(path, table)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
-        done(&path, Finding::new(Code::TableMissing, None, expected, "no such file"))
+        let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
+        done(&path, finding.with_lost(LostKeys::of_table(table)))
     })
 }

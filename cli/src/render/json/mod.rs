@@ -2,6 +2,7 @@
 
 pub(crate) mod inspect;
 mod line;
+mod lost_keys;
 pub(crate) mod query;
 pub(crate) mod scan;
 mod strings;

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::line::write_line;
+use super::lost_keys::JsonLostKeys;
 use super::strings::json_path;
 use crate::audit::verify::finding::Finding;
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
@@ -33,12 +34,13 @@ struct JsonFinding {
     offset: Option<u64>,
     expected: String,
     found: String,
+    lost: Option<JsonLostKeys>,
 }
 
 impl From<Finding> for JsonFinding {
     fn from(finding: Finding) -> Self {
-        let Finding { code, offset, expected, found } = finding;
-        Self { code: code.name(), offset, expected, found }
+        let Finding { code, offset, expected, found, lost } = finding;
+        Self { code: code.name(), offset, expected, found, lost: lost.as_ref().map(JsonLostKeys::from) }
     }
 }
 
