@@ -163,15 +163,15 @@ impl Scan<'_> {
             if self.left == 0 {
                 return Ok(());
             }
-            let path = match given {
+            let path = match given.path {
                 Ok(path) => path,
-                Err((path, error)) => {
-                    self.failed(&path, &error.to_string(), console)?;
+                Err(error) => {
+                    self.failed(&given.input, &error.to_string(), console)?;
                     continue;
                 }
             };
             match folder::resolve(&path) {
-                Ok(Source::Folder(folder)) if arguments.paths.is_recursive() && folder.is_empty() => {}
+                Ok(Source::Folder(folder)) if arguments.paths.is_recursive() && folder.is_nothing() => {}
                 Ok(Source::Folder(folder)) => self.folder(&folder, console)?,
                 Ok(Source::File) => {
                     let folder = folders.around(&path, |_, _| {});

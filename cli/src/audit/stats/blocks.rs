@@ -7,6 +7,7 @@ use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result, Structure};
 
 use super::offsets::Offsets;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::reading::is_unreadable;
@@ -97,6 +98,13 @@ impl BlockFault {
             Self::Repeated { .. } => None,
         }
     }
+
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Read(error) => ErrorKind::of(error),
+            Self::BeyondFile { .. } | Self::Repeated { .. } => ErrorKind::Damaged,
+        }
+    }
 }
 
 impl From<Error> for BlockFault {
@@ -124,7 +132,7 @@ impl Display for BlockFault {
 /// The faults of a table besides its filters: the first one, and the number of others.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Damage {
-    first: Option<String>,
+    first: Option<(String, ErrorKind)>,
     /// The offset of the data block that the first fault is in.
     block: Option<u64>,
     /// The keys that cannot be read because of the first fault.
@@ -146,9 +154,14 @@ impl Damage {
     pub(super) fn note(&mut self, fault: &BlockFault) {
         self.unreadable |= matches!(fault, BlockFault::Read(error) if is_unreadable(error));
         match self.first {
-            None => self.first = Some(fault.to_string()),
+            None => self.first = Some((fault.to_string(), fault.kind())),
             Some(_) => self.more += 1,
         }
+    }
+
+    /// The kind of the first fault.
+    pub(crate) fn kind(&self) -> Option<ErrorKind> {
+        self.first.as_ref().map(|(_, kind)| *kind)
     }
 
     pub(super) const fn is_none(&self) -> bool {
@@ -161,7 +174,7 @@ impl Damage {
     }
 
     pub(crate) fn text(&self) -> Option<String> {
-        let mut text = self.first.clone()?;
+        let mut text = self.first.as_ref().map(|(first, _)| first.clone())?;
         if let Some(lost) = &self.lost {
             let how = if self.unreadable { "not looked at" } else { "lost" };
             text += &format!("; {how}: {lost}");

@@ -1,9 +1,13 @@
 //! Results for programs: one JSON object a line.
 
+mod folder;
+mod frame;
 pub(crate) mod inspect;
 mod line;
 mod lost_keys;
 pub(crate) mod query;
 pub(crate) mod scan;
 mod strings;
+mod totals;
+mod unreadable;
 pub(crate) mod verify;
