@@ -86,7 +86,7 @@ fn json_has_all_fields_in_order() {
         r#""compression":["none"],"metaindex":["filter.leveldb.BuiltinBloomFilter2"],"#,
         r#""key_format":"internal","origin":null,"dialect":null,"#,
         r#""comparator":null,"level":null,"live":null,"recorded_size":null,"#,
-        r#""filter_error":null,"filter":{"#,
+        r#""lost":null,"filter_error":null,"filter":{"#,
         r#""policy":"leveldb.BuiltinBloomFilter2","policy_assumed":false,"offset":20715,"size":969,"base_lg":11,"#,
         r#""filters":10,"empty_filters":0,"offset_array_bytes":40,"empty_filter_bytes":0,"#,
         &format!(r#""larger_ranges":{{"base_lg":15,"saves":47,"estimated_fpr":{larger_fpr}}},"#),

@@ -4,6 +4,7 @@ use filterblock::FilterPolicy as _;
 use filterblock::table::Origin;
 
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::lost_keys::LostKeys;
 use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
@@ -102,6 +103,15 @@ impl<'d> TableReport<'d> {
 
     pub(crate) fn filter_error(&self) -> Option<&str> {
         self.stats.as_ref().and_then(|stats| stats.filter_error.as_deref())
+    }
+
+    /// The keys that cannot be read because of the fault in [`error`](Self::error). Of a table that
+    /// does not open, the MANIFEST knows them.
+    pub(crate) fn lost(&self) -> Option<LostKeys> {
+        match &self.stats {
+            Some(stats) => stats.blocks.damage.lost.clone(),
+            None => self.error.as_ref().and_then(|_| LostKeys::of_table(self.record?.live?)),
+        }
     }
 
     /// The kind of the first of the [`findings`](Self::findings).

@@ -15,6 +15,7 @@ use super::order::{ExpectedOrder, OrderCheck};
 use super::verdict::{Note, Verdict};
 use super::walk::{Walk, Walked};
 use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::lost_keys::LostKeys;
 use crate::audit::reading::filter_trouble;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
@@ -102,7 +103,8 @@ fn not_opened(error: &Error, record: Option<&TableRecord<'_>>, verdict: &mut Ver
     if finding.code == Code::NotATable && is_obsolete {
         verdict.notes.push(Note::NotWhole(finding));
     } else {
-        verdict.findings.push(finding);
+        let live = record.and_then(|record| record.live);
+        verdict.findings.push(finding.with_lost(live.and_then(LostKeys::of_table)));
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::frame::Frame;
 use super::line::write_line;
+use super::lost_keys::JsonLostKeys;
 use super::rate::JsonRate;
 use super::strings::{json_name, json_text};
 use super::{folder, totals, unreadable};
@@ -99,6 +100,7 @@ struct JsonTable<'a> {
     level: Option<u8>,
     live: Option<bool>,
     recorded_size: Option<u64>,
+    lost: Option<JsonLostKeys>,
     filter_error: Option<&'a str>,
     filter: Option<JsonFilterBlock<'a>>,
     /// The cost of a filter, if there is none.
@@ -196,6 +198,7 @@ impl<'a> JsonTable<'a> {
             level: live.map(|live| live.level),
             live: report.record.map(|record| record.live.is_some()),
             recorded_size: live.map(|live| live.size),
+            lost: report.lost().as_ref().map(JsonLostKeys::from),
             filter_error: report.filter_error(),
             filter: report.filter.as_ref().map(|filter| JsonFilterBlock::new(filter, report, list_filters)),
             filter_cost: stats.and_then(TableStats::filter_cost).map(JsonFilterCost::from),
