@@ -5,7 +5,7 @@ use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
 use crate::audit::error_kind::ErrorKind;
-use crate::audit::reading::is_unreadable;
+use crate::audit::reading::{is_not_whole, is_unreadable};
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::table::TableStats;
 
@@ -24,7 +24,8 @@ pub(crate) fn table<R: ReadAt>(source: R, options: &ReadOptions) -> Result<Table
             let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
             let kind = ErrorKind::of(&error);
             let message = error.without_path().to_string();
-            Ok(TableReport::unopened(message, kind, !is_damaged, file_size))
+            let is_not_whole = is_not_whole(&error);
+            Ok(TableReport { is_not_whole, ..TableReport::unopened(message, kind, !is_damaged, file_size) })
         }
     }
 }
@@ -48,6 +49,8 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>
     Ok(TableReport {
         error: stats.blocks.damage.text(),
         kind: stats.blocks.damage.kind(),
+        is_not_live: false,
+        is_not_whole: false,
         unreadable: stats.blocks.damage.unreadable || stats.filter_unreadable,
         file_size: Some(stats.file_size),
         stats: Some(stats),
@@ -77,6 +80,8 @@ pub(crate) fn bare_block(
     TableReport {
         error: None,
         kind: None,
+        is_not_live: false,
+        is_not_whole: false,
         unreadable: false,
         file_size: Some(size),
         stats: None,
