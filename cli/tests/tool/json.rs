@@ -813,7 +813,7 @@ fn verify_of_a_database() {
     let estimated = database.known.rates().iter().sum::<f64>() / 2.0;
     let measured: Vec<_> = reports.iter().map(|report| report["measured_fpr"]["rate"].as_f64()).collect();
     assert!(measured[1..].iter().all(|rate| (rate.unwrap() - estimated).abs() < 0.05), "{measured:?}");
-    let mut expected = [
+    let expected = [
         verdict(
             &path("000007.ldb"),
             "findings",

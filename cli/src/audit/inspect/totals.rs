@@ -14,6 +14,8 @@ pub(crate) struct FolderTotals {
     /// Live tables that have no file. They are counted nowhere else.
     pub(crate) missing: u64,
     pub(crate) damaged: u64,
+    /// Files that are no whole tables and not the database's.
+    pub(crate) not_live: u64,
     pub(crate) unreadable: u64,
     /// Tables that were opened and have no filter block that could be read.
     pub(crate) unfiltered: u64,
@@ -58,6 +60,7 @@ impl FolderTotals {
         self.tables += 1;
         self.unreadable += u64::from(report.unreadable);
         self.damaged += u64::from(!report.unreadable && report.is_damaged());
+        self.not_live += u64::from(report.is_not_live);
         self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
         self.data_blocks += report.stats.as_ref().map_or(0, |stats| stats.blocks.offsets.len());
         self.unfiltered += u64::from(report.is_unfiltered());

@@ -184,7 +184,11 @@ impl<'a> JsonTable<'a> {
         let live = report.record.and_then(|record| record.live);
         Self {
             frame: Frame::new(object, subject, report.error_kind()),
-            status: if report.error.is_some() { "error" } else { "ok" },
+            status: match report.error {
+                Some(_) if report.is_not_live => "not-live",
+                Some(_) => "error",
+                None => "ok",
+            },
             error: report.error.as_deref(),
             file_size: report.file_size,
             data_blocks: stats.map(|stats| stats.blocks.offsets.len()),

@@ -130,6 +130,7 @@ pub(crate) fn write_totals(
     for (number, what) in [
         (totals.unfiltered, "without a filter that can be read"),
         (totals.damaged, "damaged"),
+        (totals.not_live, "unfinished and not live"),
         (totals.unreadable, "unreadable"),
     ] {
         if number > 0 {
