@@ -19,6 +19,8 @@ pub(crate) struct TextInspect {
     list_filters: bool,
     /// Exactly one path was given.
     is_single: bool,
+    /// Listings have all columns.
+    is_wide: bool,
     /// The width of the longest path given.
     name_width: usize,
     /// The listing that is being written.
@@ -29,11 +31,12 @@ pub(crate) struct TextInspect {
 }
 
 impl TextInspect {
-    pub(crate) fn new(list_filters: bool, is_single: bool, paths: &[PathBuf]) -> Self {
+    pub(crate) fn new(list_filters: bool, is_single: bool, is_wide: bool, paths: &[PathBuf]) -> Self {
         let name_width = paths.iter().map(|path| width(&list::table_name(path, false))).max();
         Self {
             list_filters,
             is_single,
+            is_wide,
             name_width: name_width.unwrap_or_default(),
             listing: None,
             in_folder: false,
@@ -49,7 +52,8 @@ impl TextInspect {
     fn line(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
         if self.listing.is_none() {
             self.begin_part(console)?;
-            self.listing = Some(Listing::begin(self.name_width, ListingKind::default(), console)?);
+            let kind = ListingKind { is_wide: self.is_wide, ..ListingKind::default() };
+            self.listing = Some(Listing::begin(self.name_width, kind, console)?);
         }
         self.listing.as_mut().map_or(Ok(()), |listing| listing.write(path, report, console))
     }
@@ -79,7 +83,8 @@ impl InspectRenderer for TextInspect {
         }
         if !self.shows_details() && !folder.tables.is_empty() {
             let widths = folder.tables.iter().map(|table| width(&list::table_name(table, true)));
-            let kind = ListingKind { in_folder: true, has_records: folder.has_records };
+            let kind =
+                ListingKind { in_folder: true, has_records: folder.has_records, is_wide: self.is_wide };
             self.listing = Some(Listing::begin(widths.max().unwrap_or_default(), kind, console)?);
         }
         console.flush()
