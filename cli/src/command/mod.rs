@@ -6,6 +6,7 @@ mod hex;
 mod in_order;
 mod inspect;
 mod key_order;
+mod limits;
 mod query;
 mod scan;
 mod shell;

@@ -109,7 +109,8 @@ fn json_has_all_fields_in_order() {
     let larger_fpr = run.one()["filter"]["larger_ranges"]["estimated_fpr"].to_string();
     assert_eq!(run.one()["path"], table("versions-512-bloom10.ldb").to_str().unwrap());
     let (path, rest) = run.out.split_at(run.out.find(r#","status""#).unwrap());
-    assert!(path.starts_with(r#"{"path":""#), "{path}");
+    assert!(path.starts_with(r#"{"schema_version":1,"object":"table","input":""#), "{path}");
+    assert!(path.ends_with(r#","path_bytes":null,"error_kind":null,"notes":[]"#), "{path}");
     let expected = [
         r#","status":"ok","error":null,"file_size":23250,"data_blocks":39,"#,
         r#""keys":{"count":729,"low":729,"high":729,"exact":true},"#,
@@ -203,9 +204,16 @@ fn a_folder_gives_a_line_a_table_by_number() {
 #[test]
 fn an_empty_folder_says_so() {
     let folder = folder();
+    let message = "expected a database, or a folder with tables (.ldb, .sst), found neither\n";
+    let empty = run(&args!["inspect", folder.path()]).expect(2);
+    assert_eq!((&*empty.out, empty.err.ends_with(message)), ("", true), "{empty:?}");
+    assert_eq!(run(&args!["inspect", "--json", folder.path()]).expect(2).one()["object"], "unreadable");
+    write_manifest(folder.path(), &[manifest::Edit::default()]);
     let out = run(&args!["inspect", folder.path()]).expect(0).quiet().out;
-    assert_eq!(out, format!("{}\nno tables (.ldb, .sst)\n", folder.path().display()));
-    assert_eq!(run(&args!["inspect", "--json", folder.path()]).expect(0).quiet().out, "");
+    assert!(out.ends_with("\nno tables (.ldb, .sst)\n"), "{out}");
+    for name in ["CURRENT", "MANIFEST-000004"] {
+        fs::remove_file(folder.path().join(name)).unwrap();
+    }
     fs::copy(database("levels").join("000010.log"), folder.path().join("000003.log")).unwrap();
     let out = run(&args!["inspect", folder.path()]).expect(0).quiet().out;
     assert!(out.contains("1 log with the newest writes"), "{out}");

@@ -298,6 +298,14 @@ impl Runs {
         {
             use std::os::unix::ffi::OsStrExt as _;
             self.all(Path::new("/dev/null"));
+            // A database and a filter block whose paths are not UTF-8.
+            let path = folder.path().join(std::ffi::OsStr::from_bytes(b"\xff"));
+            fs::create_dir(&path).unwrap();
+            for entry in fs::read_dir(testdata().join("databases/levels")).unwrap() {
+                let from = entry.unwrap().path();
+                fs::copy(&from, path.join(from.file_name().unwrap())).unwrap();
+            }
+            self.all(&path);
             self.all(&folder.path().join(std::ffi::OsStr::from_bytes(b"\xff\".ldb")));
         }
     }

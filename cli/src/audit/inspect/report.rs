@@ -3,6 +3,7 @@
 use filterblock::FilterPolicy as _;
 use filterblock::table::Origin;
 
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::filters::{FilterStats, Summary};
@@ -15,6 +16,8 @@ use crate::audit::stats::table::TableStats;
 pub(crate) struct TableReport<'d> {
     /// The faults of the table besides its filters.
     pub(crate) error: Option<String>,
+    /// The kind of the first of them.
+    pub(crate) kind: Option<ErrorKind>,
     /// Something could not be read, rather than being damaged.
     pub(crate) unreadable: bool,
     pub(crate) file_size: Option<u64>,
@@ -53,13 +56,24 @@ impl FilterReport {
 
 impl<'d> TableReport<'d> {
     /// A file that is missing or cannot be read.
-    pub(crate) fn unreadable(message: String) -> Self {
-        Self::unopened(message, true, None)
+    pub(crate) fn unreadable(message: String, kind: ErrorKind) -> Self {
+        Self::unopened(message, kind, true, None)
     }
 
-    pub(super) fn unopened(message: String, unreadable: bool, file_size: Option<u64>) -> Self {
+    /// A live table that has no file.
+    pub(crate) fn missing(message: String, record: TableRecord<'d>) -> Self {
+        Self::unopened(message, ErrorKind::Missing, false, None).with_record(Some(record))
+    }
+
+    pub(super) fn unopened(
+        message: String,
+        kind: ErrorKind,
+        unreadable: bool,
+        file_size: Option<u64>,
+    ) -> Self {
         Self {
             error: Some(message),
+            kind: Some(kind),
             unreadable,
             file_size,
             stats: None,
@@ -83,6 +97,27 @@ impl<'d> TableReport<'d> {
 
     pub(crate) fn filter_error(&self) -> Option<&str> {
         self.stats.as_ref().and_then(|stats| stats.filter_error.as_deref())
+    }
+
+    /// The kind of the first of the [`findings`](Self::findings).
+    pub(crate) fn error_kind(&self) -> Option<ErrorKind> {
+        let filter = self.stats.as_ref().and_then(|stats| stats.filter_error_kind);
+        let mut findings = self.findings();
+        match findings.next()?.0 {
+            "error" => self.kind,
+            "filter error" => filter,
+            _ => Some(ErrorKind::Damaged),
+        }
+    }
+
+    /// Returns true for a filter block without a table around it.
+    pub(crate) fn is_bare_block(&self) -> bool {
+        self.stats.is_none() && self.filter.is_some()
+    }
+
+    /// Returns true for a live table that has no file.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.kind == Some(ErrorKind::Missing) && !self.unreadable
     }
 
     pub(crate) fn is_damaged(&self) -> bool {

@@ -4,6 +4,7 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::is_unreadable;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::ranges::Ranges;
@@ -22,7 +23,9 @@ pub(crate) fn table<R: ReadAt>(source: R, options: &ReadOptions) -> Result<Table
             let is_unreadable = is_unreadable(&error);
             let file_size = if is_unreadable { None } else { source.len().ok() };
             let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
-            Ok(TableReport::unopened(error.without_path().to_string(), !is_damaged, file_size))
+            let kind = ErrorKind::of(&error);
+            let message = error.without_path().to_string();
+            Ok(TableReport::unopened(message, kind, !is_damaged, file_size))
         }
     }
 }
@@ -53,6 +56,7 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>
     });
     Ok(TableReport {
         error: stats.blocks.damage.text(),
+        kind: stats.blocks.damage.kind(),
         unreadable: stats.blocks.damage.unreadable || stats.filter_unreadable,
         file_size: Some(stats.file_size),
         stats: Some(stats),
@@ -82,6 +86,7 @@ pub(crate) fn bare_block(
     };
     TableReport {
         error: None,
+        kind: None,
         unreadable: false,
         file_size: Some(size),
         stats: None,

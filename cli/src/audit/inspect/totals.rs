@@ -10,6 +10,8 @@ use crate::audit::stats::key_count::KeyCount;
 #[derive(Default)]
 pub(crate) struct FolderTotals {
     pub(crate) tables: u64,
+    /// Live tables that have no file. They are counted nowhere else.
+    pub(crate) missing: u64,
     pub(crate) damaged: u64,
     pub(crate) unreadable: u64,
     /// Tables that were opened and have no filter block that could be read.
@@ -57,6 +59,10 @@ pub(crate) struct LevelTotals {
 
 impl FolderTotals {
     pub(crate) fn add(&mut self, report: &TableReport<'_>) {
+        if report.is_missing() {
+            self.missing += 1;
+            return;
+        }
         self.tables += 1;
         self.unreadable += u64::from(report.unreadable);
         self.damaged += u64::from(!report.unreadable && report.is_damaged());

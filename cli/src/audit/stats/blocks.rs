@@ -7,6 +7,7 @@ use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result};
 
 use super::offsets::Offsets;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::is_unreadable;
 
 /// The data blocks of a table, each once however often the index names it.
@@ -80,6 +81,15 @@ pub(super) enum BlockFault {
     Repeated { offset: u64 },
 }
 
+impl BlockFault {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Read(error) => ErrorKind::of(error),
+            Self::BeyondFile { .. } | Self::Repeated { .. } => ErrorKind::Damaged,
+        }
+    }
+}
+
 impl From<Error> for BlockFault {
     fn from(error: Error) -> Self {
         Self::Read(error)
@@ -105,7 +115,7 @@ impl Display for BlockFault {
 /// The faults of a table besides its filters: the first one, and the number of others.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Damage {
-    first: Option<String>,
+    first: Option<(String, ErrorKind)>,
     more: u64,
     /// Something could not be read, which says nothing about what is in it.
     pub(crate) unreadable: bool,
@@ -115,9 +125,14 @@ impl Damage {
     pub(super) fn note(&mut self, fault: &BlockFault) {
         self.unreadable |= matches!(fault, BlockFault::Read(error) if is_unreadable(error));
         match self.first {
-            None => self.first = Some(fault.to_string()),
+            None => self.first = Some((fault.to_string(), fault.kind())),
             Some(_) => self.more += 1,
         }
+    }
+
+    /// The kind of the first fault.
+    pub(crate) fn kind(&self) -> Option<ErrorKind> {
+        self.first.as_ref().map(|(_, kind)| *kind)
     }
 
     pub(super) const fn is_none(&self) -> bool {
@@ -125,7 +140,7 @@ impl Damage {
     }
 
     pub(crate) fn text(&self) -> Option<String> {
-        let first = self.first.as_ref()?;
+        let (first, _) = self.first.as_ref()?;
         Some(if self.more == 0 { first.clone() } else { format!("{first} (and {} more)", self.more) })
     }
 }

@@ -9,12 +9,15 @@ use super::blocks::{BlockFault, Blocks};
 use super::dialect::{FittingHash, HashReaders, HashTrial};
 use super::filters::FilterStats;
 use crate::audit::key_encoding::is_internal;
+use crate::audit::reading::decode_limit;
 
 /// The most data blocks to read.
 const MAX_BLOCKS: usize = 16;
 /// The most keys of a block to ask its filter for, and the most bytes of keys in all.
 const KEYS_PER_BLOCK: u64 = 256;
 const MAX_KEY_BYTES: usize = 8 << 20;
+/// zlib makes at most so many bytes of one.
+const FAILED_EXPANSION: u64 = 1032;
 
 /// The parts of keys that a table's filters are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +35,13 @@ impl KeyFormat {
             Self::User => "user",
         }
     }
+}
+
+/// The results of reading one data block.
+struct BlockRead {
+    keys: u64,
+    /// The size of the block once decompressed.
+    decoded: u64,
 }
 
 /// The results of reading a few data blocks.
@@ -64,18 +74,30 @@ impl Sample {
     ) -> Result<Self> {
         let mut sample = Self::default();
         let mut key_bytes = MAX_KEY_BYTES;
+        let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
+        let mut left = decode_limit(given, table.file_size());
         for handle in spread(table, blocks) {
+            // The first block is read whatever it holds: the limit on a block bounds it.
+            if left == 0 {
+                break;
+            }
+            // A block that cannot be decoded counts as if zlib had filled it.
+            let failed = left.saturating_sub(handle.size.saturating_mul(FAILED_EXPANSION));
             let read = sample.read(table, handle, types, filters, &mut key_bytes).map_err(without_path);
-            sample.blocks.push((handle.offset, read.as_ref().ok().copied()));
+            sample.blocks.push((handle.offset, read.as_ref().ok().map(|read| read.keys)));
             sample.bytes = sample.bytes.saturating_add(handle.size);
             match read {
-                Ok(_) => {}
+                Ok(read) => left = left.saturating_sub(read.decoded),
                 Err(error) if error.needs_range() => return Err(error),
                 // The block may be sound: this build or its limits are in the way.
                 Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => {
                     sample.unsupported.get_or_insert_with(|| error.to_string());
+                    left = failed;
                 }
-                Err(error) => blocks.damage.note(&BlockFault::Read(error)),
+                Err(error) => {
+                    blocks.damage.note(&BlockFault::Read(error));
+                    left = failed;
+                }
             }
         }
         Ok(sample)
@@ -88,7 +110,7 @@ impl Sample {
         types: &BTreeSet<u8>,
         filters: Option<&FilterStats>,
         key_bytes: &mut usize,
-    ) -> Result<u64> {
+    ) -> Result<BlockRead> {
         let mut entries = table.block_cursor(handle)?;
         match (types.first(), types.len()) {
             (None, _) => {}
@@ -120,7 +142,7 @@ impl Sample {
                 }
             }
         }
-        Ok(keys)
+        Ok(BlockRead { keys, decoded: entries.size() as u64 })
     }
 
     /// The format of the keys that filters are made of, or the reason why it cannot be told.

@@ -11,6 +11,7 @@ use super::filters::FilterStats;
 use super::key_count::KeyCount;
 use super::metaindex::Metaindex;
 use super::sample::Sample;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::{filter_trouble, is_unreadable};
 
 #[derive(PartialEq, Eq, Debug)]
@@ -22,6 +23,7 @@ pub(crate) struct TableStats {
     pub(crate) metaindex: Metaindex,
     /// The reason why there are no filters though there might be.
     pub(crate) filter_error: Option<String>,
+    pub(crate) filter_error_kind: Option<ErrorKind>,
     /// The filter error means that something could not be read.
     pub(crate) filter_unreadable: bool,
     /// The filter error means that filters are in an encoding that is not taken on trust.
@@ -45,6 +47,9 @@ impl TableStats {
             file_size: table.file_size(),
             blocks,
             compression,
+            filter_error_kind: filter_error
+                .map(ErrorKind::of)
+                .or_else(|| metaindex.error.as_ref().map(|_| ErrorKind::Damaged)),
             filter_error: filter_error.map(Error::to_string).or_else(|| metaindex.error.clone()),
             filter_unreadable: filter_error.is_some_and(is_unreadable),
             filter_unsupported: matches!(filter_error, Some(Error::Unsupported { .. })),

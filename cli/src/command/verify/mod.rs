@@ -9,9 +9,9 @@ use clap::Args;
 
 use super::in_order::{InOrder, MAX_JOBS};
 use super::key_order::KeyOrder;
-use crate::audit::reading::read_options;
-use crate::audit::verify::finding::{Code, Finding};
-use crate::audit::verify::verdict::{Verdict, VerdictCounts};
+use super::limits::Limits;
+use crate::audit::verify::finding::Finding;
+use crate::audit::verify::verdict::{Status, Verdict, VerdictCounts};
 use crate::audit::verify::{self, Observer, VerifyOptions};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
@@ -20,8 +20,9 @@ use crate::io::paths::Paths;
 use crate::io::progress::TablesProgress;
 use crate::io::read_ahead::ReadAhead;
 use crate::render::format::Format;
-use crate::render::renderer::VerifyRenderer;
-use jobs::{Job, Jobs, TableJob};
+use crate::render::renderer::{Verified, VerifyRenderer};
+use crate::render::subject::Subject;
+use jobs::{Done, Job, Jobs, TableJob, unreadable};
 
 /// There are findings, and everything could be looked at.
 const EXIT_FINDINGS: u8 = 1;
@@ -42,17 +43,15 @@ const TABLES_A_THREAD: usize = 16;
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
-    /// Write one JSON object a line and table
+    /// Write JSON, one object a line: tables and folders
     #[arg(long)]
     json: bool,
     /// The order of user keys, where no MANIFEST names it; otherwise it is checked only if it is
     /// bytewise
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// The most bytes of blocks and keys to decode of each file; 100 times its size and at least 64
-    /// MiB if not given
-    #[arg(long, value_name = "BYTES")]
-    max_output: Option<u64>,
+    #[command(flatten)]
+    limits: Limits,
     /// Another number makes other absent keys to measure the false positives with
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
@@ -77,10 +76,10 @@ Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong u
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let format = Format::new(arguments.json);
     let options = VerifyOptions {
-        read: read_options(),
+        read: arguments.limits.read_options(),
         meter: console.meter(),
         bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
-        max_output: arguments.max_output,
+        max_output: arguments.limits.max_output(),
         seed: arguments.seed,
     };
     let mut renderer = format.verify();
@@ -109,12 +108,10 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         }
     };
     drop(progress);
-    // Of folders that were named this has been reported already.
-    if result.is_ok() && counts.all() == 0 && recursive {
-        console.message("there are no tables (.ldb, .sst) to check");
-    }
     let result = result.and_then(|()| renderer.end(&counts, console));
     let status = match () {
+        () if jobs.list_failed() => EXIT_ERROR,
+        () if arguments.paths.keeps_going() => 0,
         () if counts.unreadable > 0 => EXIT_ERROR,
         () if counts.findings > 0 => EXIT_FINDINGS,
         () => 0,
@@ -123,29 +120,26 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
 }
 
 fn show(
-    job: Job,
+    done: Done,
     renderer: &mut dyn VerifyRenderer,
     counts: &mut VerdictCounts,
     console: &mut Console,
 ) -> io::Result<()> {
-    match job {
-        Job::Done(path, verdict) => {
-            counts.add(&verdict);
-            renderer.verdict(&path, &verdict, console)?;
-        }
-        Job::Nothing(path) => console.message_about(&path, "there are no tables (.ldb, .sst) to check"),
-        Job::Table(_) => {}
+    let Done { input, path, of, verdict } = done;
+    if of != Verified::Folder || verdict.status() != Status::Sound {
+        counts.add(&verdict);
     }
-    Ok(())
+    let subject = Subject { path: &path, ..Subject::of(&input) };
+    renderer.verdict(subject, of, &verdict, console)
 }
 
-fn work(job: Job, options: &VerifyOptions, progress: &TablesProgress) -> Job {
+fn work(job: Job, options: &VerifyOptions, progress: &TablesProgress) -> Done {
     match job {
         Job::Table(table) => {
             let verdict = verify(&table, options, progress);
-            Job::Done(table.path, verdict)
+            Done { input: table.input, path: table.path, of: Verified::Table, verdict }
         }
-        job => job,
+        Job::Done(done) => done,
     }
 }
 
@@ -155,8 +149,7 @@ fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) ->
     let source = match opened {
         Ok(source) => source,
         Err(error) => {
-            let (expected, found) = error.into_parts("a table that can be read");
-            return Verdict::of_finding(Finding::new(Code::Unreadable, None, expected, found));
+            return Verdict::of_finding(unreadable("a table that can be read", error));
         }
     };
     let record = job.folder.as_deref().and_then(|folder| folder.record(path));

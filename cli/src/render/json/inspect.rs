@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
+use super::frame::Frame;
 use super::line::write_line;
-use super::strings::{json_name, json_path, json_text};
+use super::strings::{json_name, json_text};
+use super::{folder, totals, unreadable};
 use crate::audit::inspect::report::{FilterReport, TableReport, origin_name};
 use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::stats::filter_cost::{FilterCost, USUAL_BITS_PER_KEY};
@@ -16,8 +17,10 @@ use crate::audit::stats::key_count::KeyCount;
 use crate::audit::stats::ranges::{LargerRanges, OFFSET_ENTRY_LEN};
 use crate::audit::stats::table::TableStats;
 use crate::io::console::Console;
+use crate::io::input::PathError;
 use crate::render::compression::compression_names;
 use crate::render::renderer::{FolderHeader, InspectRenderer};
+use crate::render::subject::Subject;
 
 pub(crate) struct JsonInspect {
     /// Each filter is shown.
@@ -25,20 +28,45 @@ pub(crate) struct JsonInspect {
 }
 
 impl InspectRenderer for JsonInspect {
-    fn begin_folder(&mut self, _: &FolderHeader<'_>, _: &mut Console) -> io::Result<()> {
-        Ok(())
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &FolderHeader<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        folder::write(subject, folder, "all tables are taken to be live", console)
     }
 
-    fn table(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
-        if report.unreadable {
-            report.findings().for_each(|(_, message)| console.message_about(path, message));
+    fn table(
+        &mut self,
+        subject: Subject<'_>,
+        report: &TableReport<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        subject.write_remarks(console);
+        if report.unreadable || report.is_missing() {
+            report.findings().for_each(|(_, message)| console.message_about(subject.path, message));
         }
-        write_line(&mut *console, &JsonTable::new(path, report, self.list_filters))?;
+        write_line(&mut *console, &JsonTable::new(&subject, report, self.list_filters))?;
         console.flush()
     }
 
-    fn end_folder(&mut self, _: &FolderTotals, _: &mut Console) -> io::Result<()> {
-        Ok(())
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: &PathError,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        unreadable::write(subject, error, console)
+    }
+
+    fn end_folder(
+        &mut self,
+        subject: Subject<'_>,
+        totals: &FolderTotals,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        totals::write(subject, totals, console)
     }
 
     fn end(&mut self, _: &mut Console) -> io::Result<()> {
@@ -48,7 +76,8 @@ impl InspectRenderer for JsonInspect {
 
 #[derive(Serialize)]
 struct JsonTable<'a> {
-    path: Cow<'a, str>,
+    #[serde(flatten)]
+    frame: Frame<'a>,
     status: &'static str,
     error: Option<&'a str>,
     file_size: Option<u64>,
@@ -144,11 +173,12 @@ struct JsonFilter<'a> {
 
 impl<'a> JsonTable<'a> {
     /// `list_filters`: each filter too.
-    fn new(path: &'a Path, report: &'a TableReport<'_>, list_filters: bool) -> Self {
+    fn new(subject: &Subject<'a>, report: &'a TableReport<'_>, list_filters: bool) -> Self {
+        let object = if report.is_bare_block() { "filter_block" } else { "table" };
         let stats = report.stats.as_ref();
         let live = report.record.and_then(|record| record.live);
         Self {
-            path: json_path(path),
+            frame: Frame::new(object, subject, report.error_kind()),
             status: if report.error.is_some() { "error" } else { "ok" },
             error: report.error.as_deref(),
             file_size: report.file_size,
