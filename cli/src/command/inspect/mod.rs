@@ -56,6 +56,9 @@ pub(crate) struct Arguments {
     /// List every filter: range, data blocks, bytes, bits set, rate of false positives, state
     #[arg(long)]
     filters: bool,
+    /// Show all columns of a listing, however wide its lines are
+    #[arg(long, conflicts_with = "json")]
+    wide: bool,
     /// The files are bare filter blocks, as `filterblock extract` writes them; - is standard input
     #[arg(long)]
     block: bool,
@@ -85,7 +88,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let is_single = paths.single().is_some();
     let mut inspection = Inspection {
         options: arguments.limits.read_options().meter(console.meter()),
-        renderer: Format::new(arguments.json).inspect(arguments.filters, is_single, paths.arguments()),
+        renderer: Format::new(arguments.json).inspect(
+            arguments.filters,
+            is_single,
+            arguments.wide,
+            paths.arguments(),
+        ),
         totals: FolderTotals::default(),
         damage: false,
         unreadable: false,
