@@ -7,6 +7,7 @@
 pub(crate) mod error_kind;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
+pub(crate) mod lost_keys;
 #[cfg(test)]
 mod missing_ranges;
 pub(crate) mod query;

@@ -185,7 +185,7 @@ impl Known {
                 "metaindex": ["filter.leveldb.BuiltinBloomFilter2", "other"],
                 "key_format": "user", "origin": null, "dialect": null,
                 "comparator": null, "level": null, "live": null, "recorded_size": null,
-                "filter_error": null, "filter": self.filter_report(), "filter_cost": null,
+                "lost": null, "filter_error": null, "filter": self.filter_report(), "filter_cost": null,
             }),
         )
     }
@@ -211,7 +211,7 @@ fn unknown(path: &Path, error: &str) -> Value {
         json!({ "status": "error", "error": error, "file_size": null, "data_blocks": null, "keys": null,
             "compression": [], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
             "comparator": null, "level": null, "live": null, "recorded_size": null,
-            "filter_error": null, "filter": null, "filter_cost": null,
+            "lost": null, "filter_error": null, "filter": null, "filter_cost": null,
         }),
     )
 }
@@ -324,6 +324,7 @@ fn inspect_of_a_database() {
     (expected["input"], expected["error_kind"]) = (json!(text(input)), json!("missing"));
     (expected["comparator"], expected["level"]) = (json!(order), json!(2));
     (expected["live"], expected["recorded_size"]) = (json!(true), json!(MISSING));
+    expected["lost"] = json!({"from": "apple", "after": null, "up_to": "peach"});
     same(&reports[1], &expected);
     same(&reports[4], &database.totals(&reports[2]["filter"]["random_fpr"]));
     for (report, (name, level, live, recorded)) in reports[2..].iter().zip([
@@ -387,7 +388,7 @@ fn inspect_of_a_table_without_filters() {
             "keys": {"count": 3, "low": 3, "high": 3, "exact": true},
             "compression": ["none"], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
             "comparator": null, "level": null, "live": null, "recorded_size": null,
-            "filter_error": null, "filter": null,
+            "lost": null, "filter_error": null, "filter": null,
             // 64 bits at least, k, one offset, where the offsets begin, and base_lg.
             "filter_cost": {"bits_per_key": 10, "keys": 3, "keys_exact": true, "size": 8 + 1 + 4 + 4 + 1},
         }),
@@ -497,6 +498,8 @@ fn inspect_of_damage_within_a_table() {
     let offset = known.first.0 + known.first.1 + 1;
     let start = format!("block checksum at offset {offset}: expected ");
     assert!(error.as_str().unwrap().starts_with(&start), "{error}");
+    assert!(error.as_str().unwrap().ends_with("; lost: keys up to \"melon\""), "{error}");
+    expected["lost"] = json!({"from": null, "after": null, "up_to": "melon"});
     (expected["status"], expected["error_kind"]) = (json!("error"), json!("damaged"));
     // Of the other block one key is known.
     expected["keys"] = json!({"count": 2, "low": 2, "high": 3, "exact": false});
@@ -548,7 +551,7 @@ fn inspect_of_a_table_of_riaks() {
             "compression": ["lz4"], "metaindex": ["filter.leveldb.BuiltinBloomFilter", "stats.sst1"],
             "key_format": "internal", "origin": "basho", "dialect": "either",
             "comparator": null, "level": null, "live": null, "recorded_size": null,
-            "filter_error": null, "filter": null, "filter_cost": null,
+            "lost": null, "filter_error": null, "filter": null, "filter_cost": null,
         }),
     );
     same(&found, &expected);
@@ -725,7 +728,7 @@ fn verdict(
         _ => "damaged",
     });
     let findings = findings.iter().map(|(code, offset, expected, found)| {
-        json!({"code": code, "offset": offset, "expected": expected, "found": found})
+        json!({"code": code, "offset": offset, "expected": expected, "found": found, "lost": null})
     });
     framed(
         "table",
@@ -834,6 +837,7 @@ fn verify_of_a_database() {
     ];
     let mut expected = json!(expected);
     expected.as_array_mut().unwrap().iter_mut().for_each(|one| one["input"] = json!(text(input)));
+    expected[0]["findings"][0]["lost"] = json!({"from": "apple", "after": null, "up_to": "peach"});
     expected[2]["notes"] = json!(["the table is obsolete: the database does not use it"]);
     let reports: Vec<_> = reports.into_iter().map(plain).collect();
     same(&json!(reports), &expected);
@@ -870,5 +874,6 @@ fn verify_of_what_cannot_be_looked_at() {
     let findings = [("unsupported", Some(data.0 + data.1), expected, text)];
     let mut expected = verdict(&path, "unreadable", [0, 0], [None, None], &findings);
     expected["notes"] = json!(["there is no filter"]);
+    expected["findings"][0]["lost"] = json!({"from": null, "after": null, "up_to": "z"});
     same(&plain(found), &expected);
 }

@@ -123,7 +123,7 @@ fn the_fields_are_these() {
     let report = verify(filtered(|filter| filter[..10].fill(0)), 1);
     let finding = report["findings"][0].as_object().unwrap();
     let fields: Vec<_> = finding.keys().map(String::as_str).collect();
-    assert_eq!(fields, ["code", "expected", "found", "offset"]);
+    assert_eq!(fields, ["code", "expected", "found", "lost", "offset"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::report::{FilterReport, TableReport};
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::rates::effort::Effort;
 use crate::audit::rates::random::{random_rate, random_rate_of_filters};
-use crate::audit::reading::is_unreadable;
+use crate::audit::reading::{is_not_whole, is_unreadable};
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::ranges::Ranges;
 use crate::audit::stats::table::TableStats;
@@ -31,7 +31,8 @@ pub(crate) fn table<R: ReadAt>(
             let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
             let kind = ErrorKind::of(&error);
             let message = error.without_path().to_string();
-            Ok(TableReport::unopened(message, kind, !is_damaged, file_size))
+            let is_not_whole = is_not_whole(&error);
+            Ok(TableReport { is_not_whole, ..TableReport::unopened(message, kind, !is_damaged, file_size) })
         }
     }
 }
@@ -68,6 +69,8 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: Effort) -> Result<Tabl
     Ok(TableReport {
         error: stats.blocks.damage.text(),
         kind: stats.blocks.damage.kind(),
+        is_not_live: false,
+        is_not_whole: false,
         unreadable: stats.blocks.damage.unreadable || stats.filter_unreadable,
         file_size: Some(stats.file_size),
         stats: Some(stats),
@@ -101,6 +104,8 @@ pub(crate) fn bare_block(
     TableReport {
         error: None,
         kind: None,
+        is_not_live: false,
+        is_not_whole: false,
         unreadable: false,
         file_size: Some(size),
         stats: None,

@@ -14,16 +14,32 @@ pub(crate) struct FolderTotals {
     /// Live tables that have no file. They are counted nowhere else.
     pub(crate) missing: u64,
     pub(crate) damaged: u64,
+    /// Files that are no whole tables and not the database's.
+    pub(crate) not_live: u64,
     pub(crate) unreadable: u64,
     /// Tables that were opened and have no filter block that could be read.
     pub(crate) unfiltered: u64,
     pub(crate) file_size: u64,
     pub(crate) data_blocks: u64,
+    pub(crate) keys: KeySum,
+    /// The keys of the tables with filters.
+    pub(crate) filtered_keys: KeySum,
     /// The size of the filter blocks.
     pub(crate) filter_size: u64,
     pub(crate) summary: Summary,
     rates: Rates,
     levels: BTreeMap<LevelName, LevelTotals>,
+}
+
+/// The number of keys of several tables.
+#[derive(Default)]
+pub(crate) struct KeySum {
+    /// The sum over the tables whose keys could be estimated; `None` if there are none of these.
+    pub(crate) keys: Option<u64>,
+    /// The squares of what each estimate may be off by, added up.
+    squared_error: f64,
+    /// `keys` is an estimate, or some tables are missing in it.
+    pub(crate) estimated: bool,
 }
 
 /// A level that the MANIFEST has. Tables that it has on none come behind all levels.
@@ -38,12 +54,7 @@ pub(crate) enum LevelName {
 pub(crate) struct LevelTotals {
     pub(crate) tables: u64,
     pub(crate) file_size: u64,
-    /// The sum over the tables whose keys could be estimated; `None` if there are none of these.
-    pub(crate) keys: Option<u64>,
-    /// The squares of what each estimate may be off by, added up.
-    squared_error: f64,
-    /// `keys` is an estimate, or some tables are missing in it.
-    pub(crate) estimated: bool,
+    pub(crate) keys: KeySum,
     pub(crate) filter_size: u64,
     pub(crate) unfiltered: u64,
     rates: Rates,
@@ -58,6 +69,7 @@ impl FolderTotals {
         self.tables += 1;
         self.unreadable += u64::from(report.unreadable);
         self.damaged += u64::from(!report.unreadable && report.is_damaged());
+        self.not_live += u64::from(report.is_not_live);
         self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
         self.data_blocks += report.stats.as_ref().map_or(0, |stats| stats.blocks.offsets.len());
         self.unfiltered += u64::from(report.is_unfiltered());
@@ -65,7 +77,9 @@ impl FolderTotals {
             let level = record.live.map_or(LevelName::Obsolete, |live| LevelName::Level(live.level));
             self.levels.entry(level).or_default().add(report);
         }
+        self.keys.add(report.keys());
         let Some(filter) = &report.filter else { return };
+        self.filtered_keys.add(report.keys());
         self.filter_size = self.filter_size.saturating_add(filter.size);
         self.summary.filters += filter.summary.filters;
         self.summary.empty += filter.summary.empty;
@@ -85,27 +99,33 @@ impl FolderTotals {
     }
 }
 
-impl LevelTotals {
-    fn add(&mut self, report: &TableReport<'_>) {
-        self.tables += 1;
-        self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
-        let count = report.keys();
+impl KeySum {
+    /// Adds the keys of a table.
+    pub(crate) fn add(&mut self, count: Option<KeyCount>) {
         if let Some(KeyCount { keys, low, high, .. }) = count {
             self.keys = Some(self.keys.unwrap_or_default().saturating_add(keys));
             let error = high.saturating_sub(keys).max(keys.saturating_sub(low)) as f64;
             self.squared_error += error * error;
         }
         self.estimated |= count.is_none_or(|count| !count.exact);
+    }
+
+    /// The share of the sum that it is likely to be off by at most; `None` if it is exact. The
+    /// tables' errors are independent of each other.
+    pub(crate) fn error(&self) -> Option<f64> {
+        self.estimated.then(|| self.squared_error.sqrt() / self.keys.unwrap_or_default().max(1) as f64)
+    }
+}
+
+impl LevelTotals {
+    fn add(&mut self, report: &TableReport<'_>) {
+        self.tables += 1;
+        self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
+        self.keys.add(report.keys());
         let filter_size = report.filter.as_ref().map_or(0, |filter| filter.size);
         self.filter_size = self.filter_size.saturating_add(filter_size);
         self.rates.add(report);
         self.unfiltered += u64::from(report.is_unfiltered());
-    }
-
-    /// The number of keys that the sum is likely to be off by at most. The tables' errors are
-    /// independent of each other.
-    pub(crate) fn error(&self) -> f64 {
-        self.squared_error.sqrt()
     }
 
     pub(crate) const fn rates(&self) -> &Rates {

@@ -116,7 +116,7 @@ impl Sample {
                     left = failed;
                 }
                 Err(error) => {
-                    blocks.damage.note(&BlockFault::Read(error));
+                    blocks.damage.note_block(&BlockFault::Read(error), handle.offset);
                     left = failed;
                 }
             }

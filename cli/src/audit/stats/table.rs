@@ -10,8 +10,9 @@ use super::filter_cost::FilterCost;
 use super::filters::FilterStats;
 use super::key_count::KeyCount;
 use super::metaindex::Metaindex;
-use super::sample::Sample;
+use super::sample::{KeyFormat, Sample};
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
 
 #[derive(PartialEq, Debug)]
@@ -48,6 +49,9 @@ impl TableStats {
         let (mut blocks, compression) = Blocks::list_with_types(table)?;
         let sample = Sample::take(table, &mut blocks, &compression, filters, neighbours)?;
         let keys = KeyCount::estimate(table, &mut blocks, &sample)?;
+        let is_internal = sample.key_format() == Ok(KeyFormat::Internal);
+        let encoding = if is_internal { KeyEncoding::Internal } else { KeyEncoding::Whole };
+        blocks.damage.find_lost_keys(table, encoding);
         Ok(Self {
             file_size: table.file_size(),
             blocks,

@@ -3,7 +3,7 @@
 mod bare_block;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -11,6 +11,7 @@ use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
 use super::in_order::{InOrder, MAX_JOBS};
+use super::in_use;
 use super::limits::Limits;
 use super::walk::{Visitor, folder_header, walk};
 use crate::audit::error_kind::ErrorKind;
@@ -55,6 +56,9 @@ pub(crate) struct Arguments {
     /// List every filter: range, data blocks, bytes, bits set, rate of false positives, state
     #[arg(long)]
     filters: bool,
+    /// Show all columns of a listing, however wide its lines are
+    #[arg(long, conflicts_with = "json")]
+    wide: bool,
     /// The files are bare filter blocks, as `filterblock extract` writes them; - is standard input
     #[arg(long)]
     block: bool,
@@ -84,11 +88,17 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let is_single = paths.single().is_some();
     let mut inspection = Inspection {
         options: arguments.limits.read_options().meter(console.meter()),
-        renderer: Format::new(arguments.json).inspect(arguments.filters, is_single, paths.arguments()),
+        renderer: Format::new(arguments.json).inspect(
+            arguments.filters,
+            is_single,
+            arguments.wide,
+            paths.arguments(),
+        ),
         totals: FolderTotals::default(),
         damage: false,
         unreadable: false,
         list_failed: false,
+        vanished: Vec::new(),
     };
     let result = match arguments.block {
         true => inspection.bare_blocks(arguments, console),
@@ -113,6 +123,8 @@ struct Inspection {
     damage: bool,
     unreadable: bool,
     list_failed: bool,
+    /// The live tables of the current folder that vanished.
+    vanished: Vec<PathBuf>,
 }
 
 impl Inspection {
@@ -188,7 +200,7 @@ impl Inspection {
             Step::BeginFolder { subject, folder } => {
                 self.begin_folder(subject.as_subject(), &folder, console)
             }
-            Step::EndFolder(subject) => self.renderer.end_folder(subject.as_subject(), &self.totals, console),
+            Step::EndFolder { subject, folder } => self.end_folder(subject.as_subject(), &folder, console),
         }
     }
 
@@ -197,12 +209,40 @@ impl Inspection {
         &mut self,
         subject: Subject<'_>,
         folder: Option<&Folder>,
-        _listed: bool,
+        listed: bool,
         report: Box<TableReport<'_>>,
         console: &mut Console,
     ) -> io::Result<()> {
         let record = folder.and_then(|folder| folder.record(subject.path));
-        self.show(subject, &report.with_record(record), console)
+        if let Some(record) = record.filter(|_| listed && report.has_vanished()) {
+            // Others were removed as they should be.
+            if record.live.is_some() {
+                self.vanished.push(subject.path.to_owned());
+            }
+            return Ok(());
+        }
+        let mut report = report.with_record(record);
+        if listed {
+            report.allow_unfinished();
+        }
+        self.show(subject, &report, console)
+    }
+
+    /// Shows the tables in the place of those that vanished, then ends the folder.
+    fn end_folder(&mut self, subject: Subject<'_>, folder: &Folder, console: &mut Console) -> io::Result<()> {
+        let vanished = std::mem::take(&mut self.vanished);
+        let options = self.options.clone();
+        let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
+        let lost = in_use::go_on(folder, files, vanished, |path, folder| {
+            let effort = Effort::for_each_of(folder.tables().count());
+            let report = look_at(&path, true, &options, effort);
+            self.table(Subject { path: &path, ..subject }, Some(&**folder), true, report, console)?;
+            Ok(std::mem::take(&mut self.vanished).is_empty())
+        })?;
+        for path in lost {
+            self.unreadable(Subject { path: &path, ..subject }, &PathError::vanished(), console)?;
+        }
+        self.renderer.end_folder(subject, &self.totals, console)
     }
 
     fn show(
@@ -277,7 +317,10 @@ enum Step {
         subject: OwnedSubject,
         folder: Arc<Folder>,
     },
-    EndFolder(OwnedSubject),
+    EndFolder {
+        subject: OwnedSubject,
+        folder: Arc<Folder>,
+    },
 }
 
 /// Gives out the tables to look at.
@@ -348,7 +391,12 @@ impl Visitor for Inspector<'_, '_, '_> {
         self.add(Step::BeginFolder { subject: subject.to_owned(), folder: Arc::clone(folder) }, console)
     }
 
-    fn end_folder(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()> {
-        self.add(Step::EndFolder(subject.to_owned()), console)
+    fn end_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.add(Step::EndFolder { subject: subject.to_owned(), folder: Arc::clone(folder) }, console)
     }
 }

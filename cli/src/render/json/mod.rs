@@ -4,6 +4,7 @@ mod folder;
 mod frame;
 pub(crate) mod inspect;
 mod line;
+mod lost_keys;
 pub(crate) mod query;
 mod rate;
 pub(crate) mod scan;

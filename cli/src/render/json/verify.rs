@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::frame::Frame;
 use super::line::write_line;
+use super::lost_keys::JsonLostKeys;
 use super::rate::JsonRate;
 use crate::audit::verify::finding::Finding;
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
@@ -34,12 +35,13 @@ struct JsonFinding {
     offset: Option<u64>,
     expected: String,
     found: String,
+    lost: Option<JsonLostKeys>,
 }
 
 impl From<Finding> for JsonFinding {
     fn from(finding: Finding) -> Self {
-        let Finding { code, offset, expected, found, .. } = finding;
-        Self { code: code.name(), offset, expected, found }
+        let Finding { code, offset, expected, found, lost, .. } = finding;
+        Self { code: code.name(), offset, expected, found, lost: lost.as_ref().map(JsonLostKeys::from) }
     }
 }
 

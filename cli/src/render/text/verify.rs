@@ -26,7 +26,11 @@ impl VerifyRenderer for TextVerify {
         if of == Verified::Folder && status == Status::Sound {
             return Ok(());
         }
-        let tone = if status == Status::Sound { Tone::Good } else { Tone::Bad };
+        let tone = match status {
+            Status::Sound => Tone::Good,
+            Status::NotLive => Tone::Dim,
+            Status::Findings | Status::Unreadable => Tone::Bad,
+        };
         let name = console.tone(tone, status.name());
         write!(console, "{}: {name}", escape_path(subject.path))?;
         if verdict.keys > 0 || status == Status::Sound {
@@ -54,7 +58,11 @@ impl VerifyRenderer for TextVerify {
             return Ok(());
         }
         let mut parts = vec![format!("{} sound", count(counts.sound))];
-        for (number, what) in [(counts.findings, "with findings"), (counts.unreadable, "unreadable")] {
+        for (number, what) in [
+            (counts.not_live, "not live"),
+            (counts.findings, "with findings"),
+            (counts.unreadable, "unreadable"),
+        ] {
             if number > 0 {
                 parts.push(format!("{} {what}", count(number)));
             }
