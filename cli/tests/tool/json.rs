@@ -435,7 +435,7 @@ fn query_of_a_table() {
         json!({
             "path": text(&path), "key": key, "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(),
             "may_match": !blocks.is_empty(), "blocks": blocks, "error": null,
-            "by_index": false, "lookup_blocks": null, "estimated_fpr": all,
+            "log": null, "by_index": false, "lookup_blocks": null, "estimated_fpr": all,
         })
     };
     let answers = run(&args!["query", "--json", path, "melon", "peach", "none"]).expect(0).quiet().json();
@@ -471,7 +471,7 @@ fn query_of_a_database() {
         json!({
             "path": text(&database.path(name)), "key": key,
             "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(), "may_match": false, "blocks": [],
-            "error": null, "by_index": true, "lookup_blocks": 0, "estimated_fpr": 0.0,
+            "error": null, "log": null, "by_index": true, "lookup_blocks": 0, "estimated_fpr": 0.0,
         })
     };
     let mut all = Vec::new();
@@ -505,7 +505,7 @@ fn query_of_a_table_of_riaks() {
     let expected = json!({
         "path": text(&path), "key": key, "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(),
         "may_match": true, "blocks": [first_block], "error": null,
-        "by_index": true, "lookup_blocks": 1, "estimated_fpr": rate,
+        "log": null, "by_index": true, "lookup_blocks": 1, "estimated_fpr": rate,
     });
     same(&found, &expected);
 }
@@ -516,7 +516,7 @@ fn query_of_what_cannot_be_read() {
     let answer = |path: &Path, error: &str| {
         json!({
             "path": text(path), "key": null, "key_hex": "ff", "may_match": true, "blocks": [], "error": error,
-            "by_index": false, "lookup_blocks": null, "estimated_fpr": 1.0,
+            "log": null, "by_index": false, "lookup_blocks": null, "estimated_fpr": 1.0,
         })
     };
     let missing = folder.path().join("missing.ldb");
@@ -542,7 +542,7 @@ fn query_of_damage_within_a_table() {
     let expected = json!({
         "path": text(&path), "key": "melon", "key_hex": "6d656c6f6e", "may_match": true,
         "blocks": [known.first.0], "error": null,
-        "by_index": true, "lookup_blocks": 1, "estimated_fpr": 1.0,
+        "log": null, "by_index": true, "lookup_blocks": 1, "estimated_fpr": 1.0,
     });
     same(&found, &expected);
 }

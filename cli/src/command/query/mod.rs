@@ -35,7 +35,8 @@ const EXIT_NOT_FOUND: u8 = 1;
 
 /// Ask the filters which keys a table may hold
 ///
-/// A table without a filter, or whose filter cannot be read, may hold every key.
+/// A table without a filter, or whose filter cannot be read, may hold every key. The logs of a
+/// database are read to their ends for the keys.
 ///
 /// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names
 /// leveldb.BytewiseComparator, or --comparator tells the order, the filters of all data blocks are
@@ -103,7 +104,7 @@ Examples:
   filterblock query --json ~/db hello | jq -s 'map(.lookup_blocks) | add'
                                                             how many data blocks a lookup reads at most
 
-Exit status: 0 some key may be there; 1 none may, and every table was read soundly;
+Exit status: 0 some key may be there; 1 none may, and all was read soundly;
 141 the reader of the output went away, whatever the answers; 2 anything else.";
 
 pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
@@ -185,7 +186,6 @@ impl Query {
             Err(error) => return self.unreadable(path, &error.to_string(), console),
         };
         let LogAnswers { answers, error } = query::logs::read(file, &self.keys);
-        let error = error.map(|error| error.to_string());
         if let Some(error) = &error {
             self.sound = false;
             console.message_about(path, error);

@@ -64,8 +64,8 @@ impl QueryRenderer for TextQuery {
             return Ok(());
         }
         let (keys, found) = totals.keys();
-        let tables = counted(totals.tables, "table");
-        writeln!(console, "{tables} in all: {} of {} may be in one", count(found), counted(keys, "key"))
+        let files = counted(totals.tables, "file");
+        writeln!(console, "{files} in all: {} of {} may be in one", count(found), counted(keys, "key"))
     }
 }
 
