@@ -10,6 +10,7 @@ use filterblock::table::ReadOptions;
 use super::key_order::KeyOrder;
 use super::query::keys::decode_argument;
 use crate::audit::reading::read_options;
+use crate::audit::scan::carve::rows::CarvedRows;
 use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
 use crate::audit::scan::range::KeyRange;
@@ -50,6 +51,12 @@ pub(crate) struct Arguments {
     /// obsolete, unlisted, unknown or log), and file and offset of its block or record
     #[arg(long)]
     all: bool,
+    /// Find the data blocks of tables by their checksums, without footer and index
+    ///
+    /// For tables that were cut off or whose index is damaged, also within other files. Blocks of up
+    /// to 16 MiB are found, behind damage of up to 1 MiB. Tables of a folder come one by one.
+    #[arg(long)]
+    carve: bool,
     /// Show only keys
     #[arg(long, conflicts_with = "sizes")]
     keys: bool,
@@ -90,6 +97,7 @@ Examples:
   filterblock scan --all --from k1 --to k2 ~/db    every version of the keys from k1 on and before k2
   filterblock scan 000005.ldb | head               the first entries of a table
   filterblock scan --hex ~/db | filterblock build --hex --sorted - copy.ldb
+  filterblock scan --carve --all damaged.ldb       what is left of a table without its index
   filterblock scan --json --sizes ~/db | jq -s 'map(.value_size) | add'
 
 Exit status: 0 all was shown; 1 something is damaged and was passed over;
@@ -185,12 +193,13 @@ impl Scan<'_> {
         for (path, error) in folder.skipped() {
             self.failed(path, &error.to_string(), console)?;
         }
-        if !folder.is_database() {
+        if !folder.is_database() || self.arguments.carve {
             let tables: Vec<PathBuf> = folder.tables().map(Path::to_owned).collect();
             if tables.is_empty() {
                 return self.failed(folder.path(), "there are no tables (.ldb, .sst) to scan", console);
             }
-            return tables.iter().try_for_each(|table| self.file(table, false, true, console));
+            let in_database = folder.is_database();
+            return tables.iter().try_for_each(|table| self.file(table, in_database, true, console));
         }
         if let Some((path, error)) = folder.manifest_error() {
             let message = format!("{error}; all tables and logs are scanned");
@@ -238,6 +247,12 @@ impl Scan<'_> {
             Some(format) => Some(format == StoredKeys::Internal),
             None => in_database.then_some(true),
         };
+        if self.arguments.carve {
+            return match CarvedRows::new(file, &self.options, path, &range, all, internal) {
+                Ok(mut rows) => self.show(path, &mut rows, console),
+                Err(error) => self.failed(path, &error.to_string(), console),
+            };
+        }
         match TableRows::new(file, &self.options, path, &range, all, internal) {
             Ok(mut rows) => self.show(path, &mut rows, console),
             Err(error) => self.failed(path, &error.without_path().to_string(), console),

@@ -116,6 +116,9 @@ impl Runs {
         find(&testdata(), &mut tables);
         assert!(tables.len() > 50, "{} tables", tables.len());
         let folders: BTreeSet<_> = tables.iter().map(|table| table.parent().unwrap().to_owned()).collect();
+        // A key that a log sets, and one that a log deletes.
+        self.run("query", args![testdata().join("databases/levels"), "item/0000/0"]);
+        self.run("query", args![testdata().join("goleveldb/base-lg-11"), "key000000"]);
         for path in tables.iter().chain(&folders) {
             self.all(path);
         }
