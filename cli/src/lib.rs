@@ -80,5 +80,5 @@ pub fn run_metered(
 #[doc(hidden)]
 pub fn survey(source: impl ReadAt) -> Result<(), Error> {
     let table = Table::open(source, &read_options())?;
-    audit::inspect::opened(&table, None).map(drop)
+    audit::inspect::opened(&table).map(drop)
 }

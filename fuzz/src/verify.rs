@@ -16,7 +16,7 @@ fn most(limit: u64) -> Most {
 
 /// The tool's default limit on decoded bytes for a file of this length.
 fn usual_limit(file_len: usize) -> u64 {
-    (100 * file_len as u64).max(64 << 20)
+    (100 * file_len as u64).max(256 << 20)
 }
 
 /// Runs an input: options, then a table as for the target `table`, or, after 255, a structure that

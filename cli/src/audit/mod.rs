@@ -4,6 +4,7 @@
 //! range, they return [`filterblock::Error::NeedRange`]: supply the range and call again. Damage is
 //! part of the result, and not an error; only [`query::table`] also fails if the table does not open.
 
+pub(crate) mod error_kind;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
 #[cfg(test)]

@@ -3,8 +3,10 @@
 mod build;
 mod extract;
 mod hex;
+mod in_order;
 mod inspect;
 mod key_order;
+mod limits;
 mod query;
 mod scan;
 mod shell;

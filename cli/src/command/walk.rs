@@ -2,38 +2,51 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::io::console::Console;
 use crate::io::folder::{self, Folder, Source};
 use crate::io::folder_cache::FolderCache;
+use crate::io::input::PathError;
 use crate::io::paths::Given;
+use crate::render::renderer::FolderHeader;
+use crate::render::subject::{Remark, Subject};
 
 /// A command that goes from table to table.
 pub(super) trait Visitor {
-    /// Something besides the tables asked for could not be looked at, and has been reported.
-    fn skipped(&mut self);
+    /// Something besides the tables asked for could not be looked at. A remark says what.
+    fn skipped(&mut self, console: &mut Console) -> io::Result<()>;
+
+    /// A list of paths could not be read to its end.
+    fn list_failed(&mut self, console: &mut Console) -> io::Result<()>;
 
     /// A path could not be looked at. `error` has not been reported.
-    fn unreadable(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()>;
+    fn unreadable(&mut self, subject: Subject<'_>, error: PathError, console: &mut Console)
+    -> io::Result<()>;
 
     /// `listed`: the name was found in a folder. `folder`: the one that the table lies in. For a
     /// table that was named, it is given only if it is a database.
     fn table(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         listed: bool,
-        folder: Option<&Folder>,
+        folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()>;
 
     /// The tables of this folder follow.
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()>;
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()>;
 
-    fn end_folder(&mut self, console: &mut Console) -> io::Result<()>;
+    fn end_folder(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()>;
 }
 
-/// Takes `visitor` to the tables that `paths` stand for. `recursive`: folders without tables and
-/// logs are passed over.
+/// Takes `visitor` to the tables that `paths` stand for. `recursive`: folders that are no database
+/// and hold no table are passed over, unless there is nothing else.
 pub(super) fn walk(
     paths: impl Iterator<Item = Given>,
     recursive: bool,
@@ -41,38 +54,89 @@ pub(super) fn walk(
     console: &mut Console,
 ) -> io::Result<()> {
     let mut folders = FolderCache::default();
-    for given in paths {
-        let path = match given {
+    // The input of which nothing was visited yet.
+    let mut barren: Option<Arc<Path>> = None;
+    for Given { input, path } in paths {
+        if let Some(before) = barren.take_if(|before| !Arc::ptr_eq(before, &input)) {
+            visitor.unreadable(Subject::of(&before), Folder::nothing_below(), console)?;
+        }
+        let path = match path {
             Ok(path) => path,
-            Err((path, error)) => {
-                visitor.unreadable(&path, &error.to_string(), console)?;
+            Err(error) => {
+                visitor.list_failed(console)?;
+                visitor.unreadable(Subject::of(&input), error, console)?;
                 continue;
             }
         };
+        let is_below = path != *input;
+        let subject = Subject { path: &path, ..Subject::of(&input) };
         match folder::resolve(&path) {
-            Ok(Source::Folder(folder)) if recursive && folder.is_empty() => {}
-            Ok(Source::Folder(folder)) => {
-                for (path, error) in folder.skipped() {
-                    visitor.skipped();
-                    console.message_about(path, error);
+            Ok(Source::Folder(folder)) if recursive && folder.is_nothing() => {
+                if !is_below {
+                    barren = Some(input);
                 }
-                visitor.begin_folder(&folder, console)?;
-                for table in folder.tables() {
-                    visitor.table(table, true, Some(&folder), console)?;
-                }
-                visitor.end_folder(console)?;
+                continue;
             }
+            Ok(Source::Folder(folder)) if folder.is_nothing() => {
+                visitor.unreadable(subject, folder.nothing_here(), console)?;
+            }
+            Ok(Source::Folder(folder)) => visit_folder(subject, &folder, visitor, console)?,
             Ok(Source::File) => {
-                let folder = folders.around(&path, |folder, error| {
-                    visitor.skipped();
-                    console.message_about(folder, error);
-                });
-                visitor.table(&path, false, folder.as_deref(), console)?;
+                let mut remarks = Vec::new();
+                let folder = folders.around(&path, |folder, error| remarks.push(Remark::new(folder, error)));
+                if !remarks.is_empty() {
+                    visitor.skipped(console)?;
+                }
+                visitor.table(Subject { remarks: &remarks, ..subject }, false, folder.as_ref(), console)?;
             }
-            Err(error) => visitor.unreadable(&path, &error.to_string(), console)?,
+            Err(error) => visitor.unreadable(subject, error, console)?,
         }
+        barren = None;
     }
-    Ok(())
+    match barren {
+        Some(input) => visitor.unreadable(Subject::of(&input), Folder::nothing_below(), console),
+        None => Ok(()),
+    }
+}
+
+fn visit_folder(
+    subject: Subject<'_>,
+    folder: &Arc<Folder>,
+    visitor: &mut impl Visitor,
+    console: &mut Console,
+) -> io::Result<()> {
+    let (others, tables): (Vec<_>, Vec<_>) = folder
+        .skipped()
+        .into_iter()
+        .partition(|(path, _)| path.extension().is_some_and(|extension| extension == "log"));
+    let remarks: Vec<_> = others.iter().map(|(path, error)| Remark::new(path, error)).collect();
+    if !remarks.is_empty() {
+        visitor.skipped(console)?;
+    }
+    visitor.begin_folder(Subject { remarks: &remarks, ..subject }, folder, console)?;
+    for (path, error) in tables {
+        visitor.unreadable(Subject { path, ..subject }, error, console)?;
+    }
+    for path in folder.tables() {
+        visitor.table(Subject { path, ..subject }, true, Some(folder), console)?;
+    }
+    visitor.end_folder(subject, console)
+}
+
+/// `logs`: those with writes that are in no table yet.
+pub(super) fn folder_header<'a>(
+    folder: &'a Folder,
+    tables: &'a [&'a Path],
+    logs: &'a [&'a Path],
+) -> FolderHeader<'a> {
+    FolderHeader {
+        tables,
+        logs,
+        is_database: folder.is_database(),
+        manifest_error: folder.manifest_error(),
+        comparator: folder.comparator(),
+        has_records: folder.has_records(),
+    }
 }
 
 #[cfg(test)]
@@ -90,74 +154,117 @@ mod tests {
     }
 
     impl Visitor for Log {
-        fn skipped(&mut self) {
+        fn skipped(&mut self, _: &mut Console) -> io::Result<()> {
             self.0.push("skipped".to_owned());
+            Ok(())
         }
 
-        fn unreadable(&mut self, path: &Path, error: &str, _: &mut Console) -> io::Result<()> {
-            assert!(!error.is_empty());
-            self.0.push(format!("unreadable {}", name(path)));
+        fn list_failed(&mut self, _: &mut Console) -> io::Result<()> {
+            self.0.push("list failed".to_owned());
+            Ok(())
+        }
+
+        fn unreadable(&mut self, subject: Subject<'_>, error: PathError, _: &mut Console) -> io::Result<()> {
+            assert!(!error.to_string().is_empty());
+            self.0.push(format!("unreadable {} of {}", name(subject.path), name(subject.input)));
             Ok(())
         }
 
         fn table(
             &mut self,
-            path: &Path,
+            subject: Subject<'_>,
             listed: bool,
-            folder: Option<&Folder>,
+            folder: Option<&Arc<Folder>>,
             _: &mut Console,
         ) -> io::Result<()> {
             let folder = folder.map(|folder| name(folder.path()));
-            self.0.push(format!("table {} {listed} {folder:?}", name(path)));
+            let (path, input) = (name(subject.path), name(subject.input));
+            self.0.push(format!("table {path} of {input} {listed} {folder:?}"));
             Ok(())
         }
 
-        fn begin_folder(&mut self, folder: &Folder, _: &mut Console) -> io::Result<()> {
-            self.0.push(format!("begin {}", name(folder.path())));
+        fn begin_folder(
+            &mut self,
+            subject: Subject<'_>,
+            folder: &Arc<Folder>,
+            _: &mut Console,
+        ) -> io::Result<()> {
+            assert_eq!(subject.path, folder.path());
+            self.0.push(format!("begin {} {}", name(subject.path), subject.remarks.len()));
             Ok(())
         }
 
-        fn end_folder(&mut self, _: &mut Console) -> io::Result<()> {
+        fn end_folder(&mut self, _: Subject<'_>, _: &mut Console) -> io::Result<()> {
             self.0.push("end".to_owned());
             Ok(())
         }
+    }
+
+    fn visited(paths: impl Iterator<Item = Given>, recursive: bool) -> Vec<String> {
+        let mut console = Console::new(Box::new(io::sink()), Box::new(io::sink()));
+        let mut log = Log::default();
+        walk(paths, recursive, &mut log, &mut console).unwrap();
+        log.0
     }
 
     #[test]
     fn each_path_leads_to_its_tables() {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
-        for folder in ["database", "database/000009.ldb", "empty", "plain"] {
+        for folder in ["database", "database/000009.ldb", "database/000011.log", "empty", "plain"] {
             fs::create_dir(path(folder)).unwrap();
         }
         for file in ["database/CURRENT", "database/000010.ldb", "database/000005.ldb", "plain/1.ldb"] {
             fs::write(path(file), "x").unwrap();
         }
-        let visited = |recursive| {
+        let paths = || {
             let paths = ["missing", "database", "empty", "database/000005.ldb", "plain/1.ldb"];
-            let list = Err((path("list"), io::Error::other("failed").into()));
-            let paths = [list].into_iter().chain(paths.map(|name| Ok(path(name))));
-            let mut console = Console::new(Box::new(io::sink()), Box::new(io::sink()));
-            let mut log = Log::default();
-            walk(paths, recursive, &mut log, &mut console).unwrap();
-            log.0
+            let list = Given { input: path("list").into(), path: Err(io::Error::other("failed").into()) };
+            let given = |name| Given { input: path(name).into(), path: Ok(path(name)) };
+            [list].into_iter().chain(paths.map(given))
         };
-        let mut expected = vec![
-            "unreadable list",
-            "unreadable missing",
+        let expected = [
+            "list failed",
+            "unreadable list of list",
+            "unreadable missing of missing",
             "skipped",
-            "begin database",
-            "table 000005.ldb true Some(\"database\")",
-            "table 000010.ldb true Some(\"database\")",
+            "begin database 1",
+            "unreadable 000009.ldb of database",
+            "table 000005.ldb of database true Some(\"database\")",
+            "table 000010.ldb of database true Some(\"database\")",
             "end",
-            "begin empty",
-            "end",
-            "table 000005.ldb false Some(\"database\")",
-            "table 1.ldb false None",
+            "unreadable empty of empty",
+            "table 000005.ldb of 000005.ldb false Some(\"database\")",
+            "table 1.ldb of 1.ldb false None",
         ];
-        assert_eq!(visited(false), expected);
-        expected.retain(|step| *step != "begin empty");
-        expected.remove(7);
-        assert_eq!(visited(true), expected);
+        assert_eq!(visited(paths(), false), expected);
+        assert_eq!(visited(paths(), true), expected);
+    }
+
+    #[test]
+    fn an_input_below_which_nothing_is_found_is_reported_once() {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["barren/a/b", "fruitful/a", "fruitful/b", "last"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        fs::write(dir.path().join("fruitful/a/1.ldb"), "x").unwrap();
+        let below = |input: &str, paths: &[&str]| {
+            let input: Arc<Path> = dir.path().join(input).into();
+            let given = |path: &&str| Given { input: Arc::clone(&input), path: Ok(dir.path().join(path)) };
+            paths.iter().map(given).collect::<Vec<_>>()
+        };
+        let paths = [
+            below("barren", &["barren", "barren/a", "barren/a/b"]),
+            below("fruitful", &["fruitful", "fruitful/a", "fruitful/b"]),
+            below("last", &["last"]),
+        ];
+        let expected = [
+            "unreadable barren of barren",
+            "begin a 0",
+            "table 1.ldb of fruitful true Some(\"a\")",
+            "end",
+            "unreadable last of last",
+        ];
+        assert_eq!(visited(paths.into_iter().flatten(), true), expected);
     }
 }

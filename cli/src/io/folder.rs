@@ -1,15 +1,20 @@
 //! The tables and database folders that paths given on the command line stand for.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filterblock::Error;
-use filterblock::database::{Database, DatabaseFile, FileKind, FileState, LiveTable};
+use filterblock::database::{Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest};
 use filterblock::database::{StrayFile, TableStatus, UnreadableFile, log_has_writes};
 
 use super::input::{PathError, failure, kind};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::record::TableRecord;
+
+/// The number of names to look at for a hint.
+const MAX_NAMES_BELOW: u32 = 10_000;
 
 /// A table, or a folder.
 pub(crate) enum Source {
@@ -21,7 +26,7 @@ pub(crate) enum Source {
 pub(crate) fn resolve(path: &Path) -> Result<Source, PathError> {
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
-        let folder = Folder::open(path).map_err(PathError::Failed)?;
+        let folder = Folder::open(path)?;
         Ok(Source::Folder(Arc::new(folder)))
     } else if metadata.is_file() {
         Ok(Source::File)
@@ -40,10 +45,10 @@ pub(crate) struct Folder {
 impl Folder {
     /// Lists the folder, and reads the MANIFEST. Fails with the message of the system if it cannot
     /// be listed.
-    pub(super) fn open(path: &Path) -> Result<Self, String> {
+    pub(super) fn open(path: &Path) -> Result<Self, PathError> {
         let database = Database::open(path).map_err(|error| match error.without_path() {
-            Error::Io { source, .. } => source.to_string(),
-            error => error.to_string(),
+            Error::Io { source, .. } => failure(source, false),
+            error => PathError::Failed { message: error.to_string(), kind: ErrorKind::of(error) },
         })?;
         Ok(Self { database })
     }
@@ -98,24 +103,45 @@ impl Folder {
             Some(TableStatus::Unknown) => return None,
             _ => None,
         };
-        Some(TableRecord {
-            comparator: manifest.comparator(),
-            is_bytewise: manifest.is_bytewise(),
-            live,
-            overlapped: live.and_then(|live| manifest.overlapped_by(live)),
-        })
+        Some(record(manifest, live))
     }
 
-    /// The live tables that are not there, and the usual path of each. Those that cannot be looked
-    /// at are [`skipped`](Self::skipped) instead.
-    pub(crate) fn missing(&self) -> impl Iterator<Item = (PathBuf, &LiveTable)> {
-        self.database.missing().map(|table| (self.database.table_path(table.number), table))
+    /// The live tables that are not there, with the usual path and the MANIFEST's record of each.
+    /// Those that cannot be looked at are [`skipped`](Self::skipped) instead.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = (PathBuf, &LiveTable, TableRecord<'_>)> {
+        let manifest = self.database.manifest().ok();
+        let missing = manifest
+            .into_iter()
+            .flat_map(|manifest| self.database.missing().map(|table| (table, record(manifest, Some(table)))));
+        missing.map(|(table, record)| (self.database.table_path(table.number), table, record))
     }
 
-    /// Returns true if it holds no table and no log, readable or not.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.tables().next().is_none() && self.logs().next().is_none() && self.skipped().is_empty()
+    /// Returns true if it is no database and holds no table, readable or not.
+    pub(crate) fn has_no_tables(&self) -> bool {
+        !self.is_database() && self.tables().next().is_none() && self.skipped().is_empty()
     }
+
+    /// Returns true if it also holds no log.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.has_no_tables() && self.logs().next().is_none()
+    }
+
+    /// The reason why a folder without tables that is no database cannot be looked at.
+    pub(crate) fn nothing_here(&self) -> PathError {
+        let found = match has_tables_below(self.path()) {
+            true => "neither, but tables in folders below it, which --recursive looks into",
+            false => "neither",
+        };
+        PathError::Unexpected { expected: Self::EXPECTED.to_owned(), found: found.to_owned() }
+    }
+
+    /// The reason why a folder cannot be looked at with those below it.
+    pub(crate) fn nothing_below() -> PathError {
+        let found = "neither, nor in the folders below it".to_owned();
+        PathError::Unexpected { expected: Self::EXPECTED.to_owned(), found }
+    }
+
+    const EXPECTED: &str = "a database, or a folder with tables (.ldb, .sst)";
 
     /// The `.ldb` and `.sst` files, in the order of their numbers. Those without a number come last.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Path> {
@@ -180,13 +206,45 @@ impl Folder {
     }
 }
 
+/// Looks for names of tables in the folders below `folder`, at a limited number of names.
+fn has_tables_below(folder: &Path) -> bool {
+    let mut left = MAX_NAMES_BELOW;
+    let mut folders = VecDeque::from([folder.to_owned()]);
+    while let Some(path) = folders.pop_front() {
+        for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
+            left -= 1;
+            if left == 0 {
+                return false;
+            }
+            let Ok(file_type) = entry.file_type() else { continue };
+            if file_type.is_dir() {
+                folders.push_back(entry.path());
+            } else if path != folder
+                && entry.path().extension().is_some_and(|end| end == "ldb" || end == "sst")
+            {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+fn record<'d>(manifest: &'d Manifest, live: Option<&'d LiveTable>) -> TableRecord<'d> {
+    TableRecord {
+        comparator: manifest.comparator(),
+        is_bytewise: manifest.is_bytewise(),
+        live,
+        overlapped: live.and_then(|live| manifest.overlapped_by(live)),
+    }
+}
+
 fn unreadable_reason(file: &UnreadableFile) -> PathError {
     if fs::symlink_metadata(&file.path).is_ok_and(|metadata| metadata.is_symlink()) {
         return PathError::skipped_link();
     }
     match file.error.without_path() {
         Error::Io { source, .. } => failure(source, true),
-        error => PathError::Failed(error.to_string()),
+        error => PathError::Failed { message: error.to_string(), kind: ErrorKind::of(error) },
     }
 }
 
@@ -223,25 +281,38 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_empty_without_tables_and_filled_logs() {
+    fn a_folder_is_nothing_without_tables_and_a_manifest() {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["CURRENT", "000007.log", "notes.txt", "LOG"] {
+        for name in ["000007.log", "notes.txt", "LOG"] {
             fs::write(dir.path().join(name), "").unwrap();
         }
         fs::create_dir(dir.path().join("000001.tmp")).unwrap();
-        assert!(open(&dir).is_empty());
+        assert!(open(&dir).is_nothing());
         for name in ["x.ldb", "000007.ldb"] {
             let path = dir.path().join(name);
             fs::write(&path, "").unwrap();
-            assert!(!open(&dir).is_empty(), "{name}");
+            assert!(!open(&dir).is_nothing(), "{name}");
             fs::remove_file(&path).unwrap();
             // Neither is there a table, but it should be looked at.
             fs::create_dir(&path).unwrap();
-            assert!(!open(&dir).is_empty(), "{name}");
+            assert!(!open(&dir).is_nothing(), "{name}");
             fs::remove_dir(path).unwrap();
         }
         fs::write(dir.path().join("000007.log"), "x").unwrap();
-        assert!(!open(&dir).is_empty());
+        assert!(!open(&dir).is_nothing() && open(&dir).has_no_tables());
+        fs::write(dir.path().join("CURRENT"), "x").unwrap();
+        assert!(!open(&dir).is_nothing() && !open(&dir).has_no_tables());
+    }
+
+    #[test]
+    fn tables_below_a_folder_are_hinted_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let below = dir.path().join("a/b/c");
+        fs::create_dir_all(&below).unwrap();
+        let hint = || open(&dir).nothing_here().to_string();
+        assert!(!hint().contains("--recursive"), "{}", hint());
+        fs::write(below.join("000005.ldb"), "").unwrap();
+        assert!(hint().contains("--recursive"), "{}", hint());
     }
 
     #[test]

@@ -31,8 +31,9 @@ impl FolderCache {
             self.folders.push(known);
             return folder;
         }
-        let opened = Folder::open(path).map_err(|message| {
-            on_error(path, PathError::Failed(format!("listing the folder: {message}")));
+        let opened = Folder::open(path).map_err(|error| {
+            let kind = error.kind();
+            on_error(path, PathError::Failed { message: format!("listing the folder: {error}"), kind });
         });
         let folder = opened.ok().filter(Folder::is_database).map(Arc::new);
         if self.folders.len() >= MAX_FOLDERS {

@@ -5,6 +5,8 @@ use std::fs::{self, File, FileType, Metadata};
 use std::io;
 use std::path::Path;
 
+use crate::audit::error_kind::ErrorKind;
+
 /// The reason why a path cannot be looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PathError {
@@ -13,7 +15,7 @@ pub(crate) enum PathError {
     /// A folder holds something else than a regular file under a table's or a log's name.
     Skipped { found: &'static str },
     /// The message of the system, or another one that does not say what was expected.
-    Failed(String),
+    Failed { message: String, kind: ErrorKind },
 }
 
 impl PathError {
@@ -31,7 +33,14 @@ impl PathError {
         match self {
             Self::Unexpected { expected, found } => (expected, found),
             Self::Skipped { found } => (Self::REGULAR_FILE.to_owned(), found.to_owned()),
-            Self::Failed(message) => (wanted.to_owned(), message),
+            Self::Failed { message, .. } => (wanted.to_owned(), message),
+        }
+    }
+
+    pub(crate) const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Failed { kind, .. } => *kind,
+            Self::Unexpected { .. } | Self::Skipped { .. } => ErrorKind::Unreadable,
         }
     }
 }
@@ -41,14 +50,14 @@ impl Display for PathError {
         match self {
             Self::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
             Self::Skipped { found } => write!(f, "skipped: expected {}, found {found}", Self::REGULAR_FILE),
-            Self::Failed(message) => f.write_str(message),
+            Self::Failed { message, .. } => f.write_str(message),
         }
     }
 }
 
 impl From<io::Error> for PathError {
     fn from(error: io::Error) -> Self {
-        Self::Failed(error.to_string())
+        Self::Failed { message: error.to_string(), kind: ErrorKind::of_io(&error) }
     }
 }
 
@@ -91,12 +100,13 @@ pub(crate) fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
 
 /// `listed`: the name was found in a folder a moment ago.
 pub(super) fn failure(error: &io::Error, listed: bool) -> PathError {
-    PathError::Failed(match error.kind() {
+    match error.kind() {
         io::ErrorKind::NotFound if listed => {
-            "vanished: it was there when the folder was listed, and is gone now".to_owned()
+            let message = "vanished: it was there when the folder was listed, and is gone now".to_owned();
+            PathError::Failed { message, kind: ErrorKind::Vanished }
         }
-        _ => error.to_string(),
-    })
+        _ => PathError::Failed { message: error.to_string(), kind: ErrorKind::of_io(error) },
+    }
 }
 
 #[cfg(test)]

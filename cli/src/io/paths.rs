@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -34,10 +35,27 @@ pub(crate) struct PathSources {
     /// Look into the folders below the folders given too; links to folders are not followed
     #[arg(short, long)]
     recursive: bool,
+    /// Exit with 0 once every path has its results, whatever they are
+    ///
+    /// For programs that go by what each result says. Only wrong usage, a list of paths that cannot
+    /// be read to its end and output that cannot be written have other exit statuses then.
+    #[arg(long)]
+    keep_going: bool,
 }
 
-/// A path, or the source that failed to yield one and the reason.
-pub(crate) type Given = Result<PathBuf, (PathBuf, PathError)>;
+/// A path to look at.
+pub(crate) struct Given {
+    /// The path as the user gave it. With --recursive, `path` may lie below it.
+    pub(crate) input: Arc<Path>,
+    /// The path, or the reason why the list of paths called `input` does not yield one.
+    pub(crate) path: Result<PathBuf, PathError>,
+}
+
+impl Given {
+    fn new(path: PathBuf) -> Self {
+        Self { input: path.as_path().into(), path: Ok(path) }
+    }
+}
 
 impl Paths {
     /// The only path, if there is certainly only one.
@@ -51,6 +69,11 @@ impl Paths {
     /// Returns true if the folders below those given are looked into.
     pub(crate) const fn is_recursive(&self) -> bool {
         self.sources.recursive
+    }
+
+    /// Returns true if results do not change the exit status.
+    pub(crate) const fn keeps_going(&self) -> bool {
+        self.sources.keeps_going()
     }
 
     /// The paths given as arguments.
@@ -75,21 +98,26 @@ impl PathSources {
         self.recursive
     }
 
+    /// Returns true if results do not change the exit status.
+    pub(crate) const fn keeps_going(&self) -> bool {
+        self.keep_going
+    }
+
     /// `paths`, then those of the list, each with the folders below it if that is wanted.
     pub(crate) fn after(&self, paths: &[PathBuf]) -> impl Iterator<Item = Given> {
         let list = self.files_from.iter().flat_map(|path| List::open(path, self.null));
-        let paths = paths.iter().cloned().map(Ok).chain(list);
+        let paths = paths.iter().cloned().map(Given::new).chain(list);
         let recursive = self.recursive;
-        paths.flat_map(move |given| match given {
-            Ok(path) if recursive && path.is_dir() => Below::new(path),
-            given => Below::only(given),
+        paths.flat_map(move |given| {
+            let descend = recursive && given.path.as_ref().is_ok_and(|path| path.is_dir());
+            Below { pending: [given].into(), descend }
         })
     }
 }
 
 /// The lines of a list of paths.
 struct List {
-    path: PathBuf,
+    path: Arc<Path>,
     source: Option<Box<dyn BufRead>>,
     end: u8,
 }
@@ -103,9 +131,9 @@ impl List {
         };
         let (source, failure) = match opened {
             Ok(source) => (Some(source), None),
-            Err(error) => (None, Some(Err((path.to_owned(), error.into())))),
+            Err(error) => (None, Some(Given { input: path.into(), path: Err(error.into()) })),
         };
-        failure.into_iter().chain(Self { path: path.to_owned(), source, end })
+        failure.into_iter().chain(Self { path: path.into(), source, end })
     }
 
     fn read(&mut self) -> Result<Option<Vec<u8>>, PathError> {
@@ -126,6 +154,10 @@ impl List {
         }
         Ok(Some(line))
     }
+
+    fn failed(&self, error: PathError) -> Given {
+        Given { input: Arc::clone(&self.path), path: Err(error) }
+    }
 }
 
 impl Iterator for List {
@@ -137,12 +169,15 @@ impl Iterator for List {
                 // An empty line is not a path.
                 Ok(Some(line)) if line.is_empty() => {}
                 Ok(Some(line)) => {
-                    return Some(to_path(line).map_err(|error| (self.path.clone(), error)));
+                    return Some(match to_path(line) {
+                        Ok(path) => Given::new(path),
+                        Err(error) => self.failed(error),
+                    });
                 }
                 Ok(None) => return None,
                 Err(error) => {
                     self.source = None;
-                    return Some(Err((self.path.clone(), error)));
+                    return Some(self.failed(error));
                 }
             }
         }
@@ -170,16 +205,8 @@ struct Below {
 }
 
 impl Below {
-    fn only(given: Given) -> Self {
-        Self { pending: [given].into(), descend: false }
-    }
-
-    fn new(folder: PathBuf) -> Self {
-        Self { pending: [Ok(folder)].into(), descend: true }
-    }
-
     /// Puts the folders in `folder`, sorted by name, before those that are pending.
-    fn descend(&mut self, folder: &Path) {
+    fn descend(&mut self, input: &Arc<Path>, folder: &Path) {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -187,7 +214,9 @@ impl Below {
             }
         }
         found.sort();
-        found.into_iter().rev().for_each(|path| self.pending.push_front(Ok(path)));
+        for path in found.into_iter().rev() {
+            self.pending.push_front(Given { input: Arc::clone(input), path: Ok(path) });
+        }
     }
 }
 
@@ -196,9 +225,9 @@ impl Iterator for Below {
 
     fn next(&mut self) -> Option<Given> {
         let given = self.pending.pop_front()?;
-        if let (true, Ok(folder)) = (self.descend, &given) {
+        if let (true, Ok(folder)) = (self.descend, &given.path) {
             // A folder that cannot be listed is reported by whoever looks into it.
-            self.descend(folder);
+            self.descend(&given.input, folder);
         }
         Some(given)
     }
@@ -212,7 +241,7 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         io::Write::write_all(&mut file, list).unwrap();
         let given = List::open(file.path(), null);
-        given.map(|given| given.unwrap().into_os_string().into_encoded_bytes()).collect()
+        given.map(|given| given.path.unwrap().into_os_string().into_encoded_bytes()).collect()
     }
 
     #[test]
@@ -226,12 +255,12 @@ mod tests {
     fn what_is_no_list_is_reported_once() {
         let missing: Vec<_> = List::open(Path::new("/missing/list"), false).collect();
         assert_eq!(missing.len(), 1);
-        assert_eq!(missing[0].as_ref().unwrap_err().0, Path::new("/missing/list"));
+        assert_eq!((&*missing[0].input, missing[0].path.is_err()), (Path::new("/missing/list"), true));
         let mut file = tempfile::NamedTempFile::new().unwrap();
         io::Write::write_all(&mut file, &vec![b'x'; 3 << 20]).unwrap();
         let endless: Vec<_> = List::open(file.path(), false).collect();
         assert_eq!(endless.len(), 1);
-        assert!(endless[0].as_ref().unwrap_err().1.to_string().contains("less than 1048576 bytes"));
+        assert!(endless[0].path.as_ref().unwrap_err().to_string().contains("less than 1048576 bytes"));
     }
 
     #[test]
@@ -240,8 +269,12 @@ mod tests {
         for folder in ["b/y", "b/x", "a"] {
             fs::create_dir_all(root.path().join(folder)).unwrap();
         }
-        let below = Below::new(root.path().to_owned()).map(|given| given.unwrap());
-        let below: Vec<_> = below.map(|path| path.strip_prefix(root.path()).unwrap().to_owned()).collect();
+        let below = Below { pending: [Given::new(root.path().to_owned())].into(), descend: true };
+        let below = below.map(|given| {
+            assert_eq!(*given.input, *root.path());
+            given.path.unwrap().strip_prefix(root.path()).unwrap().to_owned()
+        });
+        let below: Vec<_> = below.collect();
         assert_eq!(below, ["", "a", "b", "b/x", "b/y"].map(PathBuf::from));
     }
 }

@@ -6,4 +6,5 @@ mod json;
 mod notes;
 pub(crate) mod numbers;
 pub(crate) mod renderer;
+pub(crate) mod subject;
 mod text;

@@ -3,6 +3,10 @@
 use std::io;
 use std::path::Path;
 
+use filterblock::Error;
+
+use super::subject::Subject;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::query::candidates::Answer;
@@ -10,13 +14,17 @@ use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::audit::scan::row::Row;
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
 use crate::io::console::Console;
+use crate::io::input::PathError;
 
 /// A folder, before its tables are shown.
 pub(crate) struct FolderHeader<'a> {
-    pub(crate) path: &'a Path,
     pub(crate) tables: &'a [&'a Path],
     /// The logs with writes that are in no table yet.
     pub(crate) logs: &'a [&'a Path],
+    /// There is a MANIFEST, or a file that says there should be one.
+    pub(crate) is_database: bool,
+    /// The reason why the MANIFEST cannot be relied on, and the file at fault.
+    pub(crate) manifest_error: Option<(&'a Path, &'a Error)>,
     /// The name of the order of user keys, if a MANIFEST says so.
     pub(crate) comparator: Option<&'a [u8]>,
     /// There is a MANIFEST that can be relied on.
@@ -24,18 +32,51 @@ pub(crate) struct FolderHeader<'a> {
 }
 
 pub(crate) trait InspectRenderer {
-    fn begin_folder(&mut self, folder: &FolderHeader<'_>, console: &mut Console) -> io::Result<()>;
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &FolderHeader<'_>,
+        console: &mut Console,
+    ) -> io::Result<()>;
 
-    fn table(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()>;
+    fn table(
+        &mut self,
+        subject: Subject<'_>,
+        report: &TableReport<'_>,
+        console: &mut Console,
+    ) -> io::Result<()>;
 
-    fn end_folder(&mut self, totals: &FolderTotals, console: &mut Console) -> io::Result<()>;
+    /// Shows a path that could not be looked at.
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: &PathError,
+        console: &mut Console,
+    ) -> io::Result<()>;
+
+    fn end_folder(
+        &mut self,
+        subject: Subject<'_>,
+        totals: &FolderTotals,
+        console: &mut Console,
+    ) -> io::Result<()>;
 
     /// Ends what was begun for tables outside of folders.
     fn end(&mut self, console: &mut Console) -> io::Result<()>;
 }
 
 pub(crate) trait QueryRenderer {
-    fn answer(&mut self, path: &Path, answer: &Answer<'_>, console: &mut Console) -> io::Result<()>;
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &FolderHeader<'_>,
+        console: &mut Console,
+    ) -> io::Result<()>;
+
+    /// Begins the answers for a table, or a path that could not be looked at.
+    fn begin_table(&mut self, subject: Subject<'_>, error: Option<(&str, ErrorKind)>, console: &mut Console);
+
+    fn answer(&mut self, subject: Subject<'_>, answer: &Answer<'_>, console: &mut Console) -> io::Result<()>;
 
     /// Shows for a key how many data blocks a lookup in the whole database reads at most.
     fn lookup_blocks(&mut self, key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()>;
@@ -43,9 +84,9 @@ pub(crate) trait QueryRenderer {
     /// Shows the answers of a table as numbers. `error`: the reason why every key may be there.
     fn count(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         matches: &TableMatches,
-        error: Option<&str>,
+        error: Option<(&str, ErrorKind)>,
         console: &mut Console,
     ) -> io::Result<()>;
 
@@ -71,14 +112,40 @@ pub(crate) enum ValuePart {
 }
 
 pub(crate) trait ScanRenderer {
-    fn entry(&mut self, row: &Row<'_>, console: &mut Console) -> io::Result<()>;
+    /// `input`: the path as the user gave it.
+    fn entry(&mut self, input: &Path, row: &Row<'_>, console: &mut Console) -> io::Result<()>;
 
-    /// Shows that part of a file could not be read.
-    fn damage(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()>;
+    /// Shows that something could not be read.
+    fn fault(
+        &mut self,
+        subject: Subject<'_>,
+        error: &str,
+        kind: ErrorKind,
+        console: &mut Console,
+    ) -> io::Result<()>;
+
+    /// Ends a file or database of which so many entries were shown.
+    fn end(&mut self, subject: Subject<'_>, entries: u64, console: &mut Console) -> io::Result<()>;
+}
+
+/// The kind of thing that a verdict is on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verified {
+    Table,
+    /// A folder with its MANIFEST, without its tables.
+    Folder,
+    /// A path that could not be looked at.
+    Unreadable,
 }
 
 pub(crate) trait VerifyRenderer {
-    fn verdict(&mut self, path: &Path, verdict: &Verdict, console: &mut Console) -> io::Result<()>;
+    fn verdict(
+        &mut self,
+        subject: Subject<'_>,
+        of: Verified,
+        verdict: &Verdict,
+        console: &mut Console,
+    ) -> io::Result<()>;
 
     fn end(&mut self, counts: &VerdictCounts, console: &mut Console) -> io::Result<()>;
 }

@@ -19,6 +19,12 @@ fn place(report: &Value) -> [&Value; 4] {
     ["comparator", "level", "live", "recorded_size"].map(|field| &report[field])
 }
 
+/// A report without the path that the user gave, which leads to the same table in several ways.
+fn unframed(mut report: Value) -> Value {
+    report["input"].take();
+    report
+}
+
 #[test]
 fn tables_have_their_place_in_the_database() {
     let copy = levels();
@@ -31,7 +37,7 @@ fn tables_have_their_place_in_the_database() {
     assert_eq!(place(&reports[3]), [&json!(order), &Value::Null, &json!(false), &Value::Null]);
     // A table alone lies in its database too; one in another folder does not.
     let one = run(&args!["inspect", "--json", copy.path().join("000007.ldb")]).expect(0).one();
-    assert_eq!(one, reports[1]);
+    assert_eq!(unframed(one), unframed(reports[1].clone()));
     let outside = run(&args!["inspect", "--json", table("words-256-bloom10.ldb")]).expect(0).one();
     assert_eq!(place(&outside), [&Value::Null; 4]);
     let card = run(&args!["inspect", copy.path().join("000099.ldb")]).expect(0).out;
@@ -49,7 +55,9 @@ fn a_table_of_another_size_and_one_that_is_missing() {
     fs::remove_file(&path).unwrap();
     let run_missing = run(&args!["inspect", "--json", copy.path()]).expect(1);
     assert!(run_missing.err.contains("000007.ldb: expected a table of "), "{run_missing:?}");
-    assert_eq!(run_missing.json().len(), 2);
+    let reports = run_missing.json();
+    assert_eq!((reports.len(), &reports[0]["error_kind"]), (3, &json!("missing")));
+    assert_eq!((&reports[0]["level"], &reports[0]["live"]), (&json!(1), &json!(true)));
 }
 
 #[test]
@@ -84,11 +92,11 @@ fn totals_by_level_weigh_tables_by_their_keys() {
     let obsolete = out.lines().find(|line| line.starts_with("obsolete")).unwrap();
     assert_eq!(
         obsolete.split_whitespace().collect::<Vec<_>>(),
-        ["obsolete", "1", "1", "9.9", "KiB", "200", "19.9", "%", "0", "B", "-"]
+        ["obsolete", "1", "1", "9.9", "KiB", "200", "19.8", "%", "0", "B", "-"]
     );
     // The listing's mean: by keys, and only of tables with filters.
-    let [keys, rates] = [[146.0, 215.0, 442.0], [0.52, 0.50, 0.84]];
-    let mean: f64 = keys.iter().zip(rates).map(|(keys, rate)| keys * rate).sum::<f64>() / 803.0;
+    let [keys, rates] = [[146.0, 215.0, 450.0], [0.52, 0.50, 0.84]];
+    let mean: f64 = keys.iter().zip(rates).map(|(keys, rate)| keys * rate).sum::<f64>() / 811.0;
     let totals = out.lines().find(|line| line.starts_with("4 tables")).unwrap();
     assert!(totals.ends_with(&format!("{mean:.2} %")), "{mean} {totals}");
 }
@@ -103,7 +111,7 @@ fn the_keys_of_a_level_are_not_exact_where_a_table_cannot_be_read() {
     };
     assert_eq!(keys(0), "215");
     file(&copy, "000007.ldb", [0; 5000]);
-    assert_eq!(keys(1), "~0");
+    assert_eq!(keys(1), "-");
 }
 
 #[test]
@@ -138,7 +146,7 @@ fn a_table_without_a_number_is_obsolete_in_a_database() {
     let named = run(&args!["inspect", "--json", path]).expect(0).one();
     assert_eq!(place(&named), [&json!(order), &Value::Null, &json!(false), &Value::Null]);
     let listed = run(&args!["inspect", "--json", copy.path()]).expect(0).json();
-    assert_eq!((listed.len(), &listed[3]), (4, &named));
+    assert_eq!((listed.len(), unframed(listed[3].clone())), (4, unframed(named)));
 }
 
 /// LevelDB looks for `.ldb` first, and for `.sst` only if there is none.
@@ -163,8 +171,9 @@ fn a_table_beside_one_that_cannot_be_looked_at_is_not_called_obsolete() {
     let path = copy.path().join("000007.ldb");
     fs::rename(&path, path.with_extension("sst")).unwrap();
     std::os::unix::fs::symlink(&path, &path).unwrap();
-    let reports = run(&args!["inspect", "--json", copy.path()]).expect(2).json();
-    assert_eq!(reports.len(), 3);
+    let mut reports = run(&args!["inspect", "--json", copy.path()]).expect(2).json();
+    assert_eq!((reports.len(), &reports[0]["object"]), (4, &json!("unreadable")));
+    reports.remove(0);
     assert!(reports[1]["path"].as_str().unwrap().ends_with("000007.sst"), "{reports:?}");
     assert_eq!(place(&reports[1]), [&Value::Null; 4]);
     assert_eq!((&reports[0]["live"], &reports[2]["live"]), (&json!(true), &json!(true)));

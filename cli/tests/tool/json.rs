@@ -51,6 +51,16 @@ fn len(path: &Path) -> u64 {
     fs::metadata(path).unwrap().len()
 }
 
+/// The fields of all objects, where there is nothing to note, with those of `rest`.
+fn framed(object: &str, input: &Path, path: &Path, kind: Option<&str>, rest: Value) -> Value {
+    let mut all = json!({
+        "schema_version": 1, "object": object, "input": text(input), "path": text(path), "path_bytes": null,
+        "error_kind": kind, "notes": [],
+    });
+    all.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    all
+}
+
 /// What `run` says of one file, which is one line.
 #[track_caller]
 fn one(status: i32, arguments: &[std::ffi::OsString]) -> Value {
@@ -121,8 +131,11 @@ impl Known {
             "policy": POLICY, "policy_assumed": false,
             "offset": self.filter_block.0, "size": 2 * 9 + 4 * 4 + 5, "base_lg": 11,
             "filters": 4, "empty_filters": 2, "offset_array_bytes": 16, "empty_filter_bytes": 8,
-            // One filter for all takes 4 bytes and 1, these take 16 and 2.
-            "larger_ranges": {"base_lg": 13, "saves": 13},
+            // One filter for all three keys takes 9 bytes and 4 in the offset array, these take 18 and 16.
+            "larger_ranges": {
+                "base_lg": 13, "saves": 21,
+                "estimated_fpr": filterblock::expected_false_positive_rate(64, 6, 3),
+            },
             "bits": 128, "bits_set": bits_set(&self.filters[0]) + bits_set(&self.filters[1]), "probes": 6,
             "estimated_fpr": (first + second) / 2.0, "malformed": null, "unsound": null,
         })
@@ -130,25 +143,36 @@ impl Known {
 
     /// What `inspect` says of the table at `path`, outside of a database.
     fn report(&self, path: &Path) -> Value {
-        json!({
-            "path": text(path), "status": "ok", "error": null, "file_size": len(path), "data_blocks": 2,
-            "compression": ["none", "snappy"],
-            "metaindex": ["filter.leveldb.BuiltinBloomFilter2", "other"],
-            "key_format": "user", "origin": null, "dialect": null,
-            "comparator": null, "level": null, "live": null, "recorded_size": null,
-            "filter_error": null, "filter": self.filter_report(), "filter_cost": null,
-        })
+        framed(
+            "table",
+            path,
+            path,
+            None,
+            json!({ "status": "ok", "error": null, "file_size": len(path), "data_blocks": 2,
+                "keys": {"count": 3, "low": 3, "high": 3, "exact": true},
+                "compression": ["none", "snappy"],
+                "metaindex": ["filter.leveldb.BuiltinBloomFilter2", "other"],
+                "key_format": "user", "origin": null, "dialect": null,
+                "comparator": null, "level": null, "live": null, "recorded_size": null,
+                "filter_error": null, "filter": self.filter_report(), "filter_cost": null,
+            }),
+        )
     }
 }
 
 /// What `inspect` says where nothing could be found out.
 fn unknown(path: &Path, error: &str) -> Value {
-    json!({
-        "path": text(path), "status": "error", "error": error, "file_size": null, "data_blocks": null,
-        "compression": [], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
-        "comparator": null, "level": null, "live": null, "recorded_size": null,
-        "filter_error": null, "filter": null, "filter_cost": null,
-    })
+    framed(
+        "table",
+        path,
+        path,
+        Some("damaged"),
+        json!({ "status": "error", "error": error, "file_size": null, "data_blocks": null, "keys": null,
+            "compression": [], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
+            "comparator": null, "level": null, "live": null, "recorded_size": null,
+            "filter_error": null, "filter": null, "filter_cost": null,
+        }),
+    )
 }
 
 fn tag(sequence: u64) -> [u8; 8] {
@@ -185,6 +209,23 @@ impl Folder {
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// What `inspect` says of all tables together: of two with the same contents.
+    fn totals(&self) -> Value {
+        let (known, size) = (&self.known, self.known.contents.len());
+        let set = 2 * known.filters.iter().map(|filter| bits_set(filter)).sum::<u32>();
+        let rate = known.rates().iter().sum::<f64>() / 2.0;
+        let level = |level: Option<u8>| {
+            json!({"level": level, "tables": 1, "unfiltered": 0, "file_size": size, "keys": 3, "keys_exact": true,
+                "filter_size": 39, "estimated_fpr": rate})
+        };
+        let rest = json!({
+            "tables": 2, "missing": 1, "damaged": 1, "unreadable": 0, "unfiltered": 0, "file_size": 2 * size,
+            "data_blocks": 4, "filter_size": 78, "filters": 8, "empty_filters": 4, "bits": 256, "bits_set": set,
+            "estimated_fpr": rate, "levels": [level(Some(3)), level(None)],
+        });
+        framed("totals", self.folder.path(), self.folder.path(), None, rest)
     }
 }
 
@@ -223,9 +264,19 @@ fn inspect_of_a_database() {
         text(&database.path("000007.ldb"))
     );
     assert_eq!(run.err, format!("filterblock: {missing}\n"));
-    let reports = run.json();
-    assert_eq!(reports.len(), 2);
-    for (report, (name, level, live, recorded)) in reports.iter().zip([
+    let input = database.folder.path();
+    let reports = run.all_json();
+    assert_eq!(reports.len(), 5);
+    let order = "leveldb.BytewiseComparator";
+    let rest = json!({"database": true, "comparator": order, "error": null, "tables": 2, "logs": []});
+    same(&reports[0], &framed("folder", input, input, None, rest));
+    let mut expected = unknown(&database.path("000007.ldb"), missing.split_once(": ").unwrap().1);
+    (expected["input"], expected["error_kind"]) = (json!(text(input)), json!("missing"));
+    (expected["comparator"], expected["level"]) = (json!(order), json!(2));
+    (expected["live"], expected["recorded_size"]) = (json!(true), json!(MISSING));
+    same(&reports[1], &expected);
+    same(&reports[4], &database.totals());
+    for (report, (name, level, live, recorded)) in reports[2..].iter().zip([
         ("000005.ldb", json!(3), true, json!(RECORDED)),
         ("000009.ldb", Value::Null, false, Value::Null),
     ]) {
@@ -237,7 +288,12 @@ fn inspect_of_a_database() {
         expected["level"] = level;
         expected["live"] = json!(live);
         expected["recorded_size"] = recorded;
-        same(report, &expected);
+        if live {
+            expected["error_kind"] = json!("damaged");
+        }
+        let mut of_folder = expected.clone();
+        of_folder["input"] = json!(text(input));
+        same(report, &of_folder);
         // The same for the table alone.
         let alone = super::run(&args!["inspect", "--json", path]).expect(i32::from(live)).one();
         same(&alone, &expected);
@@ -271,19 +327,25 @@ fn inspect_of_a_table_without_filters() {
     let data = crafted.entries(&[("apple", ""), ("melon", ""), ("peach", "")]);
     let folder = folder();
     let path = file(&folder, "unfiltered.ldb", crafted.finish(&[(b"peach", data)], &[]));
-    let expected = json!({
-        "path": text(&path), "status": "ok", "error": null, "file_size": len(&path), "data_blocks": 1,
-        "compression": ["none"], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
-        "comparator": null, "level": null, "live": null, "recorded_size": null,
-        "filter_error": null, "filter": null,
-        // 64 bits at least, k, one offset, where the offsets begin, and base_lg.
-        "filter_cost": {"bits_per_key": 10, "keys": 3, "keys_exact": true, "size": 8 + 1 + 4 + 4 + 1},
-    });
+    let expected = framed(
+        "table",
+        &path,
+        &path,
+        None,
+        json!({ "status": "ok", "error": null, "file_size": len(&path), "data_blocks": 1,
+            "keys": {"count": 3, "low": 3, "high": 3, "exact": true},
+            "compression": ["none"], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
+            "comparator": null, "level": null, "live": null, "recorded_size": null,
+            "filter_error": null, "filter": null,
+            // 64 bits at least, k, one offset, where the offsets begin, and base_lg.
+            "filter_cost": {"bits_per_key": 10, "keys": 3, "keys_exact": true, "size": 8 + 1 + 4 + 4 + 1},
+        }),
+    );
     same(&one(0, &args!["inspect", "--json", path]), &expected);
 }
 
-/// Of eight filters, ranges twice as large save 20 of the 35 bytes that one would, those four times
-/// as large 30.
+/// Of eight filters, ranges twice as large save 52 of the 89 bytes that one would, those four times
+/// as large 78.
 #[test]
 fn inspect_names_the_least_range_that_saves_nine_tenths() {
     let mut crafted = Crafted::default();
@@ -304,7 +366,11 @@ fn inspect_names_the_least_range_that_saves_nine_tenths() {
     let folder = folder();
     let path = file(&folder, "eight.ldb", crafted.finish(&index, &[(FILTER, filter_block)]));
     let filter = &one(0, &args!["inspect", "--json", path])["filter"];
-    assert_eq!(filter["larger_ranges"], json!({"base_lg": 14, "saves": 35}), "{filter}");
+    assert_eq!(
+        filter["larger_ranges"],
+        json!({"base_lg": 14, "saves": 89, "estimated_fpr": filterblock::expected_false_positive_rate(80, 6, 8)}),
+        "{filter}"
+    );
 }
 
 #[test]
@@ -314,6 +380,7 @@ fn inspect_of_a_bare_filter_block() {
     let folder = folder();
     let path = file(&folder, "filter", &known.contents[offset as usize..][..size as usize]);
     let mut expected = unknown(&path, "");
+    (expected["object"], expected["error_kind"]) = (json!("filter_block"), Value::Null);
     (expected["status"], expected["error"], expected["file_size"]) = (json!("ok"), Value::Null, json!(39));
     expected["filter"] = known.filter_report();
     expected["filter"]["offset"] = json!(0);
@@ -335,6 +402,7 @@ fn inspect_of_a_malformed_filter_block() {
     let folder = folder();
     let path = file(&folder, "filter", b"abc");
     let mut expected = unknown(&path, "");
+    expected["object"] = json!("filter_block");
     (expected["status"], expected["error"], expected["file_size"]) = (json!("ok"), Value::Null, json!(3));
     expected["filter"] = json!({
         "policy": POLICY, "policy_assumed": true, "offset": 0, "size": 3, "base_lg": 0,
@@ -351,7 +419,8 @@ fn inspect_of_what_cannot_be_looked_at() {
     let missing = folder.path().join("missing.ldb");
     let run_missing = run(&args!["inspect", "--json", missing]).expect(2);
     assert_eq!(run_missing.err, format!("filterblock: {}: {}\n", text(&missing), not_found()));
-    same(&run_missing.one(), &unknown(&missing, &not_found()));
+    let rest = json!({"status": "error", "error": not_found()});
+    same(&run_missing.one(), &framed("unreadable", &missing, &missing, Some("missing"), rest));
 
     let damaged = file(&folder, "damaged.ldb", "hello");
     let mut expected =
@@ -374,7 +443,11 @@ fn inspect_of_damage_within_a_table() {
     let offset = known.first.0 + known.first.1 + 1;
     let start = format!("block checksum at offset {offset}: expected ");
     assert!(error.as_str().unwrap().starts_with(&start), "{error}");
-    expected["status"] = json!("error");
+    (expected["status"], expected["error_kind"]) = (json!("error"), json!("damaged"));
+    // Of the other block one key is known.
+    expected["keys"] = json!({"count": 2, "low": 2, "high": 3, "exact": false});
+    let rate = filterblock::expected_false_positive_rate(64, 6, 2);
+    expected["filter"]["larger_ranges"]["estimated_fpr"] = json!(rate);
     same(&found, &expected);
 
     // In the filter block, which is not used then.
@@ -388,6 +461,7 @@ fn inspect_of_damage_within_a_table() {
     assert!(error.as_str().unwrap().starts_with(&start), "{error}");
     let mut expected = known.report(&path);
     (expected["filter"], expected["key_format"]) = (Value::Null, Value::Null);
+    expected["error_kind"] = json!("damaged");
     same(&found, &expected);
 
     // A filter without a bit denies the key that is there.
@@ -396,7 +470,7 @@ fn inspect_of_damage_within_a_table() {
     let mut expected = none.report(&path);
     expected["filter"]["unsound"] =
         json!("expected filters that let stored keys pass, found that they deny 1 of 3 tried");
-    expected["key_format"] = Value::Null;
+    (expected["key_format"], expected["error_kind"]) = (Value::Null, json!("damaged"));
     same(&one(1, &args!["inspect", "--json", path]), &expected);
 }
 
@@ -409,13 +483,19 @@ fn inspect_of_a_table_of_riaks() {
     let blocks = found["data_blocks"].take();
     // 1 KiB each, of entries of more than 20,000 bytes.
     assert!(blocks.as_u64().unwrap() > 10, "{blocks}");
-    let expected = json!({
-        "path": text(&path), "status": "ok", "error": null, "file_size": len(&path), "data_blocks": null,
-        "compression": ["lz4"], "metaindex": ["filter.leveldb.BuiltinBloomFilter", "stats.sst1"],
-        "key_format": "internal", "origin": "basho", "dialect": "either",
-        "comparator": null, "level": null, "live": null, "recorded_size": null,
-        "filter_error": null, "filter": null, "filter_cost": null,
-    });
+    let expected = framed(
+        "table",
+        &path,
+        &path,
+        None,
+        json!({ "status": "ok", "error": null, "file_size": len(&path), "data_blocks": null,
+            "keys": {"count": 729, "low": 729, "high": 729, "exact": true},
+            "compression": ["lz4"], "metaindex": ["filter.leveldb.BuiltinBloomFilter", "stats.sst1"],
+            "key_format": "internal", "origin": "basho", "dialect": "either",
+            "comparator": null, "level": null, "live": null, "recorded_size": null,
+            "filter_error": null, "filter": null, "filter_cost": null,
+        }),
+    );
     same(&found, &expected);
     // 729 entries, and one filter for all of them: bits for each entry, whatever its user key.
     let fields = ["policy", "base_lg", "filters", "bits", "probes"].map(|field| filter[field].clone());
@@ -432,11 +512,16 @@ fn query_of_a_table() {
     let [first, second] = known.rates();
     let all = 1.0 - (1.0 - first) * (1.0 - second);
     let may = |key: &str, blocks: &[u64]| {
-        json!({
-            "path": text(&path), "key": key, "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(),
-            "may_match": !blocks.is_empty(), "blocks": blocks, "error": null,
-            "log": null, "by_index": false, "lookup_blocks": null, "estimated_fpr": all,
-        })
+        framed(
+            "answer",
+            &path,
+            &path,
+            None,
+            json!({ "key": key, "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(),
+                "may_match": !blocks.is_empty(), "blocks": blocks, "error": null,
+                "log": null, "by_index": false, "lookup_blocks": null, "estimated_fpr": all,
+            }),
+        )
     };
     let answers = run(&args!["query", "--json", path, "melon", "peach", "none"]).expect(0).quiet().json();
     let expected = [may("melon", &[known.first.0]), may("peach", &[known.second.0]), may("none", &[])];
@@ -468,17 +553,23 @@ fn query_of_a_database() {
     let arguments = args!["query", "--json", path, database.path("000009.ldb"), "--", "melon", "z"];
     let answers = run(&arguments).expect(0).json();
     let answer = |name: &str, key: &str| {
-        json!({
-            "path": text(&database.path(name)), "key": key,
-            "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(), "may_match": false, "blocks": [],
-            "error": null, "log": null, "by_index": true, "lookup_blocks": 0, "estimated_fpr": 0.0,
-        })
+        framed(
+            "answer",
+            path,
+            &database.path(name),
+            None,
+            json!({ "key": key,
+                "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(), "may_match": false, "blocks": [],
+                "error": null, "log": null, "by_index": true, "lookup_blocks": 0, "estimated_fpr": 0.0,
+            }),
+        )
     };
     let mut all = Vec::new();
     for key in ["melon", "z"] {
         let mut missing = answer("000007.ldb", key);
         (missing["may_match"], missing["by_index"]) = (json!(true), json!(false));
         (missing["lookup_blocks"], missing["estimated_fpr"]) = (Value::Null, json!(1.0));
+        missing["error_kind"] = json!("missing");
         missing["error"] = json!("expected a table, as the MANIFEST has it, found no file");
         all.push(missing);
     }
@@ -502,28 +593,41 @@ fn query_of_a_table_of_riaks() {
     let key = unhex(&listing("tables/versions.keys")[0][0]);
     let key = String::from_utf8(key[..key.len() - 8].to_vec()).unwrap();
     let found = one(0, &args!["query", "--json", "--comparator", "bytewise", path, key]);
-    let expected = json!({
-        "path": text(&path), "key": key, "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(),
-        "may_match": true, "blocks": [first_block], "error": null,
-        "log": null, "by_index": true, "lookup_blocks": 1, "estimated_fpr": rate,
-    });
+    let expected = framed(
+        "answer",
+        &path,
+        &path,
+        None,
+        json!({ "key": key, "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(),
+            "may_match": true, "blocks": [first_block], "error": null,
+            "log": null, "by_index": true, "lookup_blocks": 1, "estimated_fpr": rate,
+        }),
+    );
     same(&found, &expected);
 }
 
 #[test]
 fn query_of_what_cannot_be_read() {
     let folder = folder();
-    let answer = |path: &Path, error: &str| {
-        json!({
-            "path": text(path), "key": null, "key_hex": "ff", "may_match": true, "blocks": [], "error": error,
-            "log": null, "by_index": false, "lookup_blocks": null, "estimated_fpr": 1.0,
-        })
+    let answer = |path: &Path, kind: &str, error: &str| {
+        framed(
+            "answer",
+            path,
+            path,
+            Some(kind),
+            json!({ "key": null, "key_hex": "ff", "may_match": true, "blocks": [], "error": error,
+                "log": null, "by_index": false, "lookup_blocks": null, "estimated_fpr": 1.0,
+            }),
+        )
     };
     let missing = folder.path().join("missing.ldb");
-    same(&one(2, &args!["query", "--json", "--hex", missing, "ff"]), &answer(&missing, &not_found()));
+    same(
+        &one(2, &args!["query", "--json", "--hex", missing, "ff"]),
+        &answer(&missing, "missing", &not_found()),
+    );
     let damaged = file(&folder, "damaged.ldb", "hello");
     let error = "table at offset 0: expected a table of at least 48 bytes, found 5 bytes";
-    same(&one(2, &args!["query", "--json", "--hex", damaged, "ff"]), &answer(&damaged, error));
+    same(&one(2, &args!["query", "--json", "--hex", damaged, "ff"]), &answer(&damaged, "damaged", error));
 }
 
 /// The answer comes from what can be read, but nothing is promised of it.
@@ -539,11 +643,16 @@ fn query_of_damage_within_a_table() {
     let offset = known.first.0 + known.first.1 + 1;
     let start = format!("block checksum at offset {offset}: expected ");
     assert!(error.as_str().unwrap().starts_with(&start), "{error}");
-    let expected = json!({
-        "path": text(&path), "key": "melon", "key_hex": "6d656c6f6e", "may_match": true,
-        "blocks": [known.first.0], "error": null,
-        "log": null, "by_index": true, "lookup_blocks": 1, "estimated_fpr": 1.0,
-    });
+    let expected = framed(
+        "answer",
+        &path,
+        &path,
+        Some("damaged"),
+        json!({ "key": "melon", "key_hex": "6d656c6f6e", "may_match": true,
+            "blocks": [known.first.0], "error": null,
+            "log": null, "by_index": true, "lookup_blocks": 1, "estimated_fpr": 1.0,
+        }),
+    );
     same(&found, &expected);
 }
 
@@ -555,13 +664,23 @@ fn verdict(
     [measured, estimated]: [Option<f64>; 2],
     findings: &[(&str, Option<u64>, &str, &str)],
 ) -> Value {
+    let kind = findings.first().map(|(code, ..)| match *code {
+        "table-missing" | "unreadable" => "missing",
+        "unsupported" => "unsupported",
+        _ => "damaged",
+    });
     let findings = findings.iter().map(|(code, offset, expected, found)| {
         json!({"code": code, "offset": offset, "expected": expected, "found": found})
     });
-    json!({
-        "path": text(path), "status": status, "keys": keys, "denied": denied,
-        "measured_fpr": measured, "estimated_fpr": estimated, "findings": findings.collect::<Vec<_>>(),
-    })
+    framed(
+        "table",
+        path,
+        path,
+        kind,
+        json!({ "status": status, "keys": keys, "denied": denied,
+            "measured_fpr": measured, "estimated_fpr": estimated, "findings": findings.collect::<Vec<_>>(),
+        }),
+    )
 }
 
 #[test]
@@ -584,7 +703,9 @@ fn verify_of_a_sound_table() {
     let mut crafted = Crafted::default();
     let data = crafted.entries(&[("apple", "")]);
     let path = file(&folder, "unfiltered.ldb", crafted.finish(&[(b"apple", data)], &[]));
-    same(&one(0, &args!["verify", "--json", path]), &verdict(&path, "sound", [1, 0], [None, None], &[]));
+    let mut expected = verdict(&path, "sound", [1, 0], [None, None], &[]);
+    expected["notes"] = json!(["there is no filter"]);
+    same(&one(0, &args!["verify", "--json", path]), &expected);
 }
 
 #[test]
@@ -620,7 +741,8 @@ fn verify_with_findings() {
 fn verify_of_a_database() {
     let database = Folder::new();
     let path = |name| database.path(name);
-    let run = run(&args!["verify", "--json", database.folder.path()]).expect(1);
+    let input = database.folder.path();
+    let run = run(&args!["verify", "--json", input]).expect(1);
     let reports = run.json();
     let size = len(&path("000005.ldb"));
     let estimated = database.known.rates().iter().sum::<f64>() / 2.0;
@@ -648,7 +770,20 @@ fn verify_of_a_database() {
         ),
         verdict(&path("000009.ldb"), "sound", [3, 0], [measured[2], Some(estimated)], &[]),
     ];
-    same(&json!(reports), &json!(expected));
+    let mut expected = json!(expected);
+    expected.as_array_mut().unwrap().iter_mut().for_each(|one| one["input"] = json!(text(input)));
+    expected[2]["notes"] = json!(["the table is obsolete: the database does not use it"]);
+    same(&json!(reports), &expected);
+    let folder = framed(
+        "folder",
+        input,
+        input,
+        None,
+        json!({ "status": "sound", "keys": 0, "denied": 0, "measured_fpr": null, "estimated_fpr": null,
+            "findings": [],
+        }),
+    );
+    same(&run.all_json()[0], &folder);
 }
 
 #[test]
@@ -657,7 +792,8 @@ fn verify_of_what_cannot_be_looked_at() {
     let missing = folder.path().join("missing.ldb");
     let error = not_found();
     let findings = [("unreadable", None, "a table or a database folder", error.as_str())];
-    let expected = verdict(&missing, "unreadable", [0, 0], [None, None], &findings);
+    let mut expected = verdict(&missing, "unreadable", [0, 0], [None, None], &findings);
+    expected["object"] = json!("unreadable");
     same(&one(2, &args!["verify", "--json", missing]), &expected);
 
     // A compression type that nobody has.
@@ -669,5 +805,7 @@ fn verify_of_what_cannot_be_looked_at() {
     assert!(finding["found"].as_str().unwrap().contains('9'), "{finding}");
     let [expected, text] = ["expected", "found"].map(|field| finding[field].as_str().unwrap());
     let findings = [("unsupported", Some(data.0 + data.1), expected, text)];
-    same(&found, &verdict(&path, "unreadable", [0, 0], [None, None], &findings));
+    let mut expected = verdict(&path, "unreadable", [0, 0], [None, None], &findings);
+    expected["notes"] = json!(["there is no filter"]);
+    same(&found, &expected);
 }

@@ -107,6 +107,7 @@ fn an_output_that_is_closed_from_the_start_is_no_verdict_either() {
 #[test]
 fn what_writes_nothing_needs_no_reader() {
     let folder = folder();
+    write_manifest(folder.path(), &[manifest::Edit::default()]);
     run_unread(&args!["verify", folder.path()]).expect(0);
     run_unread(&args!["extract", table("words-4096-unfiltered.ldb")]).expect(1);
     run_unread(&args!["inspect", folder.path().join("missing")]).expect(2);
@@ -170,7 +171,7 @@ fn results_are_streamed() {
     child.stdin.take().unwrap().write_all(&block).unwrap();
     line.clear();
     output.read_line(&mut line).unwrap();
-    assert!(line.starts_with(r#"{"path":"-","status":"ok""#), "{line}");
+    assert!(line.starts_with(r#"{"schema_version":1,"object":"filter_block","input":"-""#), "{line}");
     assert!(child.wait().unwrap().success());
 }
 

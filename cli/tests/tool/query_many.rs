@@ -145,7 +145,7 @@ fn counts_are_those_of_the_answers() {
     // Each key counts once, in however many tables it may be.
     let both = run(&args!["query", "--count", first, second, "--", "one", "two", "no"]).expect(0).out;
     assert!(both.ends_with("\n2 files in all: 2 of 3 keys may be in one\n"), "{both}");
-    // A database gives no line for each key.
+    // A database of three tables and a log gives no line for each key.
     let levels = run(&args!["query", "--count", database("levels"), "item/0000/0", "x"]).out;
     assert_eq!(levels.lines().count(), 5, "{levels}");
     run(&args!["query", "--count", first, "no"]).expect(1);

@@ -39,6 +39,15 @@ fn entries(out: &str) -> Vec<Entry> {
     out.lines().map(pair).collect()
 }
 
+/// The lines for entries.
+fn lines(run: &Run) -> Vec<Value> {
+    let mut lines = run.json();
+    let end = lines.pop().unwrap();
+    lines.retain(|line| line["object"] == "entry");
+    assert_eq!((&end["object"], &end["entries"]), (&"end".into(), &lines.len().into()));
+    lines
+}
+
 /// All entries as they are stored, however they are found.
 const STORED: [&str; 4] = ["scan", "--hex", "--key-format", "user"];
 
@@ -70,7 +79,7 @@ fn every_version_is_shown_with_its_place() {
     }
     fs::copy(database("levels").join("000007.ldb"), copy.path().join("000003.ldb")).unwrap();
     fs::copy(database("levels").join("000010.log"), copy.path().join("000002.log")).unwrap();
-    let found = run(&args!["scan", "--json", "--all", "--sizes", copy.path()]).expect(0).quiet().json();
+    let found = lines(&run(&args!["scan", "--json", "--all", "--sizes", copy.path()]).expect(0).quiet());
     let field = |line: &Value, name: &str| line[name].to_string().replace('"', "");
     let mut found: Vec<_> = found
         .iter()
@@ -173,7 +182,7 @@ fn build_makes_a_table_of_what_scan_shows() {
     let odd = file(&folder, "odd.ldb", builder.finish().unwrap().0);
     let expected: Vec<Entry> = sorted.iter().cloned().zip(bytes).collect();
     assert_eq!(stored(&[], &odd, 0), expected);
-    let json = run(&args!["scan", "--json", odd]).expect(0).quiet().json();
+    let json = lines(&run(&args!["scan", "--json", odd]).expect(0).quiet());
     for (line, (key, value)) in json.iter().zip(&expected) {
         assert_eq!(line["key_hex"], hex(key));
         let text = String::from_utf8(value.clone()).ok();
@@ -205,8 +214,8 @@ fn a_log_shows_its_writes_in_their_order() {
 #[test]
 fn of_a_table_the_newest_versions_show_unless_all_are_asked_for() {
     let path = testdata().join("basho/versions-bloom.ldb");
-    let all = run(&args!["scan", "--all", "--json", "--sizes", path]).expect(0).quiet().json();
-    let newest = run(&args!["scan", "--json", "--sizes", path]).expect(0).quiet().json();
+    let all = lines(&run(&args!["scan", "--all", "--json", "--sizes", path]).expect(0).quiet());
+    let newest = lines(&run(&args!["scan", "--json", "--sizes", path]).expect(0).quiet());
     let mut expected: Vec<Value> = Vec::new();
     let mut last = Value::Null;
     for line in &all {
@@ -239,9 +248,9 @@ fn internal_keys_are_told_from_others() {
         ),
     ] {
         let path = file(&folder, "table.ldb", build(keys));
-        let found = run(&args!["scan", "--json", path]).expect(0).quiet().json();
+        let found = lines(&run(&args!["scan", "--json", path]).expect(0).quiet());
         assert!(found.iter().all(|line| line["sequence"].is_null() != is_internal), "{found:?}");
-        let user = run(&args!["scan", "--json", "--key-format", "user", path]).expect(0).json();
+        let user = lines(&run(&args!["scan", "--json", "--key-format", "user", path]).expect(0));
         assert!(user.iter().all(|line| line["sequence"].is_null()));
     }
 }
@@ -258,9 +267,10 @@ fn damage_is_passed_over_and_told() {
     assert!(found.len() < all.len() && found.len() > all.len() - 40);
     assert!(found.iter().all(|entry| all.contains(entry)));
     let json = run(&args!["scan", "--json", path]).expect(1);
-    let errors: Vec<_> = json.json().into_iter().filter(|line| !line["error"].is_null()).collect();
-    assert_eq!(errors.len(), 1);
-    assert!(errors[0]["key_hex"].is_null() && errors[0]["path"] == path.to_str().unwrap());
+    let faults: Vec<_> = json.json().into_iter().filter(|line| line["object"] == "fault").collect();
+    assert_eq!(faults.len(), 1);
+    assert!(faults[0]["error_kind"] == "damaged" && faults[0]["path"] == path.to_str().unwrap());
+    run(&args!["scan", "--keep-going", path]).expect(0);
     assert!(json.err.contains("damaged.ldb: block checksum at offset "), "{json:?}");
     // What cannot be opened at all is no damage within.
     let cut = file(&folder, "cut.ldb", &sound[..sound.len() - 1]);

@@ -57,7 +57,11 @@ fn everything_that_a_schema_allows_is_printed() {
         for line in outputs().iter().filter(|line| line.command == schema.name) {
             schema.record(&line.value, &mut printed);
         }
-        let never: Vec<_> = schema.alternatives().difference(&printed).cloned().collect();
+        // Kinds of errors depend on the system, and few objects have notes: the tests of the tool have
+        // them.
+        let is_rare = |one: &String| one.contains(".error_kind: ") || one.ends_with(".notes[]: string");
+        let never = schema.alternatives();
+        let never: Vec<_> = never.difference(&printed).filter(|one| !is_rare(one)).cloned().collect();
         assert_eq!(never, [""; 0], "{}", schema.name);
     }
 }
@@ -109,21 +113,32 @@ fn each_change(value: &Value, visit: &mut dyn FnMut(Value, String)) {
 #[test]
 fn a_field_too_many_too_few_or_of_another_type_does_not_fit() {
     for schema in SCHEMAS.map(Schema::load) {
-        let lines = outputs().iter().filter(|line| line.command == schema.name);
-        let longest = lines.max_by_key(|line| line.value.to_string().len().min(3000)).unwrap();
-        let mut changes = 0;
-        each_change(&longest.value, &mut |changed, what| {
-            assert!(schema.validate(&changed).is_err(), "{}: {what}", schema.name);
-            changes += 1;
-        });
-        assert!(changes > 15, "{}: {changes}", schema.name);
+        let lines = || outputs().iter().filter(|line| line.command == schema.name);
+        let objects: BTreeSet<_> = lines().map(|line| line.value["object"].as_str().unwrap()).collect();
+        for object in objects {
+            let lines = lines().filter(|line| line.value["object"] == object);
+            let longest = lines.max_by_key(|line| line.value.to_string().len().min(3000)).unwrap();
+            let mut changes = 0;
+            each_change(&longest.value, &mut |changed, what| {
+                assert!(schema.validate(&changed).is_err(), "{} {object}: {what}", schema.name);
+                changes += 1;
+            });
+            assert!(changes > 15, "{} {object}: {changes}", schema.name);
+        }
     }
 }
 
 #[test]
 fn the_page_describes_each_field_as_the_schema_does() {
     let page = fs::read_to_string(docs().join("json.md")).unwrap();
-    let mut expected = Vec::new();
+    let mut expected: Vec<String> = Vec::new();
+    for schema in SCHEMAS.map(Schema::load) {
+        let frame = schema.page_frame();
+        assert!(page.contains(&format!("\n## Every object\n\n{frame}")), "json.md: expected\n{frame}");
+        if expected.is_empty() {
+            expected.extend(frame.lines().map(str::to_owned));
+        }
+    }
     for schema in SCHEMAS.map(Schema::load) {
         for (title, table) in schema.page_tables() {
             assert!(page.contains(&format!("\n{title}\n")), "json.md lacks the heading {title}");

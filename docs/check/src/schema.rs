@@ -11,6 +11,9 @@ use serde_json::{Map, Value};
 pub(crate) const SCHEMAS: [&str; 5] = ["inspect", "query", COUNT, "scan", "verify"];
 pub(crate) const COUNT: &str = "query-count";
 
+/// The fields that every line of the output begins with.
+const FRAME: [&str; 7] = ["schema_version", "object", "input", "path", "path_bytes", "error_kind", "notes"];
+
 pub(crate) fn docs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
@@ -74,9 +77,17 @@ impl Schema {
         }
     }
 
+    /// The definitions of the objects that are lines of the output.
+    fn roots(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.document["oneOf"].as_array().unwrap().iter().map(|root| self.definition(root).unwrap())
+    }
+
     /// Adds to `all` those of the [`alternatives`](Self::alternatives) that `value` is.
     pub(crate) fn record(&self, value: &Value, all: &mut BTreeSet<String>) {
-        let (definition, schema) = self.definition(&self.document).unwrap();
+        let is_it = |schema: &Value| {
+            schema["properties"]["object"]["enum"].as_array().unwrap().contains(&value["object"])
+        };
+        let (definition, schema) = self.roots().find(|(_, schema)| is_it(schema)).unwrap();
         self.record_object(definition, schema, value, all);
     }
 
@@ -113,20 +124,41 @@ impl Schema {
 
     /// The tables of `docs/json.md`, each with its heading.
     pub(crate) fn page_tables(&self) -> Vec<(String, String)> {
-        let (root, _) = self.definition(&self.document).unwrap();
         let definitions = self.document["$defs"].as_object().unwrap();
         let tables = definitions.iter().map(|(definition, schema)| {
-            let title =
-                if definition == root { format!("## {}", self.title()) } else { format!("### {definition}") };
-            let mut table = "| field | type | meaning |\n|---|---|---|\n".to_owned();
-            for (name, field) in properties(schema) {
-                let types = self.page_type(field);
-                let meaning = field["description"].as_str().unwrap();
-                writeln!(table, "| `{name}` | {types} | {meaning} |").unwrap();
-            }
-            (title, table)
+            let is_root = self.roots().any(|(root, _)| root == definition);
+            let own = properties(schema).iter().filter(|(name, _)| !(is_root && FRAME.contains(&name.as_str())));
+            let of = if is_root { format!("{}: ", self.title()) } else { String::new() };
+            (format!("### {of}{definition}"), self.page_table(own))
         });
         tables.collect()
+    }
+
+    /// The table of the fields that all objects have. Fails if they are not the same in each, but for
+    /// the words of `object`, of which the page has none.
+    pub(crate) fn page_frame(&self) -> String {
+        let mut frames = self.roots().map(|(_, schema)| {
+            let mut fields = properties(schema).clone();
+            fields.retain(|name, _| FRAME.contains(&name.as_str()));
+            let object = fields["object"].as_object_mut().unwrap();
+            object.remove("enum");
+            object.insert("type".to_owned(), "a word".into());
+            assert_eq!(fields.keys().collect::<Vec<_>>(), FRAME);
+            fields
+        });
+        let first = frames.next().unwrap();
+        assert!(frames.all(|other| other == first), "{}: objects of different frames", self.name);
+        self.page_table(first.iter())
+    }
+
+    fn page_table<'a>(&self, fields: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
+        let mut table = "| field | type | meaning |\n|---|---|---|\n".to_owned();
+        for (name, field) in fields {
+            let types = self.page_type(field);
+            let meaning = field["description"].as_str().unwrap();
+            writeln!(table, "| `{name}` | {types} | {meaning} |").unwrap();
+        }
+        table
     }
 
     fn title(&self) -> &'static str {

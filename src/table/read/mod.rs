@@ -1,6 +1,7 @@
 //! Reading tables (LevelDB's `table/table.cc`, `table/two_level_iterator.cc`).
 
 mod block_reader;
+mod block_types;
 mod blocks;
 mod cursor;
 mod filters;
@@ -12,6 +13,7 @@ mod options;
 mod parts;
 mod table;
 
+pub use block_types::DataBlockTypes;
 pub use blocks::{BlockCursor, DataBlocks};
 pub use cursor::{Cursor, Iter};
 pub use lookup::Lookup;

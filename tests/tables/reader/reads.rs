@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 use filterblock::table::{
-    BlockHandle, Compression, FetchedRanges, ReadOptions, Table, TableBuilder, WriteOptions,
+    BlockHandle, Compression, FetchedRanges, ReadAt, ReadOptions, Table, TableBuilder, WriteOptions,
 };
 use filterblock::{BloomFilterPolicy, Error, Result};
 
 use super::absent;
-use crate::tables::{Crafted, Recording, Sample, handle, sample, samples};
+use crate::tables::{Answering, Crafted, Recording, Sample, handle, sample, samples};
 
 #[test]
 fn a_small_table_is_opened_in_one_read() {
@@ -49,6 +49,134 @@ fn a_small_table_is_opened_in_one_read() {
             assert!(compression == Compression::None || sample.name.contains("snappy"));
         }
     }
+}
+
+/// The types of all data blocks one by one, and with trailers read together.
+fn types(table: &Table<impl ReadAt>) -> [Vec<(BlockHandle, u8)>; 2] {
+    let one = |handle: Result<BlockHandle>| {
+        let handle = handle.unwrap();
+        (handle, table.compression_of(handle).unwrap())
+    };
+    [table.data_blocks().map(one).collect(), table.data_block_types().map(Result::unwrap).collect()]
+}
+
+#[test]
+fn trailers_that_lie_close_together_take_one_read() {
+    for sample in samples() {
+        let source = Recording::new(sample.file.clone());
+        let table = Table::open(&source, &sample.options).unwrap();
+        let [single, together] = types(&table);
+        assert_eq!(single, together, "{}", sample.name);
+        source.take();
+        table.data_block_types().for_each(drop);
+        let reads = source.take();
+        // Blocks are at most 16 KiB apart here, and 256 of them or 64 KiB are a read.
+        let most = single.len() / 256 + sample.file.len() / (48 << 10) + 1;
+        assert!(reads.len() <= most, "{}: {reads:?}", sample.name);
+        let apart = reads.windows(2).all(|pair| pair[0].0 + pair[0].1 as u64 <= pair[1].0);
+        assert!(apart && reads.iter().all(|read| read.1 <= 64 << 10), "{}: {reads:?}", sample.name);
+    }
+}
+
+/// A table of three blocks, the second and the third with so many bytes before them.
+fn three_blocks(gaps: [usize; 2]) -> (Bytes, [(u64, u64); 3]) {
+    let mut crafted = Crafted::default();
+    let mut block = |gap: usize, id: u8| {
+        crafted.file.resize(crafted.file.len() + gap, 0xff);
+        crafted.block_of_type(&[0; 8], id)
+    };
+    let places = [block(0, 0), block(gaps[0], 1), block(gaps[1], 7)];
+    (crafted.with_index(places.into_iter()), places)
+}
+
+#[test]
+fn trailers_far_apart_take_a_read_each() {
+    // Between two trailers lie the gap and 8 bytes of a block.
+    let near = (16 << 10) - 8;
+    for (gaps, expected) in [
+        ([0, 0], vec![31]),
+        ([near, 0], vec![16394 + 13]),
+        ([near + 1, 0], vec![5, 18]),
+        ([0, near + 1], vec![18, 5]),
+    ] {
+        let (file, _) = three_blocks(gaps);
+        let source = Recording::new(file);
+        let table = Table::open(&source, &ReadOptions::default().tail_size(48)).unwrap();
+        source.take();
+        let ids: Vec<u8> = table.data_block_types().map(|block| block.unwrap().1).collect();
+        assert_eq!(ids, [0, 1, 7]);
+        let reads: Vec<usize> = source.take().iter().map(|read| read.1).collect();
+        assert_eq!(reads, expected, "{gaps:?}");
+    }
+}
+
+/// Handles in the order of the file, back and forth, each again and again, beyond the end.
+#[test]
+fn no_order_of_blocks_makes_their_trailers_take_more_than_the_file() {
+    let step = |at: u64| (at * 1000, 995);
+    let orders: [Vec<(u64, u64)>; 5] = [
+        (0..1000).map(step).collect(),
+        (0..1000).map(|at| step(999 - at)).collect(),
+        (0..1000).map(|at| step(if at % 2 == 0 { at } else { 1000 - at })).collect(),
+        (0..2000).map(|at| step(at % 2 * 15)).collect(),
+        (0..1000).map(|at| (at * 1000, if at % 3 == 0 { u64::MAX } else { 995 })).collect(),
+    ];
+    for (number, order) in orders.into_iter().enumerate() {
+        let len = order.len();
+        let mut file = vec![0; 1_000_000];
+        (0..1000).for_each(|at| file[at * 1000 + 995] = at as u8);
+        let file = Crafted { file }.with_index(order.into_iter());
+        let source = Recording::new(file.clone());
+        let table = Table::open(&source, &ReadOptions::default()).unwrap();
+        source.take();
+        let found: Vec<_> = table.data_block_types().collect();
+        let read: usize = source.take().iter().map(|read| read.1).sum();
+        assert!(read <= file.len() + 5 * len, "{number}: {read} bytes");
+        assert_eq!(found.len(), len);
+        for (handle, found) in table.data_blocks().zip(found) {
+            let handle = handle.unwrap();
+            match found {
+                Ok((found, id)) => assert!(found == handle && id == (handle.offset / 1000) as u8, "{number}"),
+                Err(error) => assert!(handle.size == u64::MAX, "{number}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_trailer_that_cannot_be_read_does_not_hide_the_others() {
+    let (file, places) = three_blocks([0, 0]);
+    let bad = places[1].0 + 8;
+    let source = Answering::new(file.len() as u64, |_, offset, len| {
+        let end = offset + len as u64;
+        if offset <= bad && bad < end && end < 50 {
+            return Err(std::io::Error::other("a bad sector"));
+        }
+        file.read_at(offset, len)
+    });
+    let table = Table::open(&source, &ReadOptions::default()).unwrap();
+    let ids: Vec<_> = table.data_block_types().map(|block| block.ok().map(|(_, id)| id)).collect();
+    assert_eq!(ids, [Some(0), None, Some(7)]);
+}
+
+#[test]
+fn missing_trailers_are_asked_for_together() {
+    let (file, places) = three_blocks([100, 100]);
+    let mut tail = 48;
+    let table = loop {
+        let start = file.len() - tail;
+        let source = FetchedRanges::new(file.len() as u64, start as u64, file.slice(start..));
+        match Table::open(source, &ReadOptions::default().tail_size(48)) {
+            Ok(table) => break table,
+            Err(_) => tail += 1,
+        }
+    };
+    let error = table.data_block_types().next().unwrap().unwrap_err();
+    let (offset, end) = (places[0].0 + 8, places[2].0 + 13);
+    assert!(
+        matches!(error, Error::NeedRange { offset: from, len } if from == offset && len as u64 == end - offset),
+        "{error:?}"
+    );
 }
 
 #[test]

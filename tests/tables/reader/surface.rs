@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use filterblock::table::{
-    BlockHandle, Cursor, DataBlocks, FetchedRanges, Iter, Lookup, ReadAt, ReadOptions, Table, TableBuilder,
-    WriteOptions,
+    BlockHandle, Cursor, DataBlockTypes, DataBlocks, FetchedRanges, Iter, Lookup, ReadAt, ReadOptions, Table,
+    TableBuilder, WriteOptions,
 };
 use filterblock::{Error, FilterPolicy, Keys, Result};
 
@@ -190,6 +190,7 @@ fn views_can_be_shared_between_threads() {
     shared::<Cursor<'_, fs::File>>();
     shared::<Iter<'_, Bytes>>();
     shared::<DataBlocks<'_>>();
+    shared::<DataBlockTypes<'_, fs::File>>();
     shared::<ReadOptions>();
     shared::<FetchedRanges>();
     shared::<Lookup>();

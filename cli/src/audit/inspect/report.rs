@@ -3,11 +3,12 @@
 use filterblock::FilterPolicy as _;
 use filterblock::table::Origin;
 
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::filters::{FilterStats, Summary};
-use crate::audit::stats::ranges::{LargerRanges, larger_ranges};
-use crate::audit::stats::sample::KeyCount;
+use crate::audit::stats::key_count::KeyCount;
+use crate::audit::stats::ranges::LargerRanges;
 use crate::audit::stats::table::TableStats;
 
 /// A table, or a bare filter block.
@@ -15,6 +16,8 @@ use crate::audit::stats::table::TableStats;
 pub(crate) struct TableReport<'d> {
     /// The faults of the table besides its filters.
     pub(crate) error: Option<String>,
+    /// The kind of the first of them.
+    pub(crate) kind: Option<ErrorKind>,
     /// Something could not be read, rather than being damaged.
     pub(crate) unreadable: bool,
     pub(crate) file_size: Option<u64>,
@@ -37,6 +40,8 @@ pub(crate) struct FilterReport {
     pub(crate) summary: Summary,
     /// The share of absent keys that is expected to pass, in the mean over the data blocks.
     pub(crate) rate: Option<f64>,
+    /// The saving by larger ranges; `None` if there is none, or it cannot be told.
+    pub(crate) larger_ranges: Option<LargerRanges>,
     pub(crate) malformed: Option<String>,
     /// The reason why the filters cannot be trusted, though they may be well formed.
     pub(crate) unsound: Option<String>,
@@ -51,13 +56,24 @@ impl FilterReport {
 
 impl<'d> TableReport<'d> {
     /// A file that is missing or cannot be read.
-    pub(crate) fn unreadable(message: String) -> Self {
-        Self::unopened(message, true, None)
+    pub(crate) fn unreadable(message: String, kind: ErrorKind) -> Self {
+        Self::unopened(message, kind, true, None)
     }
 
-    pub(super) fn unopened(message: String, unreadable: bool, file_size: Option<u64>) -> Self {
+    /// A live table that has no file.
+    pub(crate) fn missing(message: String, record: TableRecord<'d>) -> Self {
+        Self::unopened(message, ErrorKind::Missing, false, None).with_record(Some(record))
+    }
+
+    pub(super) fn unopened(
+        message: String,
+        kind: ErrorKind,
+        unreadable: bool,
+        file_size: Option<u64>,
+    ) -> Self {
         Self {
             error: Some(message),
+            kind: Some(kind),
             unreadable,
             file_size,
             stats: None,
@@ -83,6 +99,27 @@ impl<'d> TableReport<'d> {
         self.stats.as_ref().and_then(|stats| stats.filter_error.as_deref())
     }
 
+    /// The kind of the first of the [`findings`](Self::findings).
+    pub(crate) fn error_kind(&self) -> Option<ErrorKind> {
+        let filter = self.stats.as_ref().and_then(|stats| stats.filter_error_kind);
+        let mut findings = self.findings();
+        match findings.next()?.0 {
+            "error" => self.kind,
+            "filter error" => filter,
+            _ => Some(ErrorKind::Damaged),
+        }
+    }
+
+    /// Returns true for a filter block without a table around it.
+    pub(crate) fn is_bare_block(&self) -> bool {
+        self.stats.is_none() && self.filter.is_some()
+    }
+
+    /// Returns true for a live table that has no file.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.kind == Some(ErrorKind::Missing) && !self.unreadable
+    }
+
     pub(crate) fn is_damaged(&self) -> bool {
         let stats = self.stats.as_ref();
         let filter = self.filter.as_ref();
@@ -99,7 +136,7 @@ impl<'d> TableReport<'d> {
 
     /// The number of the table's keys; `None` if none of its data blocks could be read.
     pub(crate) fn keys(&self) -> Option<KeyCount> {
-        self.stats.as_ref().and_then(TableStats::keys)
+        self.stats.as_ref().and_then(|stats| stats.keys)
     }
 
     /// The variant of the format, if the policy's name stands for several: the hash that fits the
@@ -107,14 +144,6 @@ impl<'d> TableReport<'d> {
     pub(crate) fn dialect(&self) -> Option<&'static str> {
         let stats = self.stats.as_ref()?;
         stats.sample.fitting_hash().map(FittingHash::name).or_else(|| origin_name(stats.origin?))
-    }
-
-    /// The saving by larger ranges.
-    pub(crate) fn larger_ranges(&self) -> Option<LargerRanges> {
-        let filter = self.filter.as_ref().filter(|filter| filter.malformed.is_none())?;
-        let summary = &filter.summary;
-        let blocks = &self.stats.as_ref()?.blocks.offsets;
-        larger_ranges(filter.stats.reader().base_lg(), summary.filters, summary.empty, blocks)
     }
 
     /// All that is wrong, each with what it is about.

@@ -4,63 +4,66 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::is_unreadable;
-use crate::audit::record::TableRecord;
 use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::ranges::Ranges;
 use crate::audit::stats::table::TableStats;
 
-/// Inspects the table that `source` holds. `record`: what the database around it says.
+/// Inspects the table that `source` holds.
 ///
 /// # Errors
 ///
 /// [`filterblock::Error::NeedRange`] and nothing else.
-pub(crate) fn table<'d, R: ReadAt>(
-    source: R,
-    options: &ReadOptions,
-    record: Option<TableRecord<'d>>,
-) -> Result<TableReport<'d>> {
+pub(crate) fn table<R: ReadAt>(source: R, options: &ReadOptions) -> Result<TableReport<'static>> {
     match Table::open(&source, options) {
-        Ok(table) => opened(&table, record),
+        Ok(table) => opened(&table),
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let is_unreadable = is_unreadable(&error);
             let file_size = if is_unreadable { None } else { source.len().ok() };
             let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
-            let report = TableReport::unopened(error.without_path().to_string(), !is_damaged, file_size);
-            Ok(report.with_record(record))
+            let kind = ErrorKind::of(&error);
+            let message = error.without_path().to_string();
+            Ok(TableReport::unopened(message, kind, !is_damaged, file_size))
         }
     }
 }
 
 /// Inspects an open table, as [`table`](fn@table) does.
-pub(crate) fn opened<'d, R: ReadAt>(
-    table: &Table<R>,
-    record: Option<TableRecord<'d>>,
-) -> Result<TableReport<'d>> {
+pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>> {
     let filters = table.filter().cloned().map(FilterStats::new);
     let stats = TableStats::new(table, filters.as_ref())?;
     let handle = table.filter_handle().unwrap_or_default();
-    let filter = filters.map(|filters| FilterReport {
-        policy_assumed: false,
-        offset: handle.offset,
-        size: handle.size,
-        summary: filters.summary(),
+    let filter = filters.map(|filters| {
+        let (summary, malformed) = (filters.summary(), malformed(&filters));
+        let blocks = &stats.blocks.offsets;
         // Filters in an unknown encoding have no rate.
-        rate: filters.mean_rate(&stats.blocks.offsets).filter(|_| !stats.filter_unsupported),
-        malformed: malformed(&filters),
-        unsound: stats.sample.unsound(),
-        stats: filters,
+        let rate = filters.mean_rate(blocks).filter(|_| !stats.filter_unsupported);
+        let ranges = Ranges::new(&filters, blocks, handle.offset, summary.probes, stats.keys);
+        let larger_ranges = if malformed.is_none() { ranges.larger(rate) } else { None };
+        FilterReport {
+            policy_assumed: false,
+            offset: handle.offset,
+            size: handle.size,
+            summary,
+            rate,
+            larger_ranges,
+            malformed,
+            unsound: stats.sample.unsound(),
+            stats: filters,
+        }
     });
-    let report = TableReport {
+    Ok(TableReport {
         error: stats.blocks.damage.text(),
+        kind: stats.blocks.damage.kind(),
         unreadable: stats.blocks.damage.unreadable || stats.filter_unreadable,
         file_size: Some(stats.file_size),
         stats: Some(stats),
         filter,
         record: None,
         size_mismatch: None,
-    };
-    Ok(report.with_record(record))
+    })
 }
 
 /// Inspects a filter block without its table. `policy_assumed`: nobody has named the policy.
@@ -76,12 +79,14 @@ pub(crate) fn bare_block(
         size,
         summary: filters.summary(),
         rate: filters.mean_rate_of_filters(),
+        larger_ranges: None,
         malformed: malformed(&filters),
         unsound: None,
         stats: filters,
     };
     TableReport {
         error: None,
+        kind: None,
         unreadable: false,
         file_size: Some(size),
         stats: None,

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use super::report::TableReport;
 use crate::audit::stats::filters::Summary;
+use crate::audit::stats::key_count::KeyCount;
 
 /// Sums over the tables of a folder.
 #[derive(Default)]
 pub(crate) struct FolderTotals {
     pub(crate) tables: u64,
+    /// Live tables that have no file. They are counted nowhere else.
+    pub(crate) missing: u64,
     pub(crate) damaged: u64,
     pub(crate) unreadable: u64,
     /// Tables that were opened and have no filter block that could be read.
@@ -34,8 +37,11 @@ pub(crate) enum LevelName {
 pub(crate) struct LevelTotals {
     pub(crate) tables: u64,
     pub(crate) file_size: u64,
-    pub(crate) keys: u64,
-    /// `keys` is an estimate.
+    /// The sum over the tables whose keys could be estimated; `None` if there are none of these.
+    pub(crate) keys: Option<u64>,
+    /// The squares of what each estimate may be off by, added up.
+    squared_error: f64,
+    /// `keys` is an estimate, or some tables are missing in it.
     pub(crate) estimated: bool,
     pub(crate) filter_size: u64,
     pub(crate) unfiltered: u64,
@@ -44,6 +50,10 @@ pub(crate) struct LevelTotals {
 
 impl FolderTotals {
     pub(crate) fn add(&mut self, report: &TableReport<'_>) {
+        if report.is_missing() {
+            self.missing += 1;
+            return;
+        }
         self.tables += 1;
         self.unreadable += u64::from(report.unreadable);
         self.damaged += u64::from(!report.unreadable && report.is_damaged());
@@ -79,12 +89,22 @@ impl LevelTotals {
         self.tables += 1;
         self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
         let count = report.keys();
-        self.keys = self.keys.saturating_add(count.map_or(0, |count| count.keys));
+        if let Some(KeyCount { keys, low, high, .. }) = count {
+            self.keys = Some(self.keys.unwrap_or_default().saturating_add(keys));
+            let error = high.saturating_sub(keys).max(keys.saturating_sub(low)) as f64;
+            self.squared_error += error * error;
+        }
         self.estimated |= count.is_none_or(|count| !count.exact);
         let filter_size = report.filter.as_ref().map_or(0, |filter| filter.size);
         self.filter_size = self.filter_size.saturating_add(filter_size);
         self.rate.add(report);
         self.unfiltered += u64::from(report.is_unfiltered());
+    }
+
+    /// The number of keys that the sum is likely to be off by at most. The tables' errors are
+    /// independent of each other.
+    pub(crate) fn error(&self) -> f64 {
+        self.squared_error.sqrt()
     }
 
     pub(crate) fn rate(&self) -> Option<f64> {

@@ -1,6 +1,8 @@
 //! The data blocks of a table that may hold a key: by the index if the order of the keys is known,
 //! and by the filters.
 
+use std::collections::BTreeSet;
+
 use filterblock::database::LiveTable;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{FilterPolicy as _, Result};
@@ -8,6 +10,7 @@ use filterblock::{FilterPolicy as _, Result};
 use super::index::{BlockOfKey, look_up};
 use super::keys::SoughtKeys;
 use super::logs::LogAnswer;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::filter_trouble;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
@@ -24,7 +27,7 @@ pub(crate) struct BlockCandidates<'d> {
     /// The reason why the index is of no use though the order of the keys is known.
     pub(crate) no_index: Option<&'static str>,
     /// The reason why every key may be there.
-    pub(crate) error: Option<String>,
+    pub(crate) error: Option<(String, ErrorKind)>,
     /// The chance that an absent key passes at least one of all filters.
     fpr: f64,
     /// The first and the last user key, if the database's MANIFEST says so.
@@ -56,7 +59,7 @@ pub(crate) struct Answer<'a> {
     /// The answer of a log.
     pub(crate) log: Option<LogAnswer>,
     /// The reason why the key may be there whatever the filters say.
-    pub(crate) error: Option<&'a str>,
+    pub(crate) error: Option<(&'a str, ErrorKind)>,
 }
 
 impl Answer<'_> {
@@ -97,12 +100,13 @@ pub(crate) fn table<'d, R: ReadAt>(
     let filters = table.filter().cloned().map(FilterStats::new);
     let mut blocks = Blocks::list(&table)?;
     let malformed = || table.filter().and_then(|filter| filter.check().err());
-    let filter_error = filter_trouble(&table).map(|error| error.without_path().to_string());
-    let mut error = filter_error.or_else(|| malformed().map(|error| error.to_string()));
+    let filter_error = filter_trouble(&table);
+    let mut error = filter_error.map(|error| (error.without_path().to_string(), ErrorKind::of(error)));
+    error = error.or_else(|| malformed().map(|error| (error.to_string(), ErrorKind::Damaged)));
     let mut index = None;
     if is_bytewise || record.is_some_and(|record| record.is_bytewise) {
-        let sample = Sample::take(&table, &mut blocks, filters.as_ref())?;
-        error = error.or_else(|| sample.unsound());
+        let sample = Sample::take(&table, &mut blocks, &BTreeSet::new(), filters.as_ref())?;
+        error = error.or_else(|| Some((sample.unsound()?, ErrorKind::Damaged)));
         index = Some(look_up(&table, keys, sample.key_format().ok()));
     }
     let (index, no_index) = match index {
@@ -112,7 +116,7 @@ pub(crate) fn table<'d, R: ReadAt>(
     };
     let rates = filters.as_ref().map(|filters| filters.covering_rates(&blocks.offsets));
     let fpr = rates.map_or(1.0, any_errs);
-    let error = blocks.damage.text().or(error);
+    let error = blocks.damage.text().zip(blocks.damage.kind()).or(error);
     let bytewise = record.filter(|record| record.is_bytewise);
     let range = bytewise.and_then(|record| record.live).and_then(LiveTable::user_keys);
     Ok(BlockCandidates {

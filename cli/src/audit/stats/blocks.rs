@@ -7,14 +7,13 @@ use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result};
 
 use super::offsets::Offsets;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::is_unreadable;
 
 /// The data blocks of a table, each once however often the index names it.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Blocks {
     pub(crate) offsets: Offsets,
-    /// The size of all of them together, as stored.
-    pub(super) bytes: u64,
     /// The number of entries of the index.
     pub(super) entries: u64,
     pub(crate) damage: Damage,
@@ -24,7 +23,10 @@ impl Blocks {
     /// Lists the blocks that lie within the file. Their bytes are not read.
     pub(crate) fn list<R>(table: &Table<R>) -> Result<Self> {
         let mut blocks = Self::default();
-        blocks.visit(table, |handle| lies_in_file(table, handle))?;
+        for handle in table.data_blocks() {
+            let checked = handle.map_err(BlockFault::from);
+            blocks.add(checked.and_then(|handle| lies_in_file(table, handle)))?;
+        }
         Ok(blocks)
     }
 
@@ -32,10 +34,13 @@ impl Blocks {
     pub(crate) fn list_with_types<R: ReadAt>(table: &Table<R>) -> Result<(Self, BTreeSet<u8>)> {
         let mut blocks = Self::default();
         let mut types = BTreeSet::new();
-        blocks.visit(table, |handle| {
-            types.insert(table.compression_of(handle)?);
-            Ok(())
-        })?;
+        for block in table.data_block_types() {
+            let handle = block.map(|(handle, id)| {
+                types.insert(id);
+                handle
+            });
+            blocks.add(handle.map_err(BlockFault::from))?;
+        }
         Ok((blocks, types))
     }
 
@@ -44,38 +49,27 @@ impl Blocks {
         self.entries == self.offsets.len()
     }
 
-    /// Goes through the index. A block with a fault is noted as damage and not listed.
-    fn visit<R>(
-        &mut self,
-        table: &Table<R>,
-        mut visit: impl FnMut(BlockHandle) -> std::result::Result<(), BlockFault>,
-    ) -> Result<()> {
-        for handle in table.data_blocks() {
-            self.entries += 1;
-            let visited = handle.map_err(BlockFault::from).and_then(|handle| {
-                // A block is identified by its offset: no sound index names one twice.
-                if self.offsets.contains(handle.offset) {
-                    return Err(BlockFault::Repeated { offset: handle.offset });
-                }
-                visit(handle)?;
-                self.offsets.insert(handle.offset);
-                self.bytes = self.bytes.saturating_add(handle.size);
-                Ok(())
-            });
-            match visited {
-                Ok(()) => {}
-                Err(BlockFault::Read(error)) if error.needs_range() => return Err(error),
-                Err(fault) => self.damage.note(&fault),
+    /// Adds the block of the next entry of the index. One with a fault is noted as damage and not
+    /// listed.
+    fn add(&mut self, block: std::result::Result<BlockHandle, BlockFault>) -> Result<()> {
+        self.entries += 1;
+        match block {
+            // A block is identified by its offset: no sound index names one twice.
+            Ok(handle) if self.offsets.contains(handle.offset) => {
+                self.damage.note(&BlockFault::Repeated { offset: handle.offset });
             }
+            Ok(handle) => self.offsets.insert(handle.offset),
+            Err(BlockFault::Read(error)) if error.needs_range() => return Err(error),
+            Err(fault) => self.damage.note(&fault),
         }
         Ok(())
     }
 }
 
-fn lies_in_file<R>(table: &Table<R>, handle: BlockHandle) -> std::result::Result<(), BlockFault> {
+fn lies_in_file<R>(table: &Table<R>, handle: BlockHandle) -> std::result::Result<BlockHandle, BlockFault> {
     let file_size = table.file_size();
     if handle.end().is_some_and(|end| end <= file_size) {
-        return Ok(());
+        return Ok(handle);
     }
     Err(BlockFault::BeyondFile { index_offset: table.index_handle().offset, file_size, handle })
 }
@@ -85,6 +79,15 @@ pub(super) enum BlockFault {
     Read(Error),
     BeyondFile { index_offset: u64, file_size: u64, handle: BlockHandle },
     Repeated { offset: u64 },
+}
+
+impl BlockFault {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Read(error) => ErrorKind::of(error),
+            Self::BeyondFile { .. } | Self::Repeated { .. } => ErrorKind::Damaged,
+        }
+    }
 }
 
 impl From<Error> for BlockFault {
@@ -112,7 +115,7 @@ impl Display for BlockFault {
 /// The faults of a table besides its filters: the first one, and the number of others.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Damage {
-    first: Option<String>,
+    first: Option<(String, ErrorKind)>,
     more: u64,
     /// Something could not be read, which says nothing about what is in it.
     pub(crate) unreadable: bool,
@@ -122,13 +125,22 @@ impl Damage {
     pub(super) fn note(&mut self, fault: &BlockFault) {
         self.unreadable |= matches!(fault, BlockFault::Read(error) if is_unreadable(error));
         match self.first {
-            None => self.first = Some(fault.to_string()),
+            None => self.first = Some((fault.to_string(), fault.kind())),
             Some(_) => self.more += 1,
         }
     }
 
+    /// The kind of the first fault.
+    pub(crate) fn kind(&self) -> Option<ErrorKind> {
+        self.first.as_ref().map(|(_, kind)| *kind)
+    }
+
+    pub(super) const fn is_none(&self) -> bool {
+        self.first.is_none()
+    }
+
     pub(crate) fn text(&self) -> Option<String> {
-        let first = self.first.as_ref()?;
+        let (first, _) = self.first.as_ref()?;
         Some(if self.more == 0 { first.clone() } else { format!("{first} (and {} more)", self.more) })
     }
 }

@@ -4,7 +4,9 @@
 pub(crate) mod blocks;
 pub(crate) mod dialect;
 pub(crate) mod filter;
+pub(crate) mod filter_cost;
 pub(crate) mod filters;
+pub(crate) mod key_count;
 pub(crate) mod metaindex;
 pub(crate) mod offsets;
 pub(crate) mod ranges;

@@ -9,16 +9,15 @@ use super::blocks::{BlockFault, Blocks};
 use super::dialect::{FittingHash, HashReaders, HashTrial};
 use super::filters::FilterStats;
 use crate::audit::key_encoding::is_internal;
+use crate::audit::reading::decode_limit;
 
 /// The most data blocks to read.
 const MAX_BLOCKS: usize = 16;
 /// The most keys of a block to ask its filter for, and the most bytes of keys in all.
 const KEYS_PER_BLOCK: u64 = 256;
 const MAX_KEY_BYTES: usize = 8 << 20;
-
-/// LevelDB's defaults for filters.
-pub(crate) const USUAL_BITS_PER_KEY: u64 = 10;
-const USUAL_BASE_LG: u8 = 11;
+/// zlib makes at most so many bytes of one.
+const FAILED_EXPANSION: u64 = 1032;
 
 /// The parts of keys that a table's filters are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,13 +37,20 @@ impl KeyFormat {
     }
 }
 
+/// The results of reading one data block.
+struct BlockRead {
+    keys: u64,
+    /// The size of the block once decompressed.
+    decoded: u64,
+}
+
 /// The results of reading a few data blocks.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Sample {
-    blocks: u64,
-    /// As stored.
+    /// The offset of each block, and its number of keys; `None` if it could not be decoded.
+    blocks: Vec<(u64, Option<u64>)>,
+    /// The size of all of them together, as stored.
     bytes: u64,
-    keys: u64,
     /// The number of keys that filters were asked for. A filter that denies nothing is not asked.
     asked: u64,
     matched_whole: u64,
@@ -56,42 +62,42 @@ pub(crate) struct Sample {
     unsupported: Option<String>,
 }
 
-/// The number of a table's keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct KeyCount {
-    pub(crate) keys: u64,
-    /// All were counted; otherwise it is an estimate.
-    pub(crate) exact: bool,
-}
-
-/// The cost of a filter block at [`USUAL_BITS_PER_KEY`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct FilterCost {
-    pub(crate) keys: u64,
-    /// All keys were counted.
-    pub(crate) exact: bool,
-    pub(crate) bytes: u64,
-}
-
 impl Sample {
     /// Reads up to 16 data blocks, evenly spread over the index. Damage in them is noted in
-    /// `blocks`.
+    /// `blocks`. `types`: the compression types of all data blocks; none if codecs are not asked
+    /// for.
     pub(crate) fn take<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
+        types: &BTreeSet<u8>,
         filters: Option<&FilterStats>,
     ) -> Result<Self> {
         let mut sample = Self::default();
         let mut key_bytes = MAX_KEY_BYTES;
+        let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
+        let mut left = decode_limit(given, table.file_size());
         for handle in spread(table, blocks) {
-            match sample.read(table, handle, filters, &mut key_bytes).map_err(without_path) {
-                Ok(()) => {}
+            // The first block is read whatever it holds: the limit on a block bounds it.
+            if left == 0 {
+                break;
+            }
+            // A block that cannot be decoded counts as if zlib had filled it.
+            let failed = left.saturating_sub(handle.size.saturating_mul(FAILED_EXPANSION));
+            let read = sample.read(table, handle, types, filters, &mut key_bytes).map_err(without_path);
+            sample.blocks.push((handle.offset, read.as_ref().ok().map(|read| read.keys)));
+            sample.bytes = sample.bytes.saturating_add(handle.size);
+            match read {
+                Ok(read) => left = left.saturating_sub(read.decoded),
                 Err(error) if error.needs_range() => return Err(error),
                 // The block may be sound: this build or its limits are in the way.
                 Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => {
                     sample.unsupported.get_or_insert_with(|| error.to_string());
+                    left = failed;
                 }
-                Err(error) => blocks.damage.note(&BlockFault::Read(error)),
+                Err(error) => {
+                    blocks.damage.note(&BlockFault::Read(error));
+                    left = failed;
+                }
             }
         }
         Ok(sample)
@@ -101,11 +107,16 @@ impl Sample {
         &mut self,
         table: &Table<R>,
         handle: BlockHandle,
+        types: &BTreeSet<u8>,
         filters: Option<&FilterStats>,
         key_bytes: &mut usize,
-    ) -> Result<()> {
+    ) -> Result<BlockRead> {
         let mut entries = table.block_cursor(handle)?;
-        self.codecs.insert((table.compression_of(handle)?, entries.codec()));
+        match (types.first(), types.len()) {
+            (None, _) => {}
+            (Some(&only), 1) => drop(self.codecs.insert((only, entries.codec()))),
+            _ => drop(self.codecs.insert((table.compression_of(handle)?, entries.codec()))),
+        }
         // A filter that lets every key pass says nothing about their format.
         let reader = filters.filter(|filters| filters.rate_at(handle.offset) < 1.0).map(FilterStats::reader);
         // Of the wrappers for internal keys, this one knows Riak's too.
@@ -131,10 +142,7 @@ impl Sample {
                 }
             }
         }
-        self.blocks += 1;
-        self.bytes = self.bytes.saturating_add(handle.size);
-        self.keys += keys;
-        Ok(())
+        Ok(BlockRead { keys, decoded: entries.size() as u64 })
     }
 
     /// The format of the keys that filters are made of, or the reason why it cannot be told.
@@ -180,30 +188,15 @@ impl Sample {
         })
     }
 
-    /// The number of keys, if the other data blocks are like those read.
-    pub(super) fn keys(&self, blocks: &Blocks) -> Option<KeyCount> {
-        let exact = self.blocks == blocks.offsets.len();
-        let keys = match self.bytes {
-            _ if exact => self.keys,
-            0 => return None,
-            sampled => (self.keys as f64 * (blocks.bytes as f64 / sampled as f64)).round() as u64,
-        };
-        Some(KeyCount { keys, exact })
+    /// The number of keys of the block at `offset`, `None` in it if the block could not be decoded.
+    /// `None` if it was not read.
+    pub(super) fn keys_of(&self, offset: u64) -> Option<Option<u64>> {
+        self.blocks.iter().find(|(at, _)| *at == offset).map(|(_, keys)| *keys)
     }
 
-    /// The cost of a filter block, if the other data blocks are like those read.
-    pub(super) fn filter_cost(&self, blocks: &Blocks) -> Option<FilterCost> {
-        let KeyCount { keys, exact } = self.keys(blocks)?;
-        let mut last = None;
-        let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
-        let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
-        let filters = last.map_or(0, |last| last.saturating_add(1));
-        let arrays = keys.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
-        Some(FilterCost {
-            keys,
-            exact,
-            bytes: arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)) + 5,
-        })
+    /// The size of the blocks read, in bytes of the file.
+    pub(super) const fn bytes_read(&self) -> u64 {
+        self.bytes
     }
 }
 

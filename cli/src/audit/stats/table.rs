@@ -6,9 +6,12 @@ use filterblock::table::{Origin, ReadAt, Table};
 use filterblock::{Error, Result};
 
 use super::blocks::Blocks;
+use super::filter_cost::FilterCost;
 use super::filters::FilterStats;
+use super::key_count::KeyCount;
 use super::metaindex::Metaindex;
-use super::sample::{FilterCost, KeyCount, Sample};
+use super::sample::Sample;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::{filter_trouble, is_unreadable};
 
 #[derive(PartialEq, Eq, Debug)]
@@ -20,6 +23,7 @@ pub(crate) struct TableStats {
     pub(crate) metaindex: Metaindex,
     /// The reason why there are no filters though there might be.
     pub(crate) filter_error: Option<String>,
+    pub(crate) filter_error_kind: Option<ErrorKind>,
     /// The filter error means that something could not be read.
     pub(crate) filter_unreadable: bool,
     /// The filter error means that filters are in an encoding that is not taken on trust.
@@ -27,6 +31,8 @@ pub(crate) struct TableStats {
     /// Whose mark is in the metaindex.
     pub(crate) origin: Option<Origin>,
     pub(crate) sample: Sample,
+    /// `None` if no data block could be read.
+    pub(crate) keys: Option<KeyCount>,
 }
 
 impl TableStats {
@@ -35,28 +41,28 @@ impl TableStats {
         let metaindex = Metaindex::read(table);
         let filter_error = filter_trouble(table).map(Error::without_path);
         let (mut blocks, compression) = Blocks::list_with_types(table)?;
-        let sample = Sample::take(table, &mut blocks, filters)?;
+        let sample = Sample::take(table, &mut blocks, &compression, filters)?;
+        let keys = KeyCount::estimate(table, &mut blocks, &sample)?;
         Ok(Self {
             file_size: table.file_size(),
             blocks,
             compression,
+            filter_error_kind: filter_error
+                .map(ErrorKind::of)
+                .or_else(|| metaindex.error.as_ref().map(|_| ErrorKind::Damaged)),
             filter_error: filter_error.map(Error::to_string).or_else(|| metaindex.error.clone()),
             filter_unreadable: filter_error.is_some_and(is_unreadable),
             filter_unsupported: matches!(filter_error, Some(Error::Unsupported { .. })),
             metaindex,
             origin: table.origin(),
             sample,
+            keys,
         })
-    }
-
-    /// The number of keys; `None` if no data block could be read.
-    pub(crate) fn keys(&self) -> Option<KeyCount> {
-        self.sample.keys(&self.blocks)
     }
 
     /// The cost of a filter block, if there is none.
     pub(crate) fn filter_cost(&self) -> Option<FilterCost> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
-        none.then(|| self.sample.filter_cost(&self.blocks)).flatten()
+        self.keys.filter(|_| none).map(|count| FilterCost::of(count, &self.blocks))
     }
 }

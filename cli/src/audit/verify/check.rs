@@ -1,6 +1,7 @@
 //! All checks of one table.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use filterblock::table::{Meter, ReadAt, ReadOptions, Table};
@@ -176,7 +177,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         if self.record.is_some() {
             return Ok(vec![KeyEncoding::Internal]);
         }
-        let sample = Sample::take(self.table, blocks, filters)?;
+        let sample = Sample::take(self.table, blocks, &BTreeSet::new(), filters)?;
         Ok(match sample.key_format() {
             Ok(KeyFormat::Internal) => vec![KeyEncoding::Internal],
             Ok(KeyFormat::User) => vec![KeyEncoding::Whole],

@@ -4,6 +4,8 @@ use std::fmt::{self, Display};
 
 use filterblock::{Error, Structure};
 
+use crate::audit::error_kind::ErrorKind;
+
 /// The number of findings of one code that are kept. Others are counted.
 const MAX_OF_A_CODE: u64 = 16;
 
@@ -88,6 +90,16 @@ impl Code {
         }
     }
 
+    /// The kind of fault, unless an error tells more.
+    const fn kind(self) -> ErrorKind {
+        match self {
+            Self::Unreadable => ErrorKind::Unreadable,
+            Self::Unsupported | Self::Limit => ErrorKind::Unsupported,
+            Self::TableMissing => ErrorKind::Missing,
+            _ => ErrorKind::Damaged,
+        }
+    }
+
     /// Returns true if it means that something could not be looked at, whatever may be there.
     pub(crate) const fn hides(self) -> bool {
         matches!(self, Self::Unreadable | Self::Unsupported | Self::Limit)
@@ -97,6 +109,7 @@ impl Code {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Finding {
     pub(crate) code: Code,
+    pub(crate) kind: ErrorKind,
     /// The offset in the file; `None` if the finding is about the file as a whole.
     pub(crate) offset: Option<u64>,
     pub(crate) expected: String,
@@ -120,7 +133,13 @@ impl Finding {
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Self {
-        Self { code, offset: offset.into(), expected: expected.into(), found: found.into() }
+        let kind = code.kind();
+        Self { code, kind, offset: offset.into(), expected: expected.into(), found: found.into() }
+    }
+
+    /// Sets the kind, where more is known of it than the code tells.
+    pub(crate) fn of_kind(self, kind: ErrorKind) -> Self {
+        Self { kind, ..self }
     }
 
     /// The finding behind an error of the library's.
@@ -128,6 +147,7 @@ impl Finding {
         match error.without_path() {
             Error::Io { action, offset, source, .. } => {
                 Self::new(Code::Unreadable, *offset, format!("{action} to succeed"), source.to_string())
+                    .of_kind(ErrorKind::of_io(source))
             }
             Error::Corrupt { what, offset, expected, found, .. } => {
                 Self::new(code_of(*what), *offset, expected.as_ref(), found.as_ref())
@@ -135,12 +155,12 @@ impl Finding {
             Error::Unsupported { offset, expected, found, .. } => {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
             }
-            Error::Limit { what, offset, limit, found, .. } => Self::new(
-                Code::Limit,
-                *offset,
-                format!("a {what} of at most {limit} bytes"),
-                format!("{found} bytes"),
-            ),
+            Error::Limit { what, offset, limit, found, .. } => {
+                // What a block takes. The limit on a MANIFEST's tables is another.
+                let option = if *what == "live tables" { "" } else { " (--max-output)" };
+                let expected = format!("a {what} of at most {limit} bytes{option}");
+                Self::new(Code::Limit, *offset, expected, format!("{found} bytes"))
+            }
             other => Self::new(Code::Unreadable, None, "a block that can be read", other.to_string()),
         }
     }
@@ -226,6 +246,12 @@ impl Findings {
     /// Returns true if a part of the table could not be looked at.
     pub(crate) fn hide_something(&self) -> bool {
         self.list.iter().any(|finding| finding.code.hides())
+    }
+
+    /// The kind of the first of those that hide something, or of the first of all.
+    pub(crate) fn kind(&self) -> Option<ErrorKind> {
+        let hides = self.list.iter().find(|finding| finding.code.hides());
+        hides.or(self.first()).map(|finding| finding.kind)
     }
 
     /// Returns the findings kept. A last one gives the number of others.

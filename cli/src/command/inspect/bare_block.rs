@@ -9,6 +9,8 @@ use bytes::Bytes;
 use filterblock::policy::default_read_policies;
 use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
+use crate::io::input::PathError;
+
 /// The greatest length of a filter block: its offsets have 32 bits.
 const MAX_LEN: u64 = u32::MAX as u64;
 
@@ -26,28 +28,31 @@ pub(super) fn default_policy() -> SharedPolicy {
 }
 
 /// Reads the filter block in the file `path`, or from standard input, as one of this policy.
-pub(super) fn read(path: &Path, policy: SharedPolicy) -> Result<FilterBlockReader<SharedPolicy>, String> {
+pub(super) fn read(path: &Path, policy: SharedPolicy) -> Result<FilterBlockReader<SharedPolicy>, PathError> {
     let contents = if path.as_os_str() == "-" { read_all(io::stdin().lock(), 0) } else { read_file(path) };
     Ok(FilterBlockReader::new(policy, Bytes::from(contents?)))
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>, String> {
-    let text = |error: io::Error| error.to_string();
+fn read_file(path: &Path) -> Result<Vec<u8>, PathError> {
     // Opening a pipe would wait for its other end, so this is checked before.
-    if !std::fs::metadata(path).map_err(text)?.is_file() {
-        return Err("expected a regular file, or - for standard input".to_owned());
+    if !std::fs::metadata(path)?.is_file() {
+        let expected = "a regular file, or - for standard input".to_owned();
+        return Err(PathError::Unexpected { expected, found: "something else".to_owned() });
     }
-    let file = File::open(path).map_err(text)?;
-    let len = file.metadata().map_err(text)?.len();
+    let file = File::open(path)?;
+    let len = file.metadata()?.len();
     read_all(file, len)
 }
 
-fn read_all(from: impl Read, len: u64) -> Result<Vec<u8>, String> {
+fn read_all(from: impl Read, len: u64) -> Result<Vec<u8>, PathError> {
     let mut contents = Vec::new();
-    let too_large = |len| format!("expected a filter block of at most {MAX_LEN} bytes, found {len}");
+    let too_large = |found| {
+        let expected = format!("a filter block of at most {MAX_LEN} bytes");
+        Err(PathError::Unexpected { expected, found })
+    };
     if len > MAX_LEN {
-        return Err(too_large(len.to_string()));
+        return too_large(len.to_string());
     }
-    from.take(MAX_LEN + 1).read_to_end(&mut contents).map_err(|error| error.to_string())?;
-    if contents.len() as u64 > MAX_LEN { Err(too_large("more".to_owned())) } else { Ok(contents) }
+    from.take(MAX_LEN + 1).read_to_end(&mut contents)?;
+    if contents.len() as u64 > MAX_LEN { too_large("more".to_owned()) } else { Ok(contents) }
 }

@@ -4,37 +4,48 @@ mod bare_block;
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
-use super::walk::{Visitor, walk};
+use super::in_order::{InOrder, MAX_JOBS};
+use super::limits::Limits;
+use super::walk::{Visitor, folder_header, walk};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::inspect;
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
-use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
-use crate::io::input;
-use crate::io::paths::Paths;
+use crate::io::input::{self, PathError};
+use crate::io::paths::{Given, Paths};
 use crate::render::format::Format;
-use crate::render::renderer::{FolderHeader, InspectRenderer};
+use crate::render::renderer::InspectRenderer;
+use crate::render::subject::{OwnedSubject, Remark, Subject};
+
+/// The number of reports for each thread that may wait to be shown. A report holds the table's
+/// filters.
+const REPORTS_A_THREAD: usize = 4;
 
 /// Something is damaged, and everything could be read.
 const EXIT_DAMAGE: u8 = 1;
 
 /// Show what tables and their filters are like
 ///
-/// Reads index, metaindex, filter block and the data blocks' trailers, and decompresses at most 16
-/// data blocks of each table, so that large databases can be looked at too.
+/// Reads index, metaindex, filter block and the data blocks' trailers, and decompresses some data
+/// blocks of each table, so that large databases can be looked at too: 80 at most where blocks are
+/// alike, and more, up to about a thousand, where the number of keys cannot be estimated otherwise.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
-    /// Write one JSON object a line and table
+    #[command(flatten)]
+    limits: Limits,
+    /// Write JSON, one object a line: tables, folders and their totals
     #[arg(long)]
     json: bool,
     /// List every filter: range, data blocks, bytes, bits set, rate of false positives, state
@@ -47,6 +58,9 @@ pub(crate) struct Arguments {
     /// unless given
     #[arg(long, value_name = "NAME", requires = "block", value_parser = bare_block::policy)]
     policy: Option<SharedPolicy>,
+    /// Number of tables to look at at once; as many as there are processors if not given
+    #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
+    jobs: Option<u16>,
 }
 
 const EXAMPLES: &str = "\
@@ -54,7 +68,7 @@ Examples:
   filterblock inspect 000005.ldb            one table in detail
   filterblock inspect ~/db                  a line for each table of a database, and totals by level
   filterblock inspect --filters 000005.ldb  each filter of a table
-  filterblock inspect --json ~/db | jq -r 'select(.filter == null) | .path'
+  filterblock inspect --json ~/db | jq -r 'select(.object == \"table\" and .filter == null).path'
                                             the tables without filters
   filterblock extract 000005.ldb | filterblock inspect --block -
 
@@ -65,14 +79,21 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let paths = &arguments.paths;
     let is_single = paths.single().is_some();
     let mut inspection = Inspection {
-        options: read_options().meter(console.meter()),
+        options: arguments.limits.read_options().meter(console.meter()),
         renderer: Format::new(arguments.json).inspect(arguments.filters, is_single, paths.arguments()),
         totals: FolderTotals::default(),
         damage: false,
         unreadable: false,
+        list_failed: false,
     };
-    let result = inspection.all(arguments, console);
+    let result = match arguments.block {
+        true => inspection.bare_blocks(arguments, console),
+        false => inspection.tables(arguments, console),
+    };
+    let result = result.and_then(|()| inspection.renderer.end(console));
     let status = match () {
+        () if inspection.list_failed => EXIT_ERROR,
+        () if paths.keeps_going() => 0,
         () if inspection.unreadable => EXIT_ERROR,
         () if inspection.damage => EXIT_DAMAGE,
         () => 0,
@@ -87,103 +108,222 @@ struct Inspection {
     totals: FolderTotals,
     damage: bool,
     unreadable: bool,
+    list_failed: bool,
 }
 
 impl Inspection {
-    fn all(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
-        let paths = &arguments.paths;
-        if arguments.block {
-            for given in paths.iter() {
-                match given {
-                    Ok(path) => self.bare_block(&path, arguments.policy.as_ref(), console)?,
-                    Err((path, error)) => self.unreadable(&path, &error.to_string(), console)?,
+    fn bare_blocks(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
+        for Given { input, path } in arguments.paths.iter() {
+            match path {
+                Ok(path) => {
+                    let subject = Subject { path: &path, ..Subject::of(&input) };
+                    self.bare_block(subject, arguments.policy.as_ref(), console)?;
+                }
+                Err(error) => {
+                    self.list_failed = true;
+                    self.unreadable(Subject::of(&input), &error, console)?;
                 }
             }
-        } else {
-            walk(paths.iter(), paths.is_recursive(), self, console)?;
         }
-        self.renderer.end(console)
+        Ok(())
     }
 
     /// `policy`: the one that was named.
     fn bare_block(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         policy: Option<&SharedPolicy>,
         console: &mut Console,
     ) -> io::Result<()> {
-        match bare_block::read(path, policy.cloned().unwrap_or_else(bare_block::default_policy)) {
-            Ok(reader) => self.show(path, &inspect::bare_block(reader, policy.is_none()), console),
-            Err(message) => self.unreadable(path, &message, console),
+        match bare_block::read(subject.path, policy.cloned().unwrap_or_else(bare_block::default_policy)) {
+            Ok(reader) => self.show(subject, &inspect::bare_block(reader, policy.is_none()), console),
+            Err(error) => self.unreadable(subject, &error, console),
         }
     }
 
-    fn show(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
+    fn tables(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
+        let paths = &arguments.paths;
+        let options = self.options.clone();
+        // A single table is no work for several threads.
+        let is_one_file = paths.single().is_some_and(Path::is_file);
+        let jobs = if is_one_file { Some(1) } else { arguments.jobs };
+        let result = InOrder::run(jobs, REPORTS_A_THREAD, |in_order| {
+            let mut visitor = Inspector { options: &options, inspection: self, in_order };
+            walk(paths.iter(), paths.is_recursive(), &mut visitor, console)?;
+            visitor.in_order.finish(&mut |step| visitor.inspection.step(step, console))
+        });
+        result.unwrap_or_else(|error| {
+            console.message(format_args!("starting threads: {error}"));
+            self.unreadable = true;
+            Ok(())
+        })
+    }
+
+    fn step(&mut self, step: Step, console: &mut Console) -> io::Result<()> {
+        match step {
+            Step::Table { subject, folder, listed, report } => {
+                self.table(subject.as_subject(), folder.as_deref(), listed, report, console)
+            }
+            Step::Unreadable { subject, error } => self.unreadable(subject.as_subject(), &error, console),
+            Step::Skipped => {
+                self.unreadable = true;
+                Ok(())
+            }
+            Step::ListFailed => {
+                self.list_failed = true;
+                Ok(())
+            }
+            Step::BeginFolder { subject, folder } => {
+                self.begin_folder(subject.as_subject(), &folder, console)
+            }
+            Step::EndFolder(subject) => self.renderer.end_folder(subject.as_subject(), &self.totals, console),
+        }
+    }
+
+    /// `listed`: the name was found in the folder.
+    fn table(
+        &mut self,
+        subject: Subject<'_>,
+        folder: Option<&Folder>,
+        _listed: bool,
+        report: Box<TableReport<'_>>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let record = folder.and_then(|folder| folder.record(subject.path));
+        self.show(subject, &report.with_record(record), console)
+    }
+
+    fn show(
+        &mut self,
+        subject: Subject<'_>,
+        report: &TableReport<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
         self.damage |= report.is_damaged();
         self.unreadable |= report.unreadable;
         self.totals.add(report);
-        self.renderer.table(path, report, console)
+        self.renderer.table(subject, report, console)
+    }
+
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: &PathError,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.unreadable = true;
+        self.renderer.unreadable(subject, error, console)
+    }
+
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Folder,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.damage |= folder.manifest_error().is_some();
+        self.totals = FolderTotals::default();
+        let mut remarks = subject.remarks.to_vec();
+        let logs = folder.logs_with_data(|log, error| remarks.push(Remark::new(log, error)));
+        let tables: Vec<&Path> = folder.tables().collect();
+        let header = folder_header(folder, &tables, &logs);
+        self.renderer.begin_folder(Subject { remarks: &remarks, ..subject }, &header, console)?;
+        for (path, table, record) in folder.missing() {
+            let message =
+                format!("expected a table of {} bytes on level {}, found no file", table.size, table.level);
+            let report = TableReport::missing(message, record);
+            self.show(Subject { path: &path, ..Subject::of(subject.input) }, &report, console)?;
+        }
+        Ok(())
     }
 }
 
-impl Visitor for Inspection {
-    fn skipped(&mut self) {
-        self.unreadable = true;
+/// Finds out about the table at `path`. `listed`: the name was found in a folder.
+fn look_at(path: &Path, listed: bool, options: &ReadOptions) -> Box<TableReport<'static>> {
+    Box::new(match input::open_file(path, listed) {
+        Ok(file) => inspect::table(file, options)
+            .unwrap_or_else(|error| TableReport::unreadable(error.to_string(), ErrorKind::of(&error))),
+        Err(error) => TableReport::unreadable(error.to_string(), error.kind()),
+    })
+}
+
+/// Something to show, in the order of the paths.
+enum Step {
+    Table {
+        subject: OwnedSubject,
+        folder: Option<Arc<Folder>>,
+        listed: bool,
+        report: Box<TableReport<'static>>,
+    },
+    Unreadable {
+        subject: OwnedSubject,
+        error: PathError,
+    },
+    Skipped,
+    ListFailed,
+    BeginFolder {
+        subject: OwnedSubject,
+        folder: Arc<Folder>,
+    },
+    EndFolder(OwnedSubject),
+}
+
+/// Gives out the tables to look at.
+struct Inspector<'a, 's, 'scope> {
+    options: &'scope ReadOptions,
+    inspection: &'a mut Inspection,
+    in_order: &'a mut InOrder<'s, 'scope, Step>,
+}
+
+impl Inspector<'_, '_, '_> {
+    fn add(&mut self, step: Step, console: &mut Console) -> io::Result<()> {
+        self.in_order.add(step, &mut |step| self.inspection.step(step, console))
+    }
+}
+
+impl Visitor for Inspector<'_, '_, '_> {
+    fn skipped(&mut self, console: &mut Console) -> io::Result<()> {
+        self.add(Step::Skipped, console)
     }
 
-    fn unreadable(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()> {
-        self.show(path, &TableReport::unreadable(error.to_owned()), console)
+    fn list_failed(&mut self, console: &mut Console) -> io::Result<()> {
+        self.add(Step::ListFailed, console)
+    }
+
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: PathError,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.add(Step::Unreadable { subject: subject.to_owned(), error }, console)
     }
 
     fn table(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         listed: bool,
-        folder: Option<&Folder>,
+        folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let record = folder.and_then(|folder| folder.record(path));
-        let report = match input::open_file(path, listed) {
-            Ok(file) => inspect::table(file, &self.options, record)
-                .unwrap_or_else(|error| TableReport::unreadable(error.to_string())),
-            Err(error) => TableReport::unreadable(error.to_string()).with_record(record),
+        let (subject, folder, options) = (subject.to_owned(), folder.cloned(), self.options);
+        let work = move || {
+            let report = look_at(&subject.path, listed, options);
+            Step::Table { subject, folder, listed, report }
         };
-        self.show(path, &report, console)
+        self.in_order.work(work, &mut |step| self.inspection.step(step, console))
     }
 
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
-        self.damage |= report_damage(folder, console);
-        let tables: Vec<&Path> = folder.tables().collect();
-        let logs = folder.logs_with_data(|log, error| console.message_about(log, error));
-        self.totals = FolderTotals::default();
-        let header = FolderHeader {
-            path: folder.path(),
-            tables: &tables,
-            logs: &logs,
-            comparator: folder.comparator(),
-            has_records: folder.has_records(),
-        };
-        self.renderer.begin_folder(&header, console)
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.add(Step::BeginFolder { subject: subject.to_owned(), folder: Arc::clone(folder) }, console)
     }
 
-    fn end_folder(&mut self, console: &mut Console) -> io::Result<()> {
-        self.renderer.end_folder(&self.totals, console)
+    fn end_folder(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()> {
+        self.add(Step::EndFolder(subject.to_owned()), console)
     }
-}
-
-/// Reports what is wrong with the MANIFEST, and which tables are missing. Returns true if anything
-/// is.
-fn report_damage(folder: &Folder, console: &mut Console) -> bool {
-    let mut found = false;
-    if let Some((path, error)) = folder.manifest_error() {
-        console.message_about(path, format_args!("{error}; all tables are taken to be live"));
-        found = true;
-    }
-    for (path, table) in folder.missing() {
-        let message =
-            format!("expected a table of {} bytes on level {}, found no file", table.size, table.level);
-        console.message_about(&path, message);
-        found = true;
-    }
-    found
 }

@@ -1,32 +1,35 @@
 //! `filterblock query`: asks which keys tables may hold, and in which data blocks.
 
-pub(super) mod keys;
+mod keys;
 mod results;
 mod words;
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use filterblock::escape_path;
 use filterblock::table::ReadOptions;
 
 use super::key_order::KeyOrder;
-use super::walk::{Visitor, walk};
+use super::limits::Limits;
+use super::walk::{Visitor, folder_header, walk};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::query;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::keys::SoughtKeys;
 use crate::audit::query::logs::{LogAnswer, LogAnswers};
 use crate::audit::query::totals::TableMatches;
-use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
-use crate::io::input;
+use crate::io::input::{self, PathError};
 use crate::io::paths::PathSources;
 use crate::render::format::Format;
 use crate::render::numbers::counted_as;
+use crate::render::subject::{Remark, Subject};
 use results::{Results, Shown};
 use words::{TablesAndKeys, Words};
 
@@ -81,7 +84,9 @@ pub(crate) struct Arguments {
     /// The order of the keys, so that the index tells the one data block that may hold a key
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// Write one JSON object a line, for each table and key
+    #[command(flatten)]
+    limits: Limits,
+    /// Write JSON, one object a line: for each table and key, and for each folder
     #[arg(long)]
     json: bool,
 }
@@ -108,7 +113,7 @@ Exit status: 0 some key may be there; 1 none may, and all was read soundly;
 141 the reader of the output went away, whatever the answers; 2 anything else.";
 
 pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
-    let Arguments { table, words, behind, sources, keys_from, .. } = arguments;
+    let Arguments { table, words, behind, sources, keys_from, limits, .. } = arguments;
     let is_stdin = |path: Option<&Path>| path.is_some_and(|path| path.as_os_str() == "-");
     if is_stdin(sources.files_from()) && is_stdin(keys_from.as_deref()) {
         console.message("expected paths or keys from standard input, found both");
@@ -147,14 +152,17 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         keys: SoughtKeys::new(keys),
         is_bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
         results: Results::new(Format::new(arguments.json).query(), shown),
-        options: read_options().meter(console.meter()),
+        options: limits.read_options().meter(console.meter()),
         may_match: false,
         sound: true,
+        list_failed: false,
         lookup_blocks: None,
     };
     let result = walk(sources.after(&tables), sources.is_recursive(), &mut query, console);
     let result = result.and_then(|()| query.results.end(console));
     let status = match () {
+        () if query.list_failed => EXIT_ERROR,
+        () if sources.keeps_going() => 0,
         () if query.may_match => 0,
         () if query.sound => EXIT_NOT_FOUND,
         // Not every answer can be relied on.
@@ -173,6 +181,7 @@ struct Query {
     may_match: bool,
     /// All tables were read soundly.
     sound: bool,
+    list_failed: bool,
     /// For each key, the number of data blocks that a lookup in the whole database reads at most;
     /// `None` if the order of its keys is not known.
     lookup_blocks: Option<Vec<u64>>,
@@ -180,71 +189,93 @@ struct Query {
 
 impl Query {
     /// Answers for a log, whose writes are in no table.
-    fn log(&mut self, path: &Path, console: &mut Console) -> io::Result<()> {
-        let file = match input::open_file(path, true) {
+    fn log(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()> {
+        let file = match input::open_file(subject.path, true) {
             Ok(file) => file,
-            Err(error) => return self.unreadable(path, &error.to_string(), console),
+            Err(error) => return self.unreadable(subject, error, console),
         };
         let LogAnswers { answers, error } = query::logs::read(file, &self.keys);
-        if let Some(error) = &error {
-            self.sound = false;
-            console.message_about(path, error);
-        }
-        let error = error.as_deref();
+        let error = error.as_ref().map(|(error, kind)| (error.as_str(), *kind));
+        self.sound &= error.is_none();
+        self.results.begin_table(subject, error, console);
         let mut matches = TableMatches::default();
         for (at, (key, log)) in self.keys.given().iter().zip(answers).enumerate() {
             self.may_match |= log == LogAnswer::Value;
             let answer = Answer { key, blocks: None, log: Some(log), error };
-            self.results.answer(path, at, &answer, &mut matches, console)?;
+            self.results.answer(subject, at, &answer, &mut matches, console)?;
         }
-        self.results.end_table(path, &matches, error, console)
+        self.results.end_table(subject, &matches, error, console)
+    }
+
+    /// Answers for a table that cannot be read: all keys may be in it.
+    fn unknown(
+        &mut self,
+        subject: Subject<'_>,
+        error: &str,
+        kind: ErrorKind,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.sound = false;
+        let error = Some((error, kind));
+        self.results.begin_table(subject, error, console);
+        let mut matches = TableMatches::default();
+        for (at, key) in self.keys.given().iter().enumerate() {
+            let answer = Answer { key, blocks: None, log: None, error };
+            self.results.answer(subject, at, &answer, &mut matches, console)?;
+        }
+        self.results.end_table(subject, &matches, error, console)
     }
 }
 
 impl Visitor for Query {
-    fn skipped(&mut self) {
+    fn skipped(&mut self, _: &mut Console) -> io::Result<()> {
         self.sound = false;
+        Ok(())
     }
 
-    /// Answers for a table that cannot be read: all keys may be in it.
-    fn unreadable(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()> {
-        self.sound = false;
-        console.message_about(path, error);
-        let mut matches = TableMatches::default();
-        for (at, key) in self.keys.given().iter().enumerate() {
-            let answer = Answer { key, blocks: None, log: None, error: Some(error) };
-            self.results.answer(path, at, &answer, &mut matches, console)?;
-        }
-        self.results.end_table(path, &matches, Some(error), console)
+    fn list_failed(&mut self, _: &mut Console) -> io::Result<()> {
+        self.list_failed = true;
+        Ok(())
+    }
+
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: PathError,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.unknown(subject, &error.to_string(), error.kind(), console)
     }
 
     fn table(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         listed: bool,
-        folder: Option<&Folder>,
+        folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let record = folder.and_then(|folder| folder.record(path));
+        let record = folder.and_then(|folder| folder.record(subject.path));
         if listed && record.is_some_and(|record| record.live.is_none()) {
             // Said at the beginning of the folder.
             return Ok(());
         }
-        let file = match input::open_file(path, listed) {
+        let file = match input::open_file(subject.path, listed) {
             Ok(file) => file,
-            Err(error) => return self.unreadable(path, &error.to_string(), console),
+            Err(error) => return self.unreadable(subject, error, console),
         };
         let table = match query::table(file, &self.options, &self.keys, self.is_bytewise, record) {
             Ok(table) => table,
-            Err(error) => return self.unreadable(path, &error.to_string(), console),
+            Err(error) => return self.unknown(subject, &error.to_string(), ErrorKind::of(&error), console),
         };
-        let error = table.error.as_deref();
-        if let Some(error) = error {
-            self.sound = false;
-            console.message_about(path, error);
-        } else if let Some(reason) = table.no_index {
-            console.message_about(path, format_args!("{reason}: the filters of all data blocks are asked"));
+        let error = table.error.as_ref().map(|(error, kind)| (error.as_str(), *kind));
+        self.sound &= error.is_none();
+        let mut remarks = subject.remarks.to_vec();
+        if let Some(reason) = table.no_index.filter(|_| error.is_none()) {
+            let text = format_args!("{reason}: the filters of all data blocks are asked");
+            remarks.push(Remark::new(subject.path, text));
         }
+        let subject = Subject { remarks: &remarks, ..subject };
+        self.results.begin_table(subject, error, console);
         let mut matches = TableMatches::default();
         for (at, key) in self.keys.given().iter().enumerate() {
             let blocks = table.of(key, at);
@@ -253,34 +284,40 @@ impl Visitor for Query {
             }
             self.may_match |= error.is_none() && !blocks.offsets.is_empty();
             let answer = Answer { key, blocks: Some(&blocks), log: None, error };
-            self.results.answer(path, at, &answer, &mut matches, console)?;
+            self.results.answer(subject, at, &answer, &mut matches, console)?;
         }
-        self.results.end_table(path, &matches, error, console)
+        self.results.end_table(subject, &matches, error, console)
     }
 
-    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
-        if let Some((path, error)) = folder.manifest_error() {
-            console.message_about(path, format_args!("{error}; all tables are asked"));
-        }
-        for (path, _) in folder.missing() {
-            self.unreadable(&path, "expected a table, as the MANIFEST has it, found no file", console)?;
-        }
-        if !folder.is_database() && folder.tables().next().is_none() {
-            console.message_about(folder.path(), "there are no tables (.ldb, .sst) to ask");
-        }
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let mut remarks = subject.remarks.to_vec();
         let is_obsolete = |path: &&Path| folder.record(path).is_some_and(|record| record.live.is_none());
         let obsolete: Vec<_> = folder.tables().filter(is_obsolete).collect();
         if !obsolete.is_empty() {
-            console.message_about(folder.path(), not_asked(&obsolete));
+            remarks.push(Remark::new(subject.path, not_asked(&obsolete)));
         }
-        for log in folder.filled_logs() {
-            self.log(log, console)?;
+        let logs: Vec<&Path> = folder.filled_logs().collect();
+        let tables: Vec<&Path> = folder.tables().collect();
+        let header = folder_header(folder, &tables, &logs);
+        self.results.begin_folder(Subject { remarks: &remarks, ..subject }, &header, console)?;
+        let input = Subject::of(subject.input);
+        for (path, ..) in folder.missing() {
+            let message = "expected a table, as the MANIFEST has it, found no file";
+            self.unknown(Subject { path: &path, ..input }, message, ErrorKind::Missing, console)?;
+        }
+        for log in logs {
+            self.log(Subject { path: log, ..input }, console)?;
         }
         self.lookup_blocks = folder.is_bytewise().then(|| vec![0; self.keys.given().len()]);
         Ok(())
     }
 
-    fn end_folder(&mut self, console: &mut Console) -> io::Result<()> {
+    fn end_folder(&mut self, _: Subject<'_>, console: &mut Console) -> io::Result<()> {
         let sums = self.lookup_blocks.take();
         for (key, blocks) in self.keys.given().iter().zip(sums.into_iter().flatten()) {
             self.results.lookup_blocks(key, blocks, console)?;

@@ -1,12 +1,13 @@
 //! The results of `query`, as far as they are to be shown.
 
 use std::io::{self, Write as _};
-use std::path::Path;
 
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::io::console::Console;
-use crate::render::renderer::QueryRenderer;
+use crate::render::renderer::{FolderHeader, QueryRenderer};
+use crate::render::subject::Subject;
 
 /// The results to show.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,18 +33,37 @@ impl Results {
         Self { renderer, shown, totals: QueryTotals::default() }
     }
 
+    pub(super) fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &FolderHeader<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.renderer.begin_folder(subject, folder, console)
+    }
+
+    /// Begins the answers of one table. `error`: the reason why every key may be there.
+    pub(super) fn begin_table(
+        &mut self,
+        subject: Subject<'_>,
+        error: Option<(&str, ErrorKind)>,
+        console: &mut Console,
+    ) {
+        self.renderer.begin_table(subject, error, console);
+    }
+
     /// Shows the answer for key number `at` of those sought, and counts it.
     pub(super) fn answer(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         at: usize,
         answer: &Answer<'_>,
         matches: &mut TableMatches,
         console: &mut Console,
     ) -> io::Result<()> {
         match self.shown {
-            Shown::Answers => self.renderer.answer(path, answer, console),
-            Shown::Matches if answer.may_match() => self.renderer.answer(path, answer, console),
+            Shown::Answers => self.renderer.answer(subject, answer, console),
+            Shown::Matches if answer.may_match() => self.renderer.answer(subject, answer, console),
             Shown::Matches => Ok(()),
             Shown::Counts => {
                 matches.add(answer);
@@ -56,14 +76,14 @@ impl Results {
     /// Ends the answers of one table. `error`: the reason why every key may be there.
     pub(super) fn end_table(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         matches: &TableMatches,
-        error: Option<&str>,
+        error: Option<(&str, ErrorKind)>,
         console: &mut Console,
     ) -> io::Result<()> {
         if self.shown == Shown::Counts {
-            self.totals.tables += 1;
-            self.renderer.count(path, matches, error, console)?;
+            self.totals.files += 1;
+            self.renderer.count(subject, matches, error, console)?;
         }
         console.flush()
     }

@@ -61,7 +61,7 @@ impl Words {
 fn is_table(path: &Path) -> bool {
     match folder::resolve(path) {
         Ok(Source::File) => true,
-        Ok(Source::Folder(folder)) => folder.is_database() || !folder.is_empty(),
+        Ok(Source::Folder(folder)) => !folder.is_nothing(),
         Err(_) => false,
     }
 }

@@ -14,22 +14,30 @@ use crate::io::folder::{self, Folder, Source};
 use crate::io::folder_cache::FolderCache;
 use crate::io::input::PathError;
 use crate::io::paths::Given;
+use crate::render::renderer::Verified;
 
 /// Something to report on.
 pub(super) enum Job {
     Table(TableJob),
-    /// The verdict on a path that is not a table, or does not exist.
-    Done(PathBuf, Verdict),
-    /// A folder in which there is nothing to check.
-    Nothing(PathBuf),
+    Done(Done),
 }
 
 pub(super) struct TableJob {
+    /// The path as the user gave it, from which `path` follows.
+    pub(super) input: Arc<Path>,
     pub(super) path: PathBuf,
     /// The name was found in a folder.
     pub(super) listed: bool,
     /// The database around it.
     pub(super) folder: Option<Arc<Folder>>,
+}
+
+/// A verdict, and what it is on.
+pub(super) struct Done {
+    pub(super) input: Arc<Path>,
+    pub(super) path: PathBuf,
+    pub(super) of: Verified,
+    pub(super) verdict: Verdict,
 }
 
 /// Turns paths into jobs. Keeps the names of one folder at a time.
@@ -39,18 +47,23 @@ pub(super) struct Jobs<I: Iterator> {
     /// The size of the tables that became known since the last [`take_bytes`](Self::take_bytes).
     bytes: u64,
     folders: FolderCache,
-    /// Folders without tables are not reported.
-    silent: bool,
+    /// Folders that are no database and hold no table are passed over, unless there is nothing else.
+    recursive: bool,
+    /// The input of which there was nothing to check yet.
+    barren: Option<Arc<Path>>,
+    list_failed: bool,
 }
 
 impl<I: Iterator<Item = Given>> Jobs<I> {
-    pub(super) fn new(paths: I, silent: bool) -> Self {
+    pub(super) fn new(paths: I, recursive: bool) -> Self {
         Self {
             paths: paths.peekable(),
             pending: VecDeque::new(),
             bytes: 0,
             folders: FolderCache::default(),
-            silent,
+            recursive,
+            barren: None,
+            list_failed: false,
         }
     }
 
@@ -64,37 +77,63 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         self.paths.peek().is_none()
     }
 
-    fn table(&mut self, path: PathBuf, listed: bool, folder: Option<Arc<Folder>>) {
-        let len = fs::metadata(&path).map_or(0, |metadata| metadata.len());
-        self.bytes = self.bytes.saturating_add(len);
-        self.pending.push_back(Job::Table(TableJob { path, listed, folder }));
+    /// Returns true if a list of paths could not be read to its end.
+    pub(super) const fn list_failed(&self) -> bool {
+        self.list_failed
     }
 
-    fn resolve(&mut self, path: PathBuf) {
+    fn table(&mut self, input: &Arc<Path>, path: PathBuf, listed: bool, folder: Option<Arc<Folder>>) {
+        let len = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        self.bytes = self.bytes.saturating_add(len);
+        self.pending.push_back(Job::Table(TableJob { input: Arc::clone(input), path, listed, folder }));
+    }
+
+    fn resolve(&mut self, input: &Arc<Path>, path: PathBuf) {
+        let unreadable =
+            |path: &Path, wanted, error| done(input, path, Verified::Unreadable, unreadable(wanted, error));
         match folder::resolve(&path) {
             Ok(Source::File) => {
                 let folder = self.folders.around(&path, |folder, error| {
                     self.pending.push_back(unreadable(folder, "a folder that can be listed", error));
                 });
-                self.table(path, false, folder);
+                self.table(input, path, false, folder);
             }
-            Ok(Source::Folder(folder)) => self.folder(path, &folder),
+            Ok(Source::Folder(folder)) if self.recursive && folder.has_no_tables() => {
+                if path == **input {
+                    self.barren = Some(Arc::clone(input));
+                }
+                return;
+            }
+            Ok(Source::Folder(folder)) if folder.has_no_tables() => {
+                self.pending.push_back(unreadable(&path, "", folder.nothing_here()));
+            }
+            Ok(Source::Folder(folder)) => self.folder(input, &folder),
             Err(error) => self.pending.push_back(unreadable(&path, "a table or a database folder", error)),
+        }
+        self.barren = None;
+    }
+
+    fn folder(&mut self, input: &Arc<Path>, folder: &Arc<Folder>) {
+        for (path, error) in folder.skipped() {
+            let of = match path.extension().is_some_and(|extension| extension == "log") {
+                true => Verified::Unreadable,
+                false => Verified::Table,
+            };
+            self.pending.push_back(done(input, path, of, unreadable("a table", error)));
+        }
+        self.pending.push_back(manifest(input, folder));
+        self.pending.extend(missing(input, folder));
+        for path in folder.tables() {
+            self.table(input, path.to_owned(), true, Some(Arc::clone(folder)));
         }
     }
 
-    fn folder(&mut self, path: PathBuf, folder: &Arc<Folder>) {
-        let before = self.pending.len();
-        for (path, error) in folder.skipped() {
-            self.pending.push_back(unreadable(path, "a table", error));
-        }
-        self.pending.extend(manifest(folder));
-        self.pending.extend(missing(folder));
-        for path in folder.tables() {
-            self.table(path.to_owned(), true, Some(Arc::clone(folder)));
-        }
-        if self.pending.len() == before && !self.silent {
-            self.pending.push_back(Job::Nothing(path));
+    /// Reports an input that turned out to hold nothing, once its paths have ended.
+    fn end_barren(&mut self, next: Option<&Arc<Path>>) {
+        if let Some(input) = self.barren.take_if(|barren| next.is_none_or(|next| !Arc::ptr_eq(barren, next)))
+        {
+            let finding = unreadable("", Folder::nothing_below());
+            self.pending.push_back(done(&input, &input, Verified::Unreadable, finding));
         }
     }
 }
@@ -107,44 +146,62 @@ impl<I: Iterator<Item = Given>> Iterator for Jobs<I> {
             if let Some(job) = self.pending.pop_front() {
                 return Some(job);
             }
-            match self.paths.next()? {
-                Ok(path) => self.resolve(path),
-                Err((path, error)) => return Some(unreadable(&path, "a list of paths", error)),
+            let given = self.paths.next();
+            self.end_barren(given.as_ref().map(|given| &given.input));
+            match given {
+                Some(Given { input, path: Ok(path) }) => self.resolve(&input, path),
+                Some(Given { input, path: Err(error) }) => {
+                    self.list_failed = true;
+                    let finding = unreadable("a list of paths", error);
+                    self.pending.push_back(done(&input, &input, Verified::Unreadable, finding));
+                }
+                None if self.pending.is_empty() => return None,
+                None => {}
             }
         }
     }
 }
 
-/// `wanted`: what the path should have been, unless the error says so itself.
-fn unreadable(path: &Path, wanted: &str, error: PathError) -> Job {
+/// The finding that something could not be looked at. `wanted`: what the path should have been,
+/// unless the error says so itself.
+pub(super) fn unreadable(wanted: &str, error: PathError) -> Finding {
+    let kind = error.kind();
     let (expected, found) = error.into_parts(wanted);
-    done(path, Finding::new(Code::Unreadable, None, expected, found))
+    Finding::new(Code::Unreadable, None, expected, found).of_kind(kind)
 }
 
 /// A job that is done: there is one finding about `path`.
-fn done(path: &Path, finding: Finding) -> Job {
-    Job::Done(path.to_owned(), Verdict::of_finding(finding))
+fn done(input: &Arc<Path>, path: &Path, of: Verified, finding: Finding) -> Job {
+    let verdict = Verdict::of_finding(finding);
+    Job::Done(Done { input: Arc::clone(input), path: path.to_owned(), of, verdict })
 }
 
-/// Reports what is wrong with the MANIFEST, if anything.
-fn manifest(folder: &Folder) -> Option<Job> {
-    let Some((path, error)) = folder.manifest_error() else {
-        let offset = folder.incomplete_tail()?;
+/// Reports on the folder as a whole: what is wrong with the MANIFEST, if anything.
+fn manifest(input: &Arc<Path>, folder: &Folder) -> Job {
+    if let Some((path, error)) = folder.manifest_error() {
+        let finding = Finding::of(error);
+        // A missing MANIFEST is a fault of the database; one that may not be read is not.
+        let is_missing =
+            matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
+        let code = if is_missing { Code::Manifest } else { finding.code };
+        return done(input, path, Verified::Folder, Finding { code, ..finding });
+    }
+    if let Some(offset) = folder.incomplete_tail() {
         let expected = "a MANIFEST that ends behind a record";
         let found = "an end within a record, which LevelDB passes over";
-        return Some(done(folder.path(), Finding::new(Code::Manifest, offset, expected, found)));
-    };
-    let finding = Finding::of(error);
-    // A missing MANIFEST is a fault of the database; one that may not be read is not.
-    let is_missing = matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
-    let code = if is_missing { Code::Manifest } else { finding.code };
-    Some(done(path, Finding { code, ..finding }))
+        let finding = Finding::new(Code::Manifest, offset, expected, found);
+        return done(input, folder.path(), Verified::Folder, finding);
+    }
+    let path = folder.path().to_owned();
+    let verdict = Verdict::default();
+    Job::Done(Done { input: Arc::clone(input), path, of: Verified::Folder, verdict })
 }
 
 /// Reports the live tables that are not there.
-fn missing(folder: &Folder) -> impl Iterator<Item = Job> {
-    folder.missing().map(|(path, table)| {
+fn missing(input: &Arc<Path>, folder: &Folder) -> impl Iterator<Item = Job> {
+    folder.missing().map(move |(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
-        done(&path, Finding::new(Code::TableMissing, None, expected, "no such file"))
+        let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
+        done(input, &path, Verified::Table, finding)
     })
 }

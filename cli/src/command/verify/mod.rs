@@ -6,31 +6,29 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use clap::Args;
-use rayon::prelude::*;
 
+use super::in_order::{InOrder, MAX_JOBS};
 use super::key_order::KeyOrder;
-use crate::audit::reading::read_options;
-use crate::audit::verify::finding::{Code, Finding};
-use crate::audit::verify::verdict::{Verdict, VerdictCounts};
+use super::limits::Limits;
+use crate::audit::verify::finding::Finding;
+use crate::audit::verify::verdict::{Status, Verdict, VerdictCounts};
 use crate::audit::verify::{self, Observer, VerifyOptions};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::input;
-use crate::io::paths::{Given, Paths};
+use crate::io::paths::Paths;
 use crate::io::progress::TablesProgress;
 use crate::io::read_ahead::ReadAhead;
 use crate::render::format::Format;
-use crate::render::renderer::VerifyRenderer;
-use jobs::{Job, Jobs, TableJob};
+use crate::render::renderer::{Verified, VerifyRenderer};
+use crate::render::subject::Subject;
+use jobs::{Done, Job, Jobs, TableJob, unreadable};
 
 /// There are findings, and everything could be looked at.
 const EXIT_FINDINGS: u8 = 1;
 
-/// The number of tables for each thread that are checked before their results are written.
+/// The number of results for each thread that may wait to be written.
 const TABLES_A_THREAD: usize = 16;
-
-/// The most jobs. Each is a thread with memory of its own.
-const MAX_JOBS: i64 = 256;
 
 /// Check tables and their filters throughout
 ///
@@ -45,17 +43,15 @@ const MAX_JOBS: i64 = 256;
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
-    /// Write one JSON object a line and table
+    /// Write JSON, one object a line: tables and folders
     #[arg(long)]
     json: bool,
     /// The order of user keys, where no MANIFEST names it; otherwise it is checked only if it is
     /// bytewise
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// The most bytes of blocks and keys to decode of each file; 100 times its size and at least 64
-    /// MiB if not given
-    #[arg(long, value_name = "BYTES")]
-    max_output: Option<u64>,
+    #[command(flatten)]
+    limits: Limits,
     /// Another number makes other absent keys to measure the false positives with
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
@@ -78,41 +74,44 @@ Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong u
 141 the reader of the output went away, whatever was found.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
-    let mut pool = rayon::ThreadPoolBuilder::new();
-    if let Some(threads) = arguments.jobs {
-        pool = pool.num_threads(threads.into());
-    }
-    let pool = match pool.build() {
-        Ok(pool) => pool,
+    let format = Format::new(arguments.json);
+    let options = VerifyOptions {
+        read: arguments.limits.read_options(),
+        meter: console.meter(),
+        bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
+        max_output: arguments.limits.max_output(),
+        seed: arguments.seed,
+    };
+    let mut renderer = format.verify();
+    let progress = TablesProgress::new(format == Format::Text);
+    let mut counts = VerdictCounts::default();
+    let recursive = arguments.paths.is_recursive();
+    let mut jobs = Jobs::new(arguments.paths.iter(), recursive);
+    let mut show = |job| {
+        progress.suspend(|| {
+            show(job, &mut *renderer, &mut counts, console)?;
+            console.flush()
+        })
+    };
+    let result = InOrder::run(arguments.jobs, TABLES_A_THREAD, |in_order| {
+        while let Some(job) = jobs.next() {
+            progress.expect(jobs.take_bytes(), jobs.are_all_known());
+            in_order.work(|| work(job, &options, &progress), &mut show)?;
+        }
+        in_order.finish(&mut show)
+    });
+    let result = match result {
+        Ok(result) => result,
         Err(error) => {
             console.message(format_args!("starting threads: {error}"));
             return EXIT_ERROR;
         }
     };
-    let format = Format::new(arguments.json);
-    let mut verifier = Verifier {
-        options: VerifyOptions {
-            read: read_options(),
-            meter: console.meter(),
-            bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
-            max_output: arguments.max_output,
-            seed: arguments.seed,
-        },
-        renderer: format.verify(),
-        progress: TablesProgress::new(format == Format::Text),
-        counts: VerdictCounts::default(),
-    };
-    let recursive = arguments.paths.is_recursive();
-    let mut jobs = Jobs::new(arguments.paths.iter(), recursive);
-    let result = verifier.all(&mut jobs, &pool, console);
-    let Verifier { mut renderer, progress, counts, .. } = verifier;
     drop(progress);
-    // Of folders that were named this has been reported already.
-    if result.is_ok() && counts.all() == 0 && recursive {
-        console.message("there are no tables (.ldb, .sst) to check");
-    }
     let result = result.and_then(|()| renderer.end(&counts, console));
     let status = match () {
+        () if jobs.list_failed() => EXIT_ERROR,
+        () if arguments.paths.keeps_going() => 0,
         () if counts.unreadable > 0 => EXIT_ERROR,
         () if counts.findings > 0 => EXIT_FINDINGS,
         () => 0,
@@ -120,67 +119,27 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     console.finish(result, status)
 }
 
-struct Verifier {
-    options: VerifyOptions,
-    renderer: Box<dyn VerifyRenderer>,
-    progress: TablesProgress,
-    counts: VerdictCounts,
-}
-
-impl Verifier {
-    /// Checks some tables at once, writes the verdicts in the order of the tables, and goes on with
-    /// the next.
-    fn all(
-        &mut self,
-        jobs: &mut Jobs<impl Iterator<Item = Given>>,
-        pool: &rayon::ThreadPool,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let batch_len = pool.current_num_threads().saturating_mul(TABLES_A_THREAD);
-        loop {
-            let batch: Vec<Job> = jobs.by_ref().take(batch_len).collect();
-            if batch.is_empty() {
-                return Ok(());
-            }
-            self.progress.expect(jobs.take_bytes(), jobs.are_all_known());
-            let (options, progress) = (&self.options, &self.progress);
-            let done: Vec<Job> = pool.install(|| {
-                // One by one, as tables may differ much in size.
-                batch.into_par_iter().with_max_len(1).map(|job| work(job, options, progress)).collect()
-            });
-            let (counts, renderer) = (&mut self.counts, &mut *self.renderer);
-            self.progress.suspend(|| {
-                done.into_iter().try_for_each(|job| show(job, renderer, counts, console))?;
-                console.flush()
-            })?;
-        }
-    }
-}
-
 fn show(
-    job: Job,
+    done: Done,
     renderer: &mut dyn VerifyRenderer,
     counts: &mut VerdictCounts,
     console: &mut Console,
 ) -> io::Result<()> {
-    match job {
-        Job::Done(path, verdict) => {
-            counts.add(&verdict);
-            renderer.verdict(&path, &verdict, console)?;
-        }
-        Job::Nothing(path) => console.message_about(&path, "there are no tables (.ldb, .sst) to check"),
-        Job::Table(_) => {}
+    let Done { input, path, of, verdict } = done;
+    if of != Verified::Folder || verdict.status() != Status::Sound {
+        counts.add(&verdict);
     }
-    Ok(())
+    let subject = Subject { path: &path, ..Subject::of(&input) };
+    renderer.verdict(subject, of, &verdict, console)
 }
 
-fn work(job: Job, options: &VerifyOptions, progress: &TablesProgress) -> Job {
+fn work(job: Job, options: &VerifyOptions, progress: &TablesProgress) -> Done {
     match job {
         Job::Table(table) => {
             let verdict = verify(&table, options, progress);
-            Job::Done(table.path, verdict)
+            Done { input: table.input, path: table.path, of: Verified::Table, verdict }
         }
-        job => job,
+        Job::Done(done) => done,
     }
 }
 
@@ -190,8 +149,7 @@ fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) ->
     let source = match opened {
         Ok(source) => source,
         Err(error) => {
-            let (expected, found) = error.into_parts("a table that can be read");
-            return Verdict::of_finding(Finding::new(Code::Unreadable, None, expected, found));
+            return Verdict::of_finding(unreadable("a table that can be read", error));
         }
     };
     let record = job.folder.as_deref().and_then(|folder| folder.record(path));

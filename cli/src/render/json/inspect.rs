@@ -2,21 +2,25 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
+use super::frame::Frame;
 use super::line::write_line;
-use super::strings::{json_name, json_path, json_text};
+use super::strings::{json_name, json_text};
+use super::{folder, totals, unreadable};
 use crate::audit::inspect::report::{FilterReport, TableReport, origin_name};
 use crate::audit::inspect::totals::FolderTotals;
+use crate::audit::stats::filter_cost::{FilterCost, USUAL_BITS_PER_KEY};
 use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::key_count::KeyCount;
 use crate::audit::stats::ranges::{LargerRanges, OFFSET_ENTRY_LEN};
-use crate::audit::stats::sample::{FilterCost, USUAL_BITS_PER_KEY};
 use crate::audit::stats::table::TableStats;
 use crate::io::console::Console;
+use crate::io::input::PathError;
 use crate::render::compression::compression_names;
 use crate::render::renderer::{FolderHeader, InspectRenderer};
+use crate::render::subject::Subject;
 
 pub(crate) struct JsonInspect {
     /// Each filter is shown.
@@ -24,20 +28,45 @@ pub(crate) struct JsonInspect {
 }
 
 impl InspectRenderer for JsonInspect {
-    fn begin_folder(&mut self, _: &FolderHeader<'_>, _: &mut Console) -> io::Result<()> {
-        Ok(())
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &FolderHeader<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        folder::write(subject, folder, "all tables are taken to be live", console)
     }
 
-    fn table(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
-        if report.unreadable {
-            report.findings().for_each(|(_, message)| console.message_about(path, message));
+    fn table(
+        &mut self,
+        subject: Subject<'_>,
+        report: &TableReport<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        subject.write_remarks(console);
+        if report.unreadable || report.is_missing() {
+            report.findings().for_each(|(_, message)| console.message_about(subject.path, message));
         }
-        write_line(&mut *console, &JsonTable::new(path, report, self.list_filters))?;
+        write_line(&mut *console, &JsonTable::new(&subject, report, self.list_filters))?;
         console.flush()
     }
 
-    fn end_folder(&mut self, _: &FolderTotals, _: &mut Console) -> io::Result<()> {
-        Ok(())
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: &PathError,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        unreadable::write(subject, error, console)
+    }
+
+    fn end_folder(
+        &mut self,
+        subject: Subject<'_>,
+        totals: &FolderTotals,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        totals::write(subject, totals, console)
     }
 
     fn end(&mut self, _: &mut Console) -> io::Result<()> {
@@ -47,11 +76,13 @@ impl InspectRenderer for JsonInspect {
 
 #[derive(Serialize)]
 struct JsonTable<'a> {
-    path: Cow<'a, str>,
+    #[serde(flatten)]
+    frame: Frame<'a>,
     status: &'static str,
     error: Option<&'a str>,
     file_size: Option<u64>,
     data_blocks: Option<u64>,
+    keys: Option<JsonKeys>,
     compression: Vec<Cow<'static, str>>,
     metaindex: Vec<Cow<'a, str>>,
     key_format: Option<&'static str>,
@@ -71,6 +102,15 @@ struct JsonTable<'a> {
     filter: Option<JsonFilterBlock<'a>>,
     /// The cost of a filter, if there is none.
     filter_cost: Option<JsonFilterCost>,
+}
+
+#[derive(Serialize)]
+struct JsonKeys {
+    count: u64,
+    /// An interval that holds the number for 19 of 20 tables.
+    low: u64,
+    high: u64,
+    exact: bool,
 }
 
 #[derive(Serialize)]
@@ -104,6 +144,7 @@ struct JsonLargerRanges {
     base_lg: u8,
     /// In bytes of the filter block; an estimate.
     saves: u64,
+    estimated_fpr: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -132,15 +173,17 @@ struct JsonFilter<'a> {
 
 impl<'a> JsonTable<'a> {
     /// `list_filters`: each filter too.
-    fn new(path: &'a Path, report: &'a TableReport<'_>, list_filters: bool) -> Self {
+    fn new(subject: &Subject<'a>, report: &'a TableReport<'_>, list_filters: bool) -> Self {
+        let object = if report.is_bare_block() { "filter_block" } else { "table" };
         let stats = report.stats.as_ref();
         let live = report.record.and_then(|record| record.live);
         Self {
-            path: json_path(path),
+            frame: Frame::new(object, subject, report.error_kind()),
             status: if report.error.is_some() { "error" } else { "ok" },
             error: report.error.as_deref(),
             file_size: report.file_size,
             data_blocks: stats.map(|stats| stats.blocks.offsets.len()),
+            keys: report.keys().map(JsonKeys::from),
             compression: stats.map(compression_names).unwrap_or_default(),
             metaindex: stats.map(|stats| stats.metaindex.names(json_text).collect()).unwrap_or_default(),
             key_format: stats.and_then(|stats| Some(stats.sample.key_format().ok()?.name())),
@@ -170,7 +213,7 @@ impl<'a> JsonFilterBlock<'a> {
             empty_filters: summary.empty,
             offset_array_bytes: summary.array_bytes,
             empty_filter_bytes: summary.empty.saturating_mul(OFFSET_ENTRY_LEN),
-            larger_ranges: report.larger_ranges().map(JsonLargerRanges::from),
+            larger_ranges: filter.larger_ranges.map(JsonLargerRanges::from),
             bits: summary.bits,
             bits_set: summary.bits_set,
             probes: summary.probes,
@@ -184,8 +227,15 @@ impl<'a> JsonFilterBlock<'a> {
 
 impl From<LargerRanges> for JsonLargerRanges {
     fn from(larger: LargerRanges) -> Self {
-        let LargerRanges { base_lg, saves } = larger;
-        Self { base_lg, saves }
+        let LargerRanges { base_lg, saves, rate } = larger;
+        Self { base_lg, saves, estimated_fpr: rate }
+    }
+}
+
+impl From<KeyCount> for JsonKeys {
+    fn from(count: KeyCount) -> Self {
+        let KeyCount { keys, low, high, exact } = count;
+        Self { count: keys, low, high, exact }
     }
 }
 

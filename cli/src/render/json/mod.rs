@@ -1,8 +1,12 @@
 //! Results for programs: one JSON object a line.
 
+mod folder;
+mod frame;
 pub(crate) mod inspect;
 mod line;
 pub(crate) mod query;
 pub(crate) mod scan;
 mod strings;
+mod totals;
+mod unreadable;
 pub(crate) mod verify;

@@ -1,24 +1,27 @@
 //! The answer for one table and one key as a JSON object. Fields are only ever added.
 
-use std::borrow::Cow;
 use std::io;
-use std::path::Path;
 
 use serde::Serialize;
 
+use super::folder;
+use super::frame::Frame;
 use super::line::write_line;
-use super::strings::{Hex, json_path};
+use super::strings::Hex;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::logs::LogAnswer;
 use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::io::console::Console;
-use crate::render::renderer::QueryRenderer;
+use crate::render::renderer::{FolderHeader, QueryRenderer};
+use crate::render::subject::Subject;
 
 pub(crate) struct JsonQuery;
 
 #[derive(Serialize)]
 struct JsonAnswer<'a> {
-    path: Cow<'a, str>,
+    #[serde(flatten)]
+    frame: Frame<'a>,
     key: Option<&'a str>,
     key_hex: String,
     may_match: bool,
@@ -38,7 +41,8 @@ struct JsonAnswer<'a> {
 /// The answers for one table, counted.
 #[derive(Serialize)]
 struct JsonCount<'a> {
-    path: Cow<'a, str>,
+    #[serde(flatten)]
+    frame: Frame<'a>,
     keys: u64,
     matches: u64,
     error: Option<&'a str>,
@@ -47,15 +51,31 @@ struct JsonCount<'a> {
 }
 
 impl QueryRenderer for JsonQuery {
-    fn answer(&mut self, path: &Path, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &FolderHeader<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        folder::write(subject, folder, "all tables are asked", console)
+    }
+
+    fn begin_table(&mut self, subject: Subject<'_>, error: Option<(&str, ErrorKind)>, console: &mut Console) {
+        subject.write_remarks(console);
+        if let Some((error, _)) = error {
+            console.message_about(subject.path, error);
+        }
+    }
+
+    fn answer(&mut self, subject: Subject<'_>, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
         let blocks = answer.blocks;
         let json = JsonAnswer {
-            path: json_path(path),
+            frame: Frame::new("answer", &subject, answer.error.map(|(_, kind)| kind)),
             key: std::str::from_utf8(answer.key).ok(),
             key_hex: Hex(answer.key).to_string(),
             may_match: answer.may_match(),
             blocks: blocks.map_or(&[], |blocks| &blocks.offsets),
-            error: answer.error,
+            error: answer.error.map(|(error, _)| error),
             log: answer.log.map(LogAnswer::name),
             by_index: blocks.is_some_and(|blocks| blocks.by_index),
             lookup_blocks: answer.log.map(|_| 0).or_else(|| blocks?.lookup_blocks),
@@ -71,14 +91,15 @@ impl QueryRenderer for JsonQuery {
 
     fn count(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         matches: &TableMatches,
-        error: Option<&str>,
+        error: Option<(&str, ErrorKind)>,
         console: &mut Console,
     ) -> io::Result<()> {
         let TableMatches { keys, matches: found, .. } = *matches;
-        let path = json_path(path);
-        let json = JsonCount { path, keys, matches: found, error, estimated_fpr: matches.fpr() };
+        let frame = Frame::new("count", &subject, error.map(|(_, kind)| kind));
+        let error = error.map(|(error, _)| error);
+        let json = JsonCount { frame, keys, matches: found, error, estimated_fpr: matches.fpr() };
         write_line(console, &json)
     }
 

@@ -1,24 +1,24 @@
-//! The verdict on a table as a JSON object. The fields are documented in `docs/findings.md`.
+//! The verdict on a table as a JSON object. The fields are documented in `docs/json.md`.
 
-use std::borrow::Cow;
 use std::io;
-use std::path::Path;
 
 use serde::Serialize;
 
+use super::frame::Frame;
 use super::line::write_line;
-use super::strings::json_path;
 use crate::audit::verify::finding::Finding;
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
 use crate::io::console::Console;
 use crate::render::notes::note_text;
-use crate::render::renderer::VerifyRenderer;
+use crate::render::renderer::{Verified, VerifyRenderer};
+use crate::render::subject::Subject;
 
 pub(crate) struct JsonVerify;
 
 #[derive(Serialize)]
 struct JsonVerdict<'a> {
-    path: Cow<'a, str>,
+    #[serde(flatten)]
+    frame: Frame<'a>,
     status: &'static str,
     keys: u64,
     denied: u64,
@@ -37,18 +37,31 @@ struct JsonFinding {
 
 impl From<Finding> for JsonFinding {
     fn from(finding: Finding) -> Self {
-        let Finding { code, offset, expected, found } = finding;
+        let Finding { code, offset, expected, found, .. } = finding;
         Self { code: code.name(), offset, expected, found }
     }
 }
 
 impl VerifyRenderer for JsonVerify {
-    fn verdict(&mut self, path: &Path, verdict: &Verdict, console: &mut Console) -> io::Result<()> {
+    fn verdict(
+        &mut self,
+        subject: Subject<'_>,
+        of: Verified,
+        verdict: &Verdict,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        subject.write_remarks(console);
         for note in &verdict.notes {
-            console.message_about(path, note_text(note));
+            console.message_about(subject.path, note_text(note));
         }
+        let object = match of {
+            Verified::Table => "table",
+            Verified::Folder => "folder",
+            Verified::Unreadable => "unreadable",
+        };
+        let frame = Frame::new(object, &subject, verdict.findings.kind());
         let json = JsonVerdict {
-            path: json_path(path),
+            frame: frame.note(verdict.notes.iter().map(note_text)),
             status: verdict.status().name(),
             keys: verdict.keys,
             denied: verdict.denied,

@@ -11,9 +11,11 @@ use super::{filter_list, list};
 use crate::audit::inspect::report::{FilterReport, TableReport};
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
+use crate::audit::stats::filter_cost::USUAL_BITS_PER_KEY;
+use crate::audit::stats::key_count::KeyCount;
 use crate::audit::stats::metaindex::short_name;
-use crate::audit::stats::ranges::OFFSET_ENTRY_LEN;
-use crate::audit::stats::sample::{KeyFormat, USUAL_BITS_PER_KEY};
+use crate::audit::stats::ranges::{LargerRanges, OFFSET_ENTRY_LEN};
+use crate::audit::stats::sample::KeyFormat;
 use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
 use crate::render::compression::compression_names;
@@ -82,11 +84,20 @@ fn exact_size(bytes: u64) -> String {
 fn table(stats: &TableStats, console: &mut Console) -> io::Result<()> {
     let compression = compression_names(stats);
     line(console, "data blocks", count(stats.blocks.offsets.len()))?;
+    line(console, "keys", or_dash(stats.keys.map(key_text)))?;
     if !compression.is_empty() {
         line(console, "compression", compression.join(", "))?;
     }
     line(console, "metaindex", list::metaindex_names(stats))?;
     origin(stats, console)
+}
+
+fn key_text(keys: KeyCount) -> String {
+    if keys.exact {
+        return count(keys.keys);
+    }
+    let (low, high) = (count(keys.low), count(keys.high));
+    format!("about {}, likely {low} to {high}: estimated from some data blocks", count(keys.keys))
 }
 
 fn filter_block(filter: &FilterReport, stats: Option<&TableStats>, console: &mut Console) -> io::Result<()> {
@@ -146,12 +157,20 @@ fn dialect(report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
         };
         line(console, "hash of tails", text)?;
     }
-    let empty =
-        report.filter.as_ref().map_or(0, |filter| filter.summary.empty.saturating_mul(OFFSET_ENTRY_LEN));
-    let Some(larger) = report.larger_ranges().filter(|_| empty > 0) else { return Ok(()) };
-    let (empty, saves) = (size(empty), size(larger.saves));
-    let text = format!("empty filters take {empty}; base_lg {} would save about {saves}", larger.base_lg);
-    line(console, "larger ranges", text)
+    report.filter.as_ref().map_or(Ok(()), |filter| larger_ranges(filter, console))
+}
+
+/// Writes what larger ranges would save, if that is a fifth of the filter block.
+fn larger_ranges(filter: &FilterReport, console: &mut Console) -> io::Result<()> {
+    let is_worth = |larger: &LargerRanges| larger.saves.saturating_mul(5) >= filter.size;
+    let Some(larger) = filter.larger_ranges.filter(is_worth) else { return Ok(()) };
+    let saves = size(larger.saves);
+    let rate = larger.rate.map(|rate| format!(", false positives then {}", percent(rate)));
+    let base_lg = larger.base_lg;
+    let empty = filter.summary.empty.saturating_mul(OFFSET_ENTRY_LEN);
+    let empty = if empty > 0 { format!("; empty filters take {}", size(empty)) } else { String::new() };
+    let rate = rate.unwrap_or_default();
+    line(console, "larger ranges", format_args!("base_lg {base_lg} would save about {saves}{rate}{empty}"))
 }
 
 /// Writes which relative of LevelDB's wrote the table, and what that means for the rest.

@@ -12,8 +12,10 @@ use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::stats::metaindex::short_name;
 use crate::io::console::{Console, Tone};
+use crate::io::input::PathError;
 use crate::render::numbers::counted;
 use crate::render::renderer::{FolderHeader, InspectRenderer};
+use crate::render::subject::Subject;
 
 pub(crate) struct TextInspect {
     list_filters: bool,
@@ -21,6 +23,8 @@ pub(crate) struct TextInspect {
     is_single: bool,
     /// The width of the longest path given.
     name_width: usize,
+    /// The width of the names and the kind of the next listing.
+    kind: (usize, ListingKind),
     /// The listing that is being written.
     listing: Option<Listing>,
     in_folder: bool,
@@ -31,10 +35,12 @@ pub(crate) struct TextInspect {
 impl TextInspect {
     pub(crate) fn new(list_filters: bool, is_single: bool, paths: &[PathBuf]) -> Self {
         let name_width = paths.iter().map(|path| width(&list::table_name(path, false))).max();
+        let name_width = name_width.unwrap_or_default();
         Self {
             list_filters,
             is_single,
-            name_width: name_width.unwrap_or_default(),
+            name_width,
+            kind: (name_width, ListingKind::default()),
             listing: None,
             in_folder: false,
             written: false,
@@ -48,8 +54,11 @@ impl TextInspect {
 
     fn line(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
         if self.listing.is_none() {
-            self.begin_part(console)?;
-            self.listing = Some(Listing::begin(self.name_width, ListingKind::default(), console)?);
+            if !self.in_folder {
+                self.begin_part(console)?;
+            }
+            let (width, kind) = self.kind;
+            self.listing = Some(Listing::begin(width, kind, console)?);
         }
         self.listing.as_mut().map_or(Ok(()), |listing| listing.write(path, report, console))
     }
@@ -60,11 +69,20 @@ impl TextInspect {
 }
 
 impl InspectRenderer for TextInspect {
-    fn begin_folder(&mut self, folder: &FolderHeader<'_>, console: &mut Console) -> io::Result<()> {
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &FolderHeader<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
         self.end(console)?;
+        if let Some((path, error)) = folder.manifest_error {
+            console.message_about(path, format_args!("{error}; all tables are taken to be live"));
+        }
+        subject.write_remarks(console);
         self.in_folder = true;
         self.begin_part(console)?;
-        let title = console.tone(Tone::Title, escape_path(folder.path));
+        let title = console.tone(Tone::Title, escape_path(subject.path));
         writeln!(console, "{title}")?;
         if let Some(name) = folder.comparator {
             writeln!(console, "keys by {}", escape(&short_name(name)))?;
@@ -80,13 +98,20 @@ impl InspectRenderer for TextInspect {
         if !self.shows_details() && !folder.tables.is_empty() {
             let widths = folder.tables.iter().map(|table| width(&list::table_name(table, true)));
             let kind = ListingKind { in_folder: true, has_records: folder.has_records };
-            self.listing = Some(Listing::begin(widths.max().unwrap_or_default(), kind, console)?);
+            self.kind = (widths.max().unwrap_or_default(), kind);
         }
         console.flush()
     }
 
-    fn table(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
-        if report.unreadable && report.stats.is_none() {
+    fn table(
+        &mut self,
+        subject: Subject<'_>,
+        report: &TableReport<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let path = subject.path;
+        subject.write_remarks(console);
+        if report.is_missing() || (report.unreadable && report.stats.is_none()) {
             report.findings().for_each(|(_, message)| console.message_about(path, message));
             return Ok(());
         }
@@ -99,7 +124,18 @@ impl InspectRenderer for TextInspect {
         console.flush()
     }
 
-    fn end_folder(&mut self, totals: &FolderTotals, console: &mut Console) -> io::Result<()> {
+    fn unreadable(
+        &mut self,
+        subject: Subject<'_>,
+        error: &PathError,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        subject.write_remarks(console);
+        console.message_about(subject.path, error);
+        Ok(())
+    }
+
+    fn end_folder(&mut self, _: Subject<'_>, totals: &FolderTotals, console: &mut Console) -> io::Result<()> {
         if totals.tables > 0 {
             if self.listing.is_none() {
                 self.begin_part(console)?;
@@ -113,6 +149,7 @@ impl InspectRenderer for TextInspect {
     /// Ends the listing that is being written, if there is one.
     fn end(&mut self, console: &mut Console) -> io::Result<()> {
         self.in_folder = false;
+        self.kind = (self.name_width, ListingKind::default());
         self.listing.take().map_or(Ok(()), |listing| listing.end(console))
     }
 }

@@ -27,36 +27,42 @@ pub(super) fn write(totals: &FolderTotals, console: &mut Console) -> io::Result<
         Column::right("tables", 6, 0),
         Column::right("no filter", 9, 1),
         Column::right("size", 10, 4),
-        Column::right("keys", 12, 2),
+        Column::right("keys", 18, 2),
         Column::right("of all", 7, 0),
         Column::right("filter size", 11, 3),
         Column::right("rate", 7, 0),
     ];
     let layout = Layout::new(columns, console.width());
     layout.write_titles(console)?;
-    let keys = levels.values().fold(0u64, |sum, level| sum.saturating_add(level.keys));
+    let keys = levels.values().filter_map(|level| level.keys).fold(0, u64::saturating_add);
     for (&name, level) in levels {
         layout.write(console, cells(name, level, keys))?;
     }
     if levels.values().any(|level| level.estimated) {
-        let note = "(~: keys are estimated from up to 16 data blocks of each table)";
+        let note = "(~: estimated from some data blocks of each table, and how much that may be off)";
         let note = console.tone(Tone::Dim, note);
         writeln!(console, "{note}")?;
     }
     Ok(())
 }
 
+fn key_text(keys: u64, level: &LevelTotals) -> String {
+    match level.estimated {
+        true => format!("~{} +-{}", count(keys), percent(level.error() / keys.max(1) as f64)),
+        false => count(keys),
+    }
+}
+
 /// `keys`: of all levels.
 fn cells(name: LevelName, level: &LevelTotals, keys: u64) -> Vec<Cell> {
-    let about = if level.estimated { "~" } else { "" };
     let tone = if level.unfiltered > 0 { Tone::Bad } else { Tone::Plain };
     vec![
         level_text(name).into(),
         count(level.tables).into(),
         Cell::toned(count(level.unfiltered), tone),
         size(level.file_size).into(),
-        format!("{about}{}", count(level.keys)).into(),
-        percent(ratio(level.keys, keys)).into(),
+        level.keys.map_or_else(|| "-".to_owned(), |keys| key_text(keys, level)).into(),
+        level.keys.map_or_else(|| "-".to_owned(), |of| percent(ratio(of, keys))).into(),
         size(level.filter_size).into(),
         or_dash(level.rate().map(percent)).into(),
     ]

@@ -1,16 +1,17 @@
 //! The answer for one table and one key for people.
 
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use filterblock::{escape, escape_path};
 
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::query::candidates::{Answer, KeyBlocks};
 use crate::audit::query::logs::LogAnswer;
 use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::io::console::{Console, Tone};
 use crate::render::numbers::{count, counted, percent};
-use crate::render::renderer::QueryRenderer;
+use crate::render::renderer::{FolderHeader, QueryRenderer};
+use crate::render::subject::Subject;
 
 /// The most data blocks to name on a line of a terminal, whose width is limited. All are counted.
 const NAMED_BLOCKS: usize = 6;
@@ -18,14 +19,34 @@ const NAMED_BLOCKS: usize = 6;
 pub(crate) struct TextQuery;
 
 impl QueryRenderer for TextQuery {
-    fn answer(&mut self, path: &Path, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
+    fn begin_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &FolderHeader<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        if let Some((path, error)) = folder.manifest_error {
+            console.message_about(path, format_args!("{error}; all tables are asked"));
+        }
+        subject.write_remarks(console);
+        Ok(())
+    }
+
+    fn begin_table(&mut self, subject: Subject<'_>, error: Option<(&str, ErrorKind)>, console: &mut Console) {
+        subject.write_remarks(console);
+        if let Some((error, _)) = error {
+            console.message_about(subject.path, error);
+        }
+    }
+
+    fn answer(&mut self, subject: Subject<'_>, answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
         let verdict = if answer.may_match() {
             console.tone(Tone::Good, "may be there")
         } else {
             console.tone(Tone::Dim, "not there")
         };
-        write!(console, "{}: \"{}\": {verdict}", escape_path(path), escape(answer.key))?;
-        if let Some(error) = answer.error {
+        write!(console, "{}: \"{}\": {verdict}", escape_path(subject.path), escape(answer.key))?;
+        if let Some((error, _)) = answer.error {
             return writeln!(console, ": {error}");
         }
         match answer.log {
@@ -46,25 +67,25 @@ impl QueryRenderer for TextQuery {
 
     fn count(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         matches: &TableMatches,
-        error: Option<&str>,
+        error: Option<(&str, ErrorKind)>,
         console: &mut Console,
     ) -> io::Result<()> {
         let keys = counted(matches.keys, "key");
-        write!(console, "{}: {} of {keys} may be there", escape_path(path), count(matches.matches))?;
+        write!(console, "{}: {} of {keys} may be there", escape_path(subject.path), count(matches.matches))?;
         match error {
-            Some(error) => writeln!(console, ": {error}"),
+            Some((error, _)) => writeln!(console, ": {error}"),
             None => writeln!(console, " (chance for an absent key: {})", percent(matches.fpr())),
         }
     }
 
     fn totals(&mut self, totals: &QueryTotals, console: &mut Console) -> io::Result<()> {
-        if totals.tables < 2 {
+        if totals.files < 2 {
             return Ok(());
         }
         let (keys, found) = totals.keys();
-        let files = counted(totals.tables, "file");
+        let files = counted(totals.files, "file");
         writeln!(console, "{files} in all: {} of {} may be in one", count(found), counted(keys, "key"))
     }
 }

@@ -1,7 +1,6 @@
 //! The verdict on a table for people.
 
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use filterblock::escape_path;
 
@@ -9,16 +8,27 @@ use crate::audit::verify::verdict::{Status, Verdict, VerdictCounts};
 use crate::io::console::{Console, Tone};
 use crate::render::notes::note_text;
 use crate::render::numbers::{count, counted, percent};
-use crate::render::renderer::VerifyRenderer;
+use crate::render::renderer::{Verified, VerifyRenderer};
+use crate::render::subject::Subject;
 
 pub(crate) struct TextVerify;
 
 impl VerifyRenderer for TextVerify {
-    fn verdict(&mut self, path: &Path, verdict: &Verdict, console: &mut Console) -> io::Result<()> {
+    fn verdict(
+        &mut self,
+        subject: Subject<'_>,
+        of: Verified,
+        verdict: &Verdict,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        subject.write_remarks(console);
         let status = verdict.status();
+        if of == Verified::Folder && status == Status::Sound {
+            return Ok(());
+        }
         let tone = if status == Status::Sound { Tone::Good } else { Tone::Bad };
         let name = console.tone(tone, status.name());
-        write!(console, "{}: {name}", escape_path(path))?;
+        write!(console, "{}: {name}", escape_path(subject.path))?;
         if verdict.keys > 0 || status == Status::Sound {
             write!(console, ", {}, {} denied", counted(verdict.keys, "key"), count(verdict.denied))?;
         }

@@ -6,7 +6,7 @@
 //! starts of the last [`RESYNC`] bytes and finds each end's start among them.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::Result;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -53,7 +53,7 @@ pub(super) struct Finder<R> {
 }
 
 impl<R: ReadAt> Finder<R> {
-    pub(super) fn new(source: R) -> io::Result<Self> {
+    pub(super) fn new(source: R) -> Result<Self> {
         let len = source.len()?;
         Ok(Self { source, len, at: 0, vain: 0, tried: 0, next: None })
     }
@@ -67,7 +67,7 @@ impl<R: ReadAt> Finder<R> {
     pub(super) fn next(
         &mut self,
         mut is_block: impl FnMut(&R, BlockHandle) -> bool,
-    ) -> io::Result<Option<Stretch>> {
+    ) -> Result<Option<Stretch>> {
         let found = match self.next.take() {
             Some(found) => Some(found),
             None if self.at >= self.len => return Ok(None),
@@ -84,7 +84,7 @@ impl<R: ReadAt> Finder<R> {
     }
 
     /// The block that starts where the last one ended.
-    fn from_start(&mut self) -> io::Result<Option<BlockHandle>> {
+    fn from_start(&mut self) -> Result<Option<BlockHandle>> {
         if self.vain > self.len.saturating_mul(PASSES) {
             return Ok(None);
         }
@@ -115,7 +115,7 @@ impl<R: ReadAt> Finder<R> {
     fn behind_damage(
         &mut self,
         is_block: &mut impl FnMut(&R, BlockHandle) -> bool,
-    ) -> io::Result<Option<BlockHandle>> {
+    ) -> Result<Option<BlockHandle>> {
         let mut offset = Offset::new();
         let (mut starts, mut older) = (HashMap::new(), HashMap::new());
         let mut at = self.at;
@@ -150,7 +150,7 @@ impl<R: ReadAt> Finder<R> {
     }
 
     /// The bytes from `at` on, with those of a checksum behind them.
-    fn chunk(&self, at: u64) -> io::Result<Bytes> {
+    fn chunk(&self, at: u64) -> Result<Bytes> {
         let left = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
         self.source.read_at(at, left.min(CHUNK + CHECKSUM))
     }

@@ -7,6 +7,7 @@ use filterblock::{Error, KeyFormat};
 
 use super::finder::{Finder, Stretch};
 use super::kind::{BlockKind, KnownBlocks};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::scan::range::KeyRange;
 use crate::audit::scan::row::{Fault, Row, Rows};
 use crate::audit::scan::table::{KeyTrial, Versions};
@@ -59,7 +60,7 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
             let found = self.finder.next(|source, handle| KnownBlocks::is_block(source, handle, options));
             let stretch = found.map_err(|error| {
                 self.ended = true;
-                Fault { path: None, message: error.to_string(), is_unreadable: true }
+                Fault { path: None, message: error.to_string(), kind: ErrorKind::of_io(&error) }
             })?;
             match stretch {
                 None => return Ok(false),
