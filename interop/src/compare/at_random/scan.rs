@@ -8,8 +8,9 @@ use anyhow::{Context as _, Result, ensure};
 use filterblock::database;
 use filterblock::table::{Comparator, ReadOptions};
 
+use super::arguments;
 use super::plan::{Order, Plan};
-use super::{arguments, tool};
+use crate::compare::tool;
 use crate::hex;
 use crate::leveldb::{Database, DatabaseOptions};
 
