@@ -248,7 +248,7 @@ impl<'a> Case<'a> {
         let outcome = tool::run(&arguments(&["verify", "--json", "--jobs", "1"], self.folder));
         ensure!(outcome.status == 0, "verify of a sound database: {outcome:?}");
         let mut keys = BTreeMap::new();
-        for line in outcome.json()? {
+        for line in outcome.json()?.into_iter().filter(|line| line["object"] == "table") {
             ensure!(line["status"] == "sound", "verify: {line}");
             keys.insert(file_name(&line)?, line["keys"].as_u64().context("keys")?);
         }
@@ -272,7 +272,7 @@ impl<'a> Case<'a> {
         let mut answers: BTreeMap<(String, String), Value> = BTreeMap::new();
         if !all.is_empty() {
             let outcome = tool::run(&arguments_of_all);
-            for line in outcome.json()? {
+            for line in outcome.json()?.into_iter().filter(|line| line["object"] == "answer") {
                 let key = line["key_hex"].as_str().context("key_hex")?.to_owned();
                 answers.insert((file_name(&line)?, key), line);
             }
