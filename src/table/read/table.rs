@@ -13,7 +13,6 @@ use super::open::{MIN_MAX_KEY, Opened, open};
 use super::parts::{TableFilter, TableIndex};
 #[cfg(doc)]
 use crate::Origin;
-use crate::error::IoAction;
 use crate::key::comparator::SharedComparator;
 use crate::table::block::Block;
 use crate::table::block::Position;
@@ -93,14 +92,8 @@ impl<R: ReadAt> Table<R> {
     /// index cannot be read; [`Error::Unsupported`] if it is a table in RocksDB's or Pebble's own
     /// format.
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
-        let file_len = source.len().map_err(|error| Error::io(IoAction::Length, 0, error))?;
-        let blocks = BlockReader {
-            source,
-            file_len,
-            verify_checksums: options.verify_checksums,
-            max_block_size: options.max_block_size,
-            meter: options.meter.clone(),
-        };
+        let blocks = BlockReader::new(source, options)?;
+        let file_len = blocks.file_len;
         let Opened { footer, index, metaindex, filters } = open(&blocks, options)?;
         let identity = Arc::new(());
         let index = TableIndex {
