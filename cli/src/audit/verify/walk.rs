@@ -13,6 +13,7 @@ use super::order::OrderCheck;
 use super::verdict::{Note, Verdict};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
+use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::stats::offsets::Offsets;
 
 /// Names in the metaindex with these prefixes have handles as values: filters, and Basho's
@@ -46,7 +47,7 @@ pub(super) struct Walk<'a, 'v, R> {
 pub(super) struct Walked {
     pub(super) order: std::result::Result<Findings, Note>,
     pub(super) denials: Option<(u64, Findings, Option<LegacyHash>)>,
-    pub(super) measured_fpr: Option<f64>,
+    pub(super) measured_fpr: Option<MeasuredRate>,
     pub(super) first_key: Option<Vec<u8>>,
     pub(super) last_key: Option<Vec<u8>>,
     pub(super) extents: BlockExtents,
@@ -118,11 +119,13 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
 
     pub(super) fn end(self) -> Walked {
         let Self { order, denials, sampler, first_key, extents, complete, .. } = self;
+        let denials = denials.map(DenialCheck::finish);
+        let hash = denials.as_ref().and_then(|(_, _, hash)| *hash);
         Walked {
             last_key: order.last_key().map(<[u8]>::to_vec),
             order: order.finish(),
-            denials: denials.map(DenialCheck::finish),
-            measured_fpr: sampler.and_then(FprSampler::finish),
+            denials,
+            measured_fpr: sampler.and_then(|sampler| sampler.finish(hash)),
             first_key,
             extents,
             complete,
@@ -208,9 +211,6 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         self.cursor = Some(entries);
         if let Some(denials) = &mut self.denials {
             denials.end_block();
-        }
-        if let Some(sampler) = &mut self.sampler {
-            sampler.end_block();
         }
         Ok(within?)
     }

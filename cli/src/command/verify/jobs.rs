@@ -21,6 +21,11 @@ use crate::render::renderer::Verified;
 pub(super) enum Job {
     Table(TableJob),
     Done(Done),
+    /// The tables of this folder have come.
+    EndFolder {
+        input: Arc<Path>,
+        folder: Arc<Folder>,
+    },
 }
 
 pub(super) struct TableJob {
@@ -127,6 +132,8 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         for path in folder.tables() {
             self.table(input, path.to_owned(), true, Some(Arc::clone(folder)));
         }
+        let (input, folder) = (Arc::clone(input), Arc::clone(folder));
+        self.pending.push_back(Job::EndFolder { input, folder });
     }
 
     /// Reports an input that turned out to hold nothing, once its paths have ended.

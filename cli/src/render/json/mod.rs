@@ -6,6 +6,7 @@ pub(crate) mod inspect;
 mod line;
 mod lost_keys;
 pub(crate) mod query;
+mod rate;
 pub(crate) mod scan;
 mod strings;
 mod totals;
