@@ -276,6 +276,10 @@ impl Runs {
         let data = crafted.entries(&KEYS.map(|key| (key, "")));
         let path = file(&folder, "table.ldb", crafted.finish(&[(b"n", data)], &[]));
         self.run("verify", args!["--max-output", "10", path]);
+        let mut crafted = Crafted::default();
+        let blocks = KEYS.map(|key| (key, crafted.entries(&[(key, "")])));
+        let path = file(&folder, "table.ldb", crafted.finish(&blocks, &[]));
+        self.run("verify", args!["--max-output", "30", path]);
     }
 
     fn bare_filter_blocks(&mut self) {

@@ -93,7 +93,7 @@ pub(crate) struct Arguments {
 }
 
 const USAGE: &str = "\
-filterblock query [OPTIONS] <TABLE> [KEY]...
+filterblock query [OPTIONS] <TABLE> <KEY>...
        filterblock query [OPTIONS] <TABLE>... -- <KEY>...";
 
 const EXAMPLES: &str = "\
