@@ -11,6 +11,9 @@ use super::manifest::{Manifest, ManifestScan};
 use super::names::{FileKind, table_names};
 use crate::{Error, Result};
 
+/// The most readings of a database that changes all the time.
+const MAX_READINGS: u32 = 16;
+
 /// A database as it lies in a folder or a listing, for reading only.
 ///
 /// [`open`](Self::open) takes it from a folder, [`from_listing`](Self::from_listing) or
@@ -124,12 +127,17 @@ impl Database {
     ///
     /// A folder without a database opens, too. [`DatabaseFiles::is_database`] tells.
     ///
-    /// The folder is listed once, before the MANIFEST is read, so that a database in use can be
-    /// opened. Live tables that are not in the listing, and the log that the MANIFEST names, are
-    /// looked for once more, since they may have been written meanwhile.
+    /// A database in use is seen in one state. The folder is listed before the MANIFEST is read.
+    /// Live tables that are not in the listing, and the log that the MANIFEST names, are looked for
+    /// once more, since they may have been written meanwhile. If tables are missing then, or the
+    /// MANIFEST is missing, damaged or cut off, all is read again, up to 16 times, until two
+    /// readings on end agree.
+    ///
+    /// Later on, tables may vanish as the writer goes on. Whoever cannot open one opens the database
+    /// again: its entries are in tables that are listed then.
     ///
     /// Costs one pass over the folder's names and one over the MANIFEST, which may take as much
-    /// memory as [`Manifest::DEFAULT_MEMORY_LIMIT`].
+    /// memory as [`Manifest::DEFAULT_MEMORY_LIMIT`]; twice that if something seems wrong.
     ///
     /// # Errors
     ///
@@ -146,12 +154,60 @@ impl Database {
     ///
     /// As [`open`](Self::open).
     pub fn open_with_limit(dir: impl AsRef<Path>, memory_limit: usize) -> Result<Self> {
-        let dir = dir.as_ref();
+        Self::open_settled(|| Self::read(dir.as_ref(), memory_limit))
+    }
+
+    /// Calls `read` until what seems wrong with the database is wrong in two readings on end, so
+    /// that no writer's work in between is the reason.
+    fn open_settled(mut read: impl FnMut() -> Result<Self>) -> Result<Self> {
+        let mut database = read()?;
+        for _ in 1..MAX_READINGS {
+            if !database.is_doubtful() {
+                break;
+            }
+            let before = std::mem::replace(&mut database, read()?);
+            if database.is_confirmed_by(&before) {
+                break;
+            }
+        }
+        Ok(database)
+    }
+
+    /// Lists the folder, then reads the MANIFEST, then looks for files that came in between.
+    ///
+    /// In this order, whatever the MANIFEST names was either listed, or written since, or removed
+    /// since. The other way round, a table could be removed and the log with newer writes be made
+    /// without a trace of either.
+    fn read(dir: &Path, memory_limit: usize) -> Result<Self> {
         let files = DatabaseFiles::list(dir)?;
         let manifest = Manifest::scan_folder(dir, memory_limit).and_then(ManifestScan::into_result);
         let mut database = Self::new(dir.to_owned(), files, manifest);
         database.catch_up();
         Ok(database)
+    }
+
+    /// Tells whether a writer at work could be the reason for what seems wrong: a MANIFEST that was
+    /// replaced or is just being written, or tables that were removed after it was read.
+    fn is_doubtful(&self) -> bool {
+        match &self.manifest {
+            Ok(manifest) => manifest.incomplete_tail().is_some() || self.missing().next().is_some(),
+            Err(_) => self.files.is_database(),
+        }
+    }
+
+    /// Tells whether all that seems wrong was so in an earlier reading, too. Numbers of tables are
+    /// never used again: one that is live in both was so all the time in between, and was looked for
+    /// in between.
+    fn is_confirmed_by(&self, before: &Self) -> bool {
+        match (&self.manifest, &before.manifest) {
+            (Ok(now), Ok(then)) => {
+                let missing: BTreeSet<u64> = before.missing().map(|table| table.number).collect();
+                now.incomplete_tail() == then.incomplete_tail()
+                    && self.missing().all(|table| missing.contains(&table.number))
+            }
+            (Err(now), Err(then)) => now.to_string() == then.to_string(),
+            _ => false,
+        }
     }
 
     pub(super) const fn new(dir: PathBuf, files: DatabaseFiles, manifest: Result<Manifest>) -> Self {
@@ -321,6 +377,61 @@ mod tests {
     use super::*;
 
     /// Files that were written after the folder was listed and before the MANIFEST was read.
+    #[cfg_attr(miri, ignore = "reads large test data")]
+    #[test]
+    fn what_changes_between_two_readings_is_not_damage() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/databases/levels");
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path();
+        // Reads the database once in each of these states, and again from the first one on.
+        let open = |states: &[&str]| {
+            let mut readings = 0;
+            let database = Database::open_settled(|| {
+                for entry in fs::read_dir(&source).unwrap() {
+                    let path = entry.unwrap().path();
+                    fs::copy(&path, dir.join(path.file_name().unwrap())).unwrap();
+                }
+                match states[readings % states.len()] {
+                    "sound" => {}
+                    "no MANIFEST" => fs::write(dir.join("CURRENT"), "MANIFEST-000777\n").unwrap(),
+                    "cut" => {
+                        // The first bytes of a record of 16.
+                        let mut manifest = fs::read(source.join("MANIFEST-000008")).unwrap();
+                        manifest.extend([0, 0, 0, 0, 16, 0, 1, 9]);
+                        fs::write(dir.join("MANIFEST-000008"), manifest).unwrap();
+                    }
+                    table => fs::remove_file(dir.join(table)).unwrap(),
+                }
+                readings += 1;
+                Database::read(dir, Manifest::DEFAULT_MEMORY_LIMIT)
+            });
+            let database = database.unwrap();
+            let seems = match database.manifest() {
+                Err(_) => "no MANIFEST".to_owned(),
+                Ok(manifest) if manifest.incomplete_tail().is_some() => "cut".to_owned(),
+                Ok(_) => format!("{:?}", database.missing().map(|table| table.number).collect::<Vec<_>>()),
+            };
+            (readings, seems)
+        };
+        for (states, readings, seems) in [
+            (&["sound"][..], 1, "[]"),
+            (&["000005.ldb", "sound"], 2, "[]"),
+            (&["000005.ldb", "000005.ldb"], 2, "[5]"),
+            (&["000005.ldb", "000007.ldb", "sound"], 3, "[]"),
+            (&["000005.ldb", "000007.ldb", "000007.ldb"], 3, "[7]"),
+            (&["no MANIFEST", "sound"], 2, "[]"),
+            (&["no MANIFEST", "no MANIFEST"], 2, "no MANIFEST"),
+            (&["no MANIFEST", "000005.ldb", "000005.ldb"], 3, "[5]"),
+            (&["cut", "sound"], 2, "[]"),
+            (&["cut", "cut"], 2, "cut"),
+            (&["sound", "cut"], 1, "[]"),
+        ] {
+            assert_eq!(open(states), (readings, seems.to_owned()), "{states:?}");
+        }
+        // No two readings agree.
+        assert_eq!(open(&["000005.ldb", "000007.ldb"]).0, MAX_READINGS as usize);
+    }
+
     #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn files_that_are_newer_than_the_listing_are_found() {

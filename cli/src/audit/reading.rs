@@ -34,3 +34,8 @@ pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
 }
+
+/// Returns true if the error says that a file does not end like a table.
+pub(crate) fn is_not_whole(error: &Error) -> bool {
+    matches!(error.without_path(), Error::Corrupt { what: Structure::Table | Structure::Footer, .. })
+}

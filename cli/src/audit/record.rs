@@ -9,8 +9,10 @@ pub(crate) struct TableRecord<'d> {
     pub(crate) comparator: Option<&'d [u8]>,
     /// The order is LevelDB's default one, byte by byte.
     pub(crate) is_bytewise: bool,
-    /// `None`: the database does not use the table any longer.
+    /// `None`: the database does not use the table any longer, or not yet.
     pub(crate) live: Option<&'d LiveTable>,
+    /// The MANIFEST has not named the table yet: its number is a new one.
+    pub(crate) is_unlisted: bool,
     /// Another table of the same level whose keys reach into this one's, which only level 0 allows.
     pub(crate) overlapped: Option<&'d LiveTable>,
 }

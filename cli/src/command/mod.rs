@@ -4,6 +4,7 @@ mod build;
 mod extract;
 mod hex;
 mod in_order;
+mod in_use;
 mod inspect;
 mod key_order;
 mod limits;

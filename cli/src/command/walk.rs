@@ -42,7 +42,12 @@ pub(super) trait Visitor {
         console: &mut Console,
     ) -> io::Result<()>;
 
-    fn end_folder(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()>;
+    fn end_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()>;
 }
 
 /// Takes `visitor` to the tables that `paths` stand for. `recursive`: folders that are no database
@@ -120,7 +125,7 @@ fn visit_folder(
     for path in folder.tables() {
         visitor.table(Subject { path, ..subject }, true, Some(folder), console)?;
     }
-    visitor.end_folder(subject, console)
+    visitor.end_folder(subject, folder, console)
 }
 
 /// `logs`: those with writes that are in no table yet.
@@ -194,7 +199,7 @@ mod tests {
             Ok(())
         }
 
-        fn end_folder(&mut self, _: Subject<'_>, _: &mut Console) -> io::Result<()> {
+        fn end_folder(&mut self, _: Subject<'_>, _: &Arc<Folder>, _: &mut Console) -> io::Result<()> {
             self.0.push("end".to_owned());
             Ok(())
         }

@@ -36,6 +36,11 @@ pub(crate) fn resolve(path: &Path) -> Result<Source, PathError> {
     }
 }
 
+/// Reads a folder once more.
+pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
+    Folder::open(folder.path()).map(Arc::new)
+}
+
 /// A folder of tables, and the database in it if there is one.
 pub(crate) struct Folder {
     /// The database, as far as there is one: any folder opens.
@@ -103,7 +108,8 @@ impl Folder {
             Some(TableStatus::Unknown) => return None,
             _ => None,
         };
-        Some(record(manifest, live))
+        let is_unlisted = table.is_some_and(|table| table.status == TableStatus::Unlisted);
+        Some(TableRecord { is_unlisted, ..record(manifest, live) })
     }
 
     /// The live tables that are not there, with the usual path and the MANIFEST's record of each.
@@ -172,8 +178,12 @@ impl Folder {
     pub(crate) fn logs_with_data(&self, mut on_error: impl FnMut(&Path, &Error)) -> Vec<&Path> {
         let with_data = self.filled_logs().filter(|log| {
             log_has_writes(log).unwrap_or_else(|error| {
-                on_error(log, error.without_path());
-                true
+                // Its writes are in a table by now.
+                let has_vanished = ErrorKind::of(&error) == ErrorKind::Missing;
+                if !has_vanished {
+                    on_error(log, error.without_path());
+                }
+                !has_vanished
             })
         });
         with_data.collect()
@@ -234,6 +244,7 @@ fn record<'d>(manifest: &'d Manifest, live: Option<&'d LiveTable>) -> TableRecor
         comparator: manifest.comparator(),
         is_bytewise: manifest.is_bytewise(),
         live,
+        is_unlisted: false,
         overlapped: live.and_then(|live| manifest.overlapped_by(live)),
     }
 }

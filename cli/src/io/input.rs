@@ -22,6 +22,11 @@ impl PathError {
     const REGULAR_FILE: &str = "a regular file";
     const LINK: &str = "a symbolic link (links are followed when named)";
 
+    /// A file that was listed and is gone.
+    pub(crate) fn vanished() -> Self {
+        failure(&io::ErrorKind::NotFound.into(), true)
+    }
+
     /// A link that was met in a folder under the name of a table or a log.
     pub(super) const fn skipped_link() -> Self {
         Self::Skipped { found: Self::LINK }

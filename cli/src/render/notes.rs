@@ -9,6 +9,9 @@ pub(super) fn note_text(note: &Note) -> String {
     match note {
         Note::NotWhole(finding) => format!("the table is not whole: {finding}"),
         Note::Obsolete => "the table is obsolete: the database does not use it".to_owned(),
+        Note::Unlisted => {
+            "the table is not in the MANIFEST: it is being written, or was left behind".to_owned()
+        }
         Note::NoFilter => "there is no filter".to_owned(),
         Note::UnknownPolicy(names) => {
             let names: Vec<_> = names.iter().map(|name| escape(name).to_string()).collect();

@@ -20,6 +20,7 @@ mod json_frame;
 mod key_counts;
 mod large_values;
 mod larger_ranges;
+mod lost_keys;
 mod output;
 mod query;
 mod query_database;

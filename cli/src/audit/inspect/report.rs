@@ -4,6 +4,8 @@ use filterblock::FilterPolicy as _;
 use filterblock::table::Origin;
 
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::lost_keys::LostKeys;
+use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::filters::{FilterStats, Summary};
@@ -18,6 +20,11 @@ pub(crate) struct TableReport<'d> {
     pub(crate) error: Option<String>,
     /// The kind of the first of them.
     pub(crate) kind: Option<ErrorKind>,
+    /// The file is no whole table, and not one of the database's: it is being written, or was left
+    /// behind.
+    pub(crate) is_not_live: bool,
+    /// The file is too short for a table, or does not end like one.
+    pub(super) is_not_whole: bool,
     /// Something could not be read, rather than being damaged.
     pub(crate) unreadable: bool,
     pub(crate) file_size: Option<u64>,
@@ -38,8 +45,12 @@ pub(crate) struct FilterReport {
     pub(crate) offset: u64,
     pub(crate) size: u64,
     pub(crate) summary: Summary,
-    /// The share of absent keys that is expected to pass, in the mean over the data blocks.
+    /// The share of absent keys that is expected to pass by the bits set, in the mean over the data
+    /// blocks.
     pub(crate) rate: Option<f64>,
+    /// The share of random keys that pass, and that of keys near stored ones.
+    pub(crate) random_rate: Option<MeasuredRate>,
+    pub(crate) neighbour_rate: Option<MeasuredRate>,
     /// The saving by larger ranges; `None` if there is none, or it cannot be told.
     pub(crate) larger_ranges: Option<LargerRanges>,
     pub(crate) malformed: Option<String>,
@@ -74,6 +85,8 @@ impl<'d> TableReport<'d> {
         Self {
             error: Some(message),
             kind: Some(kind),
+            is_not_live: false,
+            is_not_whole: false,
             unreadable,
             file_size,
             stats: None,
@@ -95,12 +108,31 @@ impl<'d> TableReport<'d> {
         Self { record, size_mismatch, ..self }
     }
 
+    /// Takes a file that is no whole table for one that is being written or was left behind, if its
+    /// database does not use it.
+    pub(crate) fn allow_unfinished(&mut self) {
+        let is_used = self.record.is_none_or(|record| record.live.is_some());
+        self.is_not_live = !is_used && self.is_not_whole;
+    }
+
     pub(crate) fn filter_error(&self) -> Option<&str> {
         self.stats.as_ref().and_then(|stats| stats.filter_error.as_deref())
     }
 
+    /// The keys that cannot be read because of the fault in [`error`](Self::error). Of a table that
+    /// does not open, the MANIFEST knows them.
+    pub(crate) fn lost(&self) -> Option<LostKeys> {
+        match &self.stats {
+            Some(stats) => stats.blocks.damage.lost.clone(),
+            None => self.error.as_ref().and_then(|_| LostKeys::of_table(self.record?.live?)),
+        }
+    }
+
     /// The kind of the first of the [`findings`](Self::findings).
     pub(crate) fn error_kind(&self) -> Option<ErrorKind> {
+        if self.is_not_live {
+            return None;
+        }
         let filter = self.stats.as_ref().and_then(|stats| stats.filter_error_kind);
         let mut findings = self.findings();
         match findings.next()?.0 {
@@ -115,6 +147,11 @@ impl<'d> TableReport<'d> {
         self.stats.is_none() && self.filter.is_some()
     }
 
+    /// Returns true if the file was there when its folder was listed, and is gone.
+    pub(crate) fn has_vanished(&self) -> bool {
+        self.kind == Some(ErrorKind::Vanished)
+    }
+
     /// Returns true for a live table that has no file.
     pub(crate) fn is_missing(&self) -> bool {
         self.kind == Some(ErrorKind::Missing) && !self.unreadable
@@ -123,7 +160,7 @@ impl<'d> TableReport<'d> {
     pub(crate) fn is_damaged(&self) -> bool {
         let stats = self.stats.as_ref();
         let filter = self.filter.as_ref();
-        self.error.is_some()
+        (self.error.is_some() && !self.is_not_live)
             || self.size_mismatch.is_some()
             || stats.is_some_and(|stats| stats.filter_error.is_some() && !stats.filter_unsupported)
             || filter.is_some_and(|filter| filter.malformed.is_some() || filter.unsound.is_some())

@@ -5,19 +5,25 @@ use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
 use crate::audit::error_kind::ErrorKind;
-use crate::audit::reading::is_unreadable;
+use crate::audit::rates::effort::Effort;
+use crate::audit::rates::random::{random_rate, random_rate_of_filters};
+use crate::audit::reading::{is_not_whole, is_unreadable};
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::ranges::Ranges;
 use crate::audit::stats::table::TableStats;
 
-/// Inspects the table that `source` holds.
+/// Inspects the table that `source` holds. `effort`: to measure rates of false positives with.
 ///
 /// # Errors
 ///
 /// [`filterblock::Error::NeedRange`] and nothing else.
-pub(crate) fn table<R: ReadAt>(source: R, options: &ReadOptions) -> Result<TableReport<'static>> {
+pub(crate) fn table<R: ReadAt>(
+    source: R,
+    options: &ReadOptions,
+    effort: Effort,
+) -> Result<TableReport<'static>> {
     match Table::open(&source, options) {
-        Ok(table) => opened(&table),
+        Ok(table) => opened(&table, effort),
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let is_unreadable = is_unreadable(&error);
@@ -25,21 +31,25 @@ pub(crate) fn table<R: ReadAt>(source: R, options: &ReadOptions) -> Result<Table
             let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
             let kind = ErrorKind::of(&error);
             let message = error.without_path().to_string();
-            Ok(TableReport::unopened(message, kind, !is_damaged, file_size))
+            let is_not_whole = is_not_whole(&error);
+            Ok(TableReport { is_not_whole, ..TableReport::unopened(message, kind, !is_damaged, file_size) })
         }
     }
 }
 
 /// Inspects an open table, as [`table`](fn@table) does.
-pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>> {
+pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: Effort) -> Result<TableReport<'static>> {
     let filters = table.filter().cloned().map(FilterStats::new);
-    let stats = TableStats::new(table, filters.as_ref())?;
+    let stats = TableStats::new(table, filters.as_ref(), effort.neighbours)?;
     let handle = table.filter_handle().unwrap_or_default();
     let filter = filters.map(|filters| {
         let (summary, malformed) = (filters.summary(), malformed(&filters));
         let blocks = &stats.blocks.offsets;
         // Filters in an unknown encoding have no rate.
-        let rate = filters.mean_rate(blocks).filter(|_| !stats.filter_unsupported);
+        let is_judged = !stats.filter_unsupported;
+        let rate = filters.mean_rate(blocks).filter(|_| is_judged);
+        let random_rate = random_rate(&filters, blocks, effort.random_keys).filter(|_| is_judged);
+        let neighbour_rate = stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged);
         let ranges = Ranges::new(&filters, blocks, handle.offset, summary.probes, stats.keys);
         let larger_ranges = if malformed.is_none() { ranges.larger(rate) } else { None };
         FilterReport {
@@ -48,6 +58,8 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>
             size: handle.size,
             summary,
             rate,
+            random_rate,
+            neighbour_rate,
             larger_ranges,
             malformed,
             unsound: stats.sample.unsound(),
@@ -57,6 +69,8 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>
     Ok(TableReport {
         error: stats.blocks.damage.text(),
         kind: stats.blocks.damage.kind(),
+        is_not_live: false,
+        is_not_whole: false,
         unreadable: stats.blocks.damage.unreadable || stats.filter_unreadable,
         file_size: Some(stats.file_size),
         stats: Some(stats),
@@ -70,6 +84,7 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>
 pub(crate) fn bare_block(
     reader: FilterBlockReader<SharedPolicy>,
     policy_assumed: bool,
+    effort: Effort,
 ) -> TableReport<'static> {
     let filters = FilterStats::new(reader);
     let size = filters.reader().contents().len() as u64;
@@ -79,6 +94,8 @@ pub(crate) fn bare_block(
         size,
         summary: filters.summary(),
         rate: filters.mean_rate_of_filters(),
+        random_rate: random_rate_of_filters(&filters, effort.random_keys),
+        neighbour_rate: None,
         larger_ranges: None,
         malformed: malformed(&filters),
         unsound: None,
@@ -87,6 +104,8 @@ pub(crate) fn bare_block(
     TableReport {
         error: None,
         kind: None,
+        is_not_live: false,
+        is_not_whole: false,
         unreadable: false,
         file_size: Some(size),
         stats: None,

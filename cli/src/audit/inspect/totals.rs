@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::report::TableReport;
+use crate::audit::rates::measured::{MeanRate, MeasuredRate};
 use crate::audit::stats::filters::Summary;
 use crate::audit::stats::key_count::KeyCount;
 
@@ -13,6 +14,8 @@ pub(crate) struct FolderTotals {
     /// Live tables that have no file. They are counted nowhere else.
     pub(crate) missing: u64,
     pub(crate) damaged: u64,
+    /// Files that are no whole tables and not the database's.
+    pub(crate) not_live: u64,
     pub(crate) unreadable: u64,
     /// Tables that were opened and have no filter block that could be read.
     pub(crate) unfiltered: u64,
@@ -24,7 +27,7 @@ pub(crate) struct FolderTotals {
     /// The size of the filter blocks.
     pub(crate) filter_size: u64,
     pub(crate) summary: Summary,
-    rate: MeanRate,
+    rates: Rates,
     levels: BTreeMap<LevelName, LevelTotals>,
 }
 
@@ -54,7 +57,7 @@ pub(crate) struct LevelTotals {
     pub(crate) keys: KeySum,
     pub(crate) filter_size: u64,
     pub(crate) unfiltered: u64,
-    rate: MeanRate,
+    rates: Rates,
 }
 
 impl FolderTotals {
@@ -66,6 +69,7 @@ impl FolderTotals {
         self.tables += 1;
         self.unreadable += u64::from(report.unreadable);
         self.damaged += u64::from(!report.unreadable && report.is_damaged());
+        self.not_live += u64::from(report.is_not_live);
         self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
         self.data_blocks += report.stats.as_ref().map_or(0, |stats| stats.blocks.offsets.len());
         self.unfiltered += u64::from(report.is_unfiltered());
@@ -82,12 +86,12 @@ impl FolderTotals {
         self.summary.bits += filter.summary.bits;
         self.summary.bits_set += filter.summary.bits_set;
         self.summary.array_bytes += filter.summary.array_bytes;
-        self.rate.add(report);
+        self.rates.add(report);
     }
 
-    /// The mean rate of false positives over the keys of all tables with filters.
-    pub(crate) fn rate(&self) -> Option<f64> {
-        self.rate.mean()
+    /// The rates over all tables with filters.
+    pub(crate) const fn rates(&self) -> &Rates {
+        &self.rates
     }
 
     pub(crate) fn levels(&self) -> &BTreeMap<LevelName, LevelTotals> {
@@ -120,33 +124,45 @@ impl LevelTotals {
         self.keys.add(report.keys());
         let filter_size = report.filter.as_ref().map_or(0, |filter| filter.size);
         self.filter_size = self.filter_size.saturating_add(filter_size);
-        self.rate.add(report);
+        self.rates.add(report);
         self.unfiltered += u64::from(report.is_unfiltered());
     }
 
-    pub(crate) fn rate(&self) -> Option<f64> {
-        self.rate.mean()
+    pub(crate) const fn rates(&self) -> &Rates {
+        &self.rates
     }
 }
 
-/// The mean rate of false positives over the keys that filters cover.
+/// The mean rates of false positives over the keys of several tables.
 #[derive(Default)]
-struct MeanRate {
-    weighted: f64,
-    keys: f64,
+pub(crate) struct Rates {
+    random: MeanRate,
+    /// The rate by the bits set, and its weight.
+    estimated: [f64; 2],
 }
 
-impl MeanRate {
+impl Rates {
     fn add(&mut self, report: &TableReport<'_>) {
-        let rate = report.filter.as_ref().and_then(|filter| filter.rate);
-        if let (Some(rate), Some(count)) = (rate, report.keys()) {
-            let keys = count.keys as f64;
-            self.weighted += rate * keys;
-            self.keys += keys;
+        let (Some(filter), Some(count)) = (&report.filter, report.keys()) else { return };
+        let keys = count.keys as f64;
+        if let Some(rate) = filter.random_rate {
+            self.random.add(rate, keys);
+        }
+        if let Some(rate) = filter.rate {
+            let [sum, weight] = &mut self.estimated;
+            *sum += rate * keys;
+            *weight += keys;
         }
     }
 
-    fn mean(&self) -> Option<f64> {
-        (self.keys > 0.0).then(|| self.weighted / self.keys)
+    /// The rate among random keys.
+    pub(crate) fn random(&self) -> Option<MeasuredRate> {
+        self.random.mean()
+    }
+
+    /// The rate by the bits set.
+    pub(crate) fn estimated(&self) -> Option<f64> {
+        let [sum, weight] = self.estimated;
+        (weight > 0.0).then(|| sum / weight)
     }
 }

@@ -123,6 +123,11 @@ impl FilterStats {
         self.covering(blocks).count() as u64
     }
 
+    /// Returns true if the filter for the data block at `offset` covers others of these.
+    pub(crate) fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
+        blocks.range(self.range(self.index_for(offset))).nth(1).is_some()
+    }
+
     fn covering(&self, blocks: &Offsets) -> impl Iterator<Item = u64> {
         let mut last = None;
         let indices = blocks.iter().map(|offset| self.index_for(offset));

@@ -15,7 +15,8 @@ use super::order::{ExpectedOrder, OrderCheck};
 use super::verdict::{Note, Verdict};
 use super::walk::{Walk, Walked};
 use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::reading::filter_trouble;
+use crate::audit::lost_keys::LostKeys;
+use crate::audit::reading::{filter_trouble, is_not_whole};
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
 use crate::audit::stats::filters::FilterStats;
@@ -51,6 +52,7 @@ pub(crate) trait Observer {
 impl Observer for () {}
 
 /// Verifies the table that `source` holds. `record`: what the database around it says.
+/// `may_be_unfinished`: nobody has said that it is a whole table.
 ///
 /// # Errors
 ///
@@ -58,6 +60,7 @@ impl Observer for () {}
 pub(crate) fn table<R: ReadAt>(
     source: R,
     record: Option<&TableRecord<'_>>,
+    may_be_unfinished: bool,
     options: &VerifyOptions,
     observer: &impl Observer,
 ) -> Result<Verdict> {
@@ -81,7 +84,7 @@ pub(crate) fn table<R: ReadAt>(
         }
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
-            not_opened(&error, record, &mut verdict);
+            not_opened(&error, record.filter(|_| may_be_unfinished), &mut verdict);
             Ok(())
         }
     };
@@ -97,12 +100,14 @@ pub(crate) fn table<R: ReadAt>(
 
 fn not_opened(error: &Error, record: Option<&TableRecord<'_>>, verdict: &mut Verdict) {
     let finding = Finding::of(error);
-    let is_obsolete = record.is_some_and(|record| record.live.is_none());
-    // A writer that is stopped leaves its unfinished table behind, and LevelDB removes it later.
-    if finding.code == Code::NotATable && is_obsolete {
+    let is_used = record.is_none_or(|record| record.live.is_some());
+    // It is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
+    if is_not_whole(error) && !is_used {
+        verdict.is_not_live = true;
         verdict.notes.push(Note::NotWhole(finding));
     } else {
-        verdict.findings.push(finding);
+        let live = record.and_then(|record| record.live);
+        verdict.findings.push(finding.with_lost(live.and_then(LostKeys::of_table)));
     }
 }
 
@@ -177,7 +182,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         if self.record.is_some() {
             return Ok(vec![KeyEncoding::Internal]);
         }
-        let sample = Sample::take(self.table, blocks, &BTreeSet::new(), filters)?;
+        let sample = Sample::take(self.table, blocks, &BTreeSet::new(), filters, 0)?;
         Ok(match sample.key_format() {
             Ok(KeyFormat::Internal) => vec![KeyEncoding::Internal],
             Ok(KeyFormat::User) => vec![KeyEncoding::Whole],
@@ -240,7 +245,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
 /// there, and that its keys lie apart from those of the other tables on its level.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
     let Some(live) = record.live else {
-        verdict.notes.push(Note::Obsolete);
+        verdict.notes.push(if record.is_unlisted { Note::Unlisted } else { Note::Obsolete });
         return;
     };
     if let Some(before) = record.overlapped {
@@ -312,7 +317,7 @@ mod tests {
         let meter = Arc::new(Meter::default());
         let options =
             VerifyOptions { read: read_options(), meter, bytewise: true, max_output: None, seed: 0 };
-        let verdict = table(&watched, None, &options, &watched).unwrap();
+        let verdict = table(&watched, None, true, &options, &watched).unwrap();
         assert_eq!((verdict.keys, verdict.findings.is_empty()), (20_000, true));
 
         let events = watched.events.into_inner();

@@ -1,15 +1,18 @@
 //! The outcome of verifying a table.
 
 use super::finding::{Finding, Findings};
+use crate::audit::rates::measured::MeasuredRate;
 
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Verdict {
     /// The number of entries decoded, and of those whose key a filter denies.
     pub(crate) keys: u64,
     pub(crate) denied: u64,
-    /// The share of absent keys that pass; `None` if there is no filter to ask.
-    pub(crate) measured_fpr: Option<f64>,
+    /// The share of neighbours of stored keys that pass; `None` if there is no filter to ask.
+    pub(crate) measured_fpr: Option<MeasuredRate>,
     pub(crate) estimated_fpr: Option<f64>,
+    /// The file is no whole table, and not one of the database's.
+    pub(crate) is_not_live: bool,
     pub(crate) findings: Findings,
     pub(crate) notes: Vec<Note>,
 }
@@ -17,6 +20,8 @@ pub(crate) struct Verdict {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Status {
     Sound,
+    /// Not a whole table, and not one of the database's.
+    NotLive,
     Findings,
     /// Something could not be looked at, whatever else was found.
     Unreadable,
@@ -28,6 +33,8 @@ pub(crate) enum Note {
     /// The file is not a whole table, and the database does not use it.
     NotWhole(Finding),
     Obsolete,
+    /// The database does not use the table yet.
+    Unlisted,
     NoFilter,
     /// The filter's policies, none of which is known.
     UnknownPolicy(Vec<Vec<u8>>),
@@ -47,6 +54,7 @@ impl Status {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Sound => "sound",
+            Self::NotLive => "not-live",
             Self::Findings => "findings",
             Self::Unreadable => "unreadable",
         }
@@ -64,8 +72,9 @@ impl Verdict {
     pub(crate) fn status(&self) -> Status {
         match () {
             () if self.findings.hide_something() => Status::Unreadable,
-            () if self.findings.is_empty() => Status::Sound,
-            () => Status::Findings,
+            () if !self.findings.is_empty() => Status::Findings,
+            () if self.is_not_live => Status::NotLive,
+            () => Status::Sound,
         }
     }
 }
@@ -74,6 +83,7 @@ impl Verdict {
 #[derive(Default)]
 pub(crate) struct VerdictCounts {
     pub(crate) sound: u64,
+    pub(crate) not_live: u64,
     pub(crate) findings: u64,
     pub(crate) unreadable: u64,
     pub(crate) keys: u64,
@@ -84,6 +94,7 @@ impl VerdictCounts {
     pub(crate) fn add(&mut self, verdict: &Verdict) {
         match verdict.status() {
             Status::Sound => self.sound += 1,
+            Status::NotLive => self.not_live += 1,
             Status::Findings => self.findings += 1,
             Status::Unreadable => self.unreadable += 1,
         }
@@ -92,6 +103,6 @@ impl VerdictCounts {
     }
 
     pub(crate) fn all(&self) -> u64 {
-        self.sound + self.findings + self.unreadable
+        self.sound + self.not_live + self.findings + self.unreadable
     }
 }

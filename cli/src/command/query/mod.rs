@@ -13,6 +13,7 @@ use clap::Args;
 use filterblock::escape_path;
 use filterblock::table::ReadOptions;
 
+use super::in_use;
 use super::key_order::KeyOrder;
 use super::limits::Limits;
 use super::walk::{Visitor, folder_header, walk};
@@ -155,6 +156,7 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         may_match: false,
         sound: true,
         list_failed: false,
+        vanished: Vec::new(),
         lookup_blocks: None,
     };
     let result = walk(sources.after(&tables), sources.is_recursive(), &mut query, console);
@@ -181,6 +183,8 @@ struct Query {
     /// All tables were read soundly.
     sound: bool,
     list_failed: bool,
+    /// The files of the current folder that vanished.
+    vanished: Vec<PathBuf>,
     /// For each key, the number of data blocks that a lookup in the whole database reads at most;
     /// `None` if the order of its keys is not known.
     lookup_blocks: Option<Vec<u64>>,
@@ -191,6 +195,10 @@ impl Query {
     fn log(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()> {
         let file = match input::open_file(subject.path, true) {
             Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::Vanished => {
+                self.vanished.push(subject.path.to_owned());
+                return Ok(());
+            }
             Err(error) => return self.unreadable(subject, error, console),
         };
         let LogAnswers { answers, error } = query::logs::read(file, &self.keys);
@@ -261,6 +269,10 @@ impl Visitor for Query {
         }
         let file = match input::open_file(subject.path, listed) {
             Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::Vanished && record.is_some() => {
+                self.vanished.push(subject.path.to_owned());
+                return Ok(());
+            }
             Err(error) => return self.unreadable(subject, error, console),
         };
         let table = match query::table(file, &self.options, &self.keys, self.is_bytewise, record) {
@@ -317,7 +329,26 @@ impl Visitor for Query {
         Ok(())
     }
 
-    fn end_folder(&mut self, _: Subject<'_>, console: &mut Console) -> io::Result<()> {
+    fn end_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let vanished = std::mem::take(&mut self.vanished);
+        let files =
+            |folder: &Folder| folder.filled_logs().chain(folder.tables()).map(Path::to_owned).collect();
+        let lost = in_use::go_on(folder, files, vanished, |path, folder| {
+            let subject = Subject { path: &path, ..subject };
+            match folder.filled_logs().any(|log| log == path) {
+                true => self.log(subject, console)?,
+                false => self.table(subject, true, Some(folder), console)?,
+            }
+            Ok(std::mem::take(&mut self.vanished).is_empty())
+        })?;
+        for path in lost {
+            self.unreadable(Subject { path: &path, ..subject }, PathError::vanished(), console)?;
+        }
         let sums = self.lookup_blocks.take();
         for (key, blocks) in self.keys.given().iter().zip(sums.into_iter().flatten()) {
             self.results.lookup_blocks(key, blocks, console)?;

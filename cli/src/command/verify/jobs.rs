@@ -8,6 +8,7 @@ use std::{fs, io};
 
 use filterblock::Error;
 
+use crate::audit::lost_keys::LostKeys;
 use crate::audit::verify::finding::{Code, Finding};
 use crate::audit::verify::verdict::Verdict;
 use crate::io::folder::{self, Folder, Source};
@@ -20,6 +21,11 @@ use crate::render::renderer::Verified;
 pub(super) enum Job {
     Table(TableJob),
     Done(Done),
+    /// The tables of this folder have come.
+    EndFolder {
+        input: Arc<Path>,
+        folder: Arc<Folder>,
+    },
 }
 
 pub(super) struct TableJob {
@@ -126,6 +132,8 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         for path in folder.tables() {
             self.table(input, path.to_owned(), true, Some(Arc::clone(folder)));
         }
+        let (input, folder) = (Arc::clone(input), Arc::clone(folder));
+        self.pending.push_back(Job::EndFolder { input, folder });
     }
 
     /// Reports an input that turned out to hold nothing, once its paths have ended.
@@ -202,6 +210,6 @@ fn missing(input: &Arc<Path>, folder: &Folder) -> impl Iterator<Item = Job> {
     folder.missing().map(move |(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
         let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
-        done(input, &path, Verified::Table, finding)
+        done(input, &path, Verified::Table, finding.with_lost(LostKeys::of_table(table)))
     })
 }

@@ -3,19 +3,23 @@
 mod jobs;
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
 use super::in_order::{InOrder, MAX_JOBS};
+use super::in_use;
 use super::key_order::KeyOrder;
 use super::limits::Limits;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::verify::finding::Finding;
 use crate::audit::verify::verdict::{Status, Verdict, VerdictCounts};
 use crate::audit::verify::{self, Observer, VerifyOptions};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::input;
+use crate::io::folder::Folder;
+use crate::io::input::{self, PathError};
 use crate::io::paths::Paths;
 use crate::io::progress::TablesProgress;
 use crate::io::read_ahead::ReadAhead;
@@ -82,14 +86,14 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         max_output: arguments.limits.max_output(),
         seed: arguments.seed,
     };
-    let mut renderer = format.verify();
     let progress = TablesProgress::new(format == Format::Text);
-    let mut counts = VerdictCounts::default();
+    let mut verifier =
+        Verifier { renderer: format.verify(), counts: VerdictCounts::default(), vanished: Vec::new() };
     let recursive = arguments.paths.is_recursive();
     let mut jobs = Jobs::new(arguments.paths.iter(), recursive);
-    let mut show = |job| {
+    let mut show = |outcome| {
         progress.suspend(|| {
-            show(job, &mut *renderer, &mut counts, console)?;
+            verifier.show(outcome, &options, &progress, console)?;
             console.flush()
         })
     };
@@ -107,6 +111,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
+    let Verifier { mut renderer, counts, .. } = verifier;
     drop(progress);
     let result = result.and_then(|()| renderer.end(&counts, console));
     let status = match () {
@@ -119,27 +124,98 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     console.finish(result, status)
 }
 
-fn show(
-    done: Done,
-    renderer: &mut dyn VerifyRenderer,
-    counts: &mut VerdictCounts,
-    console: &mut Console,
-) -> io::Result<()> {
-    let Done { input, path, of, verdict } = done;
-    if of != Verified::Folder || verdict.status() != Status::Sound {
-        counts.add(&verdict);
-    }
-    let subject = Subject { path: &path, ..Subject::of(&input) };
-    renderer.verdict(subject, of, &verdict, console)
+struct Verifier {
+    renderer: Box<dyn VerifyRenderer>,
+    counts: VerdictCounts,
+    /// The live tables of the current folder that vanished.
+    vanished: Vec<PathBuf>,
 }
 
-fn work(job: Job, options: &VerifyOptions, progress: &TablesProgress) -> Done {
+impl Verifier {
+    fn show(
+        &mut self,
+        outcome: Outcome,
+        options: &VerifyOptions,
+        progress: &TablesProgress,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        match outcome {
+            Outcome::Done(done) => self.verdict(&done, console),
+            Outcome::Vanished { path, is_live } => {
+                // Others were removed as they should be.
+                self.vanished.extend(is_live.then_some(path));
+                Ok(())
+            }
+            Outcome::EndFolder { input, folder } => {
+                self.end_folder(&input, &folder, options, progress, console)
+            }
+        }
+    }
+
+    fn verdict(&mut self, done: &Done, console: &mut Console) -> io::Result<()> {
+        let Done { input, path, of, verdict } = done;
+        if *of != Verified::Folder || verdict.status() != Status::Sound {
+            self.counts.add(verdict);
+        }
+        let subject = Subject { path, ..Subject::of(input) };
+        self.renderer.verdict(subject, *of, verdict, console)
+    }
+
+    /// Checks the tables in the place of those that vanished.
+    fn end_folder(
+        &mut self,
+        input: &Arc<Path>,
+        folder: &Folder,
+        options: &VerifyOptions,
+        progress: &TablesProgress,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let vanished = std::mem::take(&mut self.vanished);
+        let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
+        let lost = in_use::go_on(folder, files, vanished, |path, folder| {
+            let (input, folder) = (Arc::clone(input), Some(Arc::clone(folder)));
+            let job = Job::Table(TableJob { input, path, listed: true, folder });
+            self.show(work(job, options, progress), options, progress, console)?;
+            Ok(std::mem::take(&mut self.vanished).is_empty())
+        })?;
+        for path in lost {
+            let finding = unreadable("a table that can be read", PathError::vanished());
+            let (input, verdict) = (Arc::clone(input), Verdict::of_finding(finding));
+            self.verdict(&Done { input, path, of: Verified::Table, verdict }, console)?;
+        }
+        Ok(())
+    }
+}
+
+/// The outcome of a job.
+enum Outcome {
+    Done(Done),
+    /// A table was listed, and gone when it was its turn.
+    Vanished {
+        path: PathBuf,
+        is_live: bool,
+    },
+    EndFolder {
+        input: Arc<Path>,
+        folder: Arc<Folder>,
+    },
+}
+
+fn work(job: Job, options: &VerifyOptions, progress: &TablesProgress) -> Outcome {
     match job {
         Job::Table(table) => {
             let verdict = verify(&table, options, progress);
-            Done { input: table.input, path: table.path, of: Verified::Table, verdict }
+            let record = table.folder.as_deref().and_then(|folder| folder.record(&table.path));
+            let record = record.filter(|_| table.listed);
+            match record.filter(|_| verdict.findings.kind() == Some(ErrorKind::Vanished)) {
+                Some(record) => Outcome::Vanished { is_live: record.live.is_some(), path: table.path },
+                None => {
+                    Outcome::Done(Done { input: table.input, path: table.path, of: Verified::Table, verdict })
+                }
+            }
         }
-        Job::Done(done) => done,
+        Job::Done(done) => Outcome::Done(done),
+        Job::EndFolder { input, folder } => Outcome::EndFolder { input, folder },
     }
 }
 
@@ -153,7 +229,7 @@ fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) ->
         }
     };
     let record = job.folder.as_deref().and_then(|folder| folder.record(path));
-    verify::table(&source, record.as_ref(), options, &Watch { source: &source, progress })
+    verify::table(&source, record.as_ref(), job.listed, options, &Watch { source: &source, progress })
         .unwrap_or_else(|error| Verdict::of_finding(Finding::of(&error)))
 }
 

@@ -7,6 +7,8 @@ use serde::{Serialize, Serializer};
 
 use super::frame::Frame;
 use super::line::write_line;
+use super::lost_keys::JsonLostKeys;
+use super::rate::JsonRate;
 use super::strings::{json_name, json_text};
 use super::{folder, totals, unreadable};
 use crate::audit::inspect::report::{FilterReport, TableReport, origin_name};
@@ -98,6 +100,7 @@ struct JsonTable<'a> {
     level: Option<u8>,
     live: Option<bool>,
     recorded_size: Option<u64>,
+    lost: Option<JsonLostKeys>,
     filter_error: Option<&'a str>,
     filter: Option<JsonFilterBlock<'a>>,
     /// The cost of a filter, if there is none.
@@ -132,6 +135,8 @@ struct JsonFilterBlock<'a> {
     bits_set: u64,
     probes: Option<u32>,
     estimated_fpr: Option<f64>,
+    random_fpr: Option<JsonRate>,
+    neighbour_fpr: Option<JsonRate>,
     malformed: Option<&'a str>,
     unsound: Option<&'a str>,
     /// Each filter, if they were asked for.
@@ -179,7 +184,11 @@ impl<'a> JsonTable<'a> {
         let live = report.record.and_then(|record| record.live);
         Self {
             frame: Frame::new(object, subject, report.error_kind()),
-            status: if report.error.is_some() { "error" } else { "ok" },
+            status: match report.error {
+                Some(_) if report.is_not_live => "not-live",
+                Some(_) => "error",
+                None => "ok",
+            },
             error: report.error.as_deref(),
             file_size: report.file_size,
             data_blocks: stats.map(|stats| stats.blocks.offsets.len()),
@@ -193,6 +202,7 @@ impl<'a> JsonTable<'a> {
             level: live.map(|live| live.level),
             live: report.record.map(|record| record.live.is_some()),
             recorded_size: live.map(|live| live.size),
+            lost: report.lost().as_ref().map(JsonLostKeys::from),
             filter_error: report.filter_error(),
             filter: report.filter.as_ref().map(|filter| JsonFilterBlock::new(filter, report, list_filters)),
             filter_cost: stats.and_then(TableStats::filter_cost).map(JsonFilterCost::from),
@@ -218,6 +228,8 @@ impl<'a> JsonFilterBlock<'a> {
             bits_set: summary.bits_set,
             probes: summary.probes,
             estimated_fpr: filter.rate,
+            random_fpr: filter.random_rate.map(JsonRate::from),
+            neighbour_fpr: filter.neighbour_rate.map(JsonRate::from),
             malformed: filter.malformed.as_deref(),
             unsound: filter.unsound.as_deref(),
             list: list_filters.then_some(FilterList { filters: &filter.stats, table: report.stats.as_ref() }),

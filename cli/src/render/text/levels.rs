@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use super::columns::{Cell, Column, Layout};
 use crate::audit::inspect::totals::{FolderTotals, KeySum, LevelName, LevelTotals};
 use crate::io::console::{Console, Tone};
-use crate::render::numbers::{count, or_dash, percent, ratio, size};
+use crate::render::numbers::{count, measured, or_dash, percent, ratio, size};
 
 pub(super) const KEYS_NOTE: &str =
     "~ keys: estimated from some data blocks of each table; +-: how far they may be off";
@@ -45,7 +45,7 @@ pub(super) fn write(totals: &FolderTotals, console: &mut Console) -> io::Result<
         Column::right("+-", 7, 5),
         Column::right("of all", 7, 0),
         Column::right("filter size", 11, 3),
-        Column::right("rate", 7, 0),
+        Column::right("rate", 8, 0),
     ];
     let layout = Layout::new(columns, console.width());
     layout.write_titles(console)?;
@@ -68,6 +68,6 @@ fn cells(name: LevelName, level: &LevelTotals, keys: u64) -> Vec<Cell> {
         key_error(&level.keys).into(),
         or_dash(level.keys.keys.map(|of| percent(ratio(of, keys)))).into(),
         size(level.filter_size).into(),
-        or_dash(level.rate().map(percent)).into(),
+        or_dash(level.rates().random().map(measured)).into(),
     ]
 }

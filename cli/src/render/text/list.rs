@@ -14,7 +14,7 @@ use crate::audit::stats::filters::Summary;
 use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
 use crate::render::compression::compression_names;
-use crate::render::numbers::{count, counted, or_dash, percent, ratio, size};
+use crate::render::numbers::{count, counted, measured, or_dash, percent, ratio, size};
 
 /// The width to fit lines into where there is no terminal.
 const WIDTH: usize = 100;
@@ -157,6 +157,7 @@ pub(crate) fn write_totals(
     for (number, what) in [
         (totals.unfiltered, "without a filter that can be read"),
         (totals.damaged, "damaged"),
+        (totals.not_live, "unfinished and not live"),
         (totals.unreadable, "unreadable"),
     ] {
         if number > 0 {
@@ -168,7 +169,7 @@ pub(crate) fn write_totals(
     let Some(listing) = listing else {
         let size = size(totals.file_size);
         let blocks = counted(totals.data_blocks, "data block");
-        let rate = or_dash(totals.rate().map(percent));
+        let rate = or_dash(totals.rates().random().map(measured));
         return writeln!(
             console,
             "{tables}{remarks}: {size}, {blocks}, {}, false positives {rate}",
@@ -186,7 +187,7 @@ pub(crate) fn write_totals(
     cells.extend([key_sum(&totals.keys).into(), key_error(&totals.keys).into()]);
     cells.extend([size(totals.filter_size).into(), bits_per_key(summary, totals.filtered_keys.keys).into()]);
     cells.extend(numbers(summary, None));
-    cells.push(or_dash(totals.rate().map(percent)).into());
+    cells.push(or_dash(totals.rates().random().map(measured)).into());
     listing.layout.write(console, cells)?;
     if remarks.is_empty() { Ok(()) } else { writeln!(console, "{}", remarks.trim()) }
 }
@@ -226,11 +227,11 @@ fn table_cells(stats: &TableStats) -> Vec<Cell> {
 fn filter_cells(filter: &FilterReport, keys: Option<u64>) -> Vec<Cell> {
     let mut cells = vec![size(filter.size).into(), bits_per_key(&filter.summary, keys).into()];
     cells.extend(numbers(&filter.summary, Some(filter.stats.reader().base_lg())));
-    let tone = match filter.rate {
-        Some(rate) if rate > 0.1 => Tone::Bad,
+    let tone = match filter.random_rate {
+        Some(measured) if measured.low > 0.1 => Tone::Bad,
         _ => Tone::Plain,
     };
-    cells.push(Cell::toned(or_dash(filter.rate.map(percent)), tone));
+    cells.push(Cell::toned(or_dash(filter.random_rate.map(measured)), tone));
     cells
 }
 

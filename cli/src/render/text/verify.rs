@@ -7,7 +7,7 @@ use filterblock::escape_path;
 use crate::audit::verify::verdict::{Status, Verdict, VerdictCounts};
 use crate::io::console::{Console, Tone};
 use crate::render::notes::note_text;
-use crate::render::numbers::{count, counted, percent};
+use crate::render::numbers::{count, counted, measured, percent};
 use crate::render::renderer::{Verified, VerifyRenderer};
 use crate::render::subject::Subject;
 
@@ -26,15 +26,19 @@ impl VerifyRenderer for TextVerify {
         if of == Verified::Folder && status == Status::Sound {
             return Ok(());
         }
-        let tone = if status == Status::Sound { Tone::Good } else { Tone::Bad };
+        let tone = match status {
+            Status::Sound => Tone::Good,
+            Status::NotLive => Tone::Dim,
+            Status::Findings | Status::Unreadable => Tone::Bad,
+        };
         let name = console.tone(tone, status.name());
         write!(console, "{}: {name}", escape_path(subject.path))?;
         if verdict.keys > 0 || status == Status::Sound {
             write!(console, ", {}, {} denied", counted(verdict.keys, "key"), count(verdict.denied))?;
         }
-        if let (Some(measured), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
-            let (measured, estimated) = (percent(measured), percent(estimated));
-            write!(console, ", false positives {measured} measured, {estimated} estimated")?;
+        if let (Some(found), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
+            let (found, estimated) = (measured(found), percent(estimated));
+            write!(console, ", false positives {found} measured, {estimated} estimated")?;
         }
         writeln!(console)?;
         for finding in verdict.findings.to_list() {
@@ -54,7 +58,11 @@ impl VerifyRenderer for TextVerify {
             return Ok(());
         }
         let mut parts = vec![format!("{} sound", count(counts.sound))];
-        for (number, what) in [(counts.findings, "with findings"), (counts.unreadable, "unreadable")] {
+        for (number, what) in [
+            (counts.not_live, "not live"),
+            (counts.findings, "with findings"),
+            (counts.unreadable, "unreadable"),
+        ] {
             if number > 0 {
                 parts.push(format!("{} {what}", count(number)));
             }
