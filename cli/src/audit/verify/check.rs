@@ -243,7 +243,8 @@ impl<R: ReadAt> OpenTable<'_, R> {
 /// there, and that its keys lie apart from those of the other tables on its level.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
     let Some(live) = record.live else {
-        verdict.notes.push(if record.is_unlisted { Note::Unlisted } else { Note::Obsolete });
+        let is_new = record.is_unlisted && verdict.is_not_live;
+        verdict.notes.push(if is_new { Note::Unlisted } else { Note::Obsolete });
         return;
     };
     if let Some(before) = record.overlapped {
