@@ -19,6 +19,7 @@ use clap::{ColorChoice, Parser as _};
 use filterblock::Error;
 use filterblock::table::{Meter, ReadAt, Table};
 
+use audit::rates::effort::Effort;
 use audit::reading::read_options;
 use command::Arguments;
 use exit::EXIT_ERROR;
@@ -80,5 +81,5 @@ pub fn run_metered(
 #[doc(hidden)]
 pub fn survey(source: impl ReadAt) -> Result<(), Error> {
     let table = Table::open(source, &read_options())?;
-    audit::inspect::opened(&table).map(drop)
+    audit::inspect::opened(&table, Effort::for_each_of(1)).map(drop)
 }

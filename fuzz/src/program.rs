@@ -45,7 +45,7 @@ pub(crate) struct Most {
 }
 
 /// Limit on the size of a block.
-pub(crate) const BLOCK: u64 = 8 << 20;
+pub(crate) const BLOCK: u64 = 256 << 20;
 /// Smallest size of a block in a file: its trailer.
 const TRAILER: u64 = 5;
 

@@ -10,6 +10,7 @@ mod dialects;
 mod encode;
 #[path = "../common/interpreted.rs"]
 mod interpreted;
+mod large_values;
 mod memory;
 mod parts;
 mod reader;

@@ -238,7 +238,8 @@ fn a_block_over_the_limit_is_refused_before_it_is_allocated() {
     let metaindex = crafted.entries(&[] as &[(&str, &str)]);
     let index = crafted.entries(&[("z", handle(data))]);
     let file = crafted.footer(metaindex, index);
-    let table = Table::open(file, &ReadOptions::default().filter_policy(BloomFilterPolicy::new(10))).unwrap();
+    let options = ReadOptions::default().filter_policy(BloomFilterPolicy::new(10)).max_block_size(8 << 20);
+    let table = Table::open(file, &options).unwrap();
     let (bytes, result) = peak(|| table.get(b"a"));
     assert!(matches!(result, Err(Error::Limit { limit: 0x80_0000, found: 0x400_0000, .. })));
     assert!(bytes < 1000, "{bytes}");
@@ -255,7 +256,8 @@ fn decoders_keep_to_the_bound_on_memory() {
             let mut crafted = Crafted::default();
             let data = crafted.block_of_type(&encode(codec, &entry_block(&[("a", vec![0; len - 20])])), id);
             let file = crafted.finish(&[(b"a", data)], &[]);
-            let table = Table::open(file.clone(), &ReadOptions::default()).unwrap();
+            let options = ReadOptions::default().max_block_size(8 << 20);
+            let table = Table::open(file.clone(), &options).unwrap();
             let (bytes, value) = peak(|| table.get(b"a"));
             assert!(bytes <= bound(&file, 8 << 20), "{bytes} for {len} of {codec:?}");
             assert_eq!(value.is_ok(), len <= most, "{len} of {codec:?}");
@@ -372,7 +374,8 @@ fn keys_that_are_put_together_keep_to_the_bound() {
             let metaindex = crafted.entries::<&[u8], &[u8]>(&[]);
             let file = crafted.footer(metaindex, index);
             let (bytes, failed) = peak(|| {
-                let table = Table::open(&file[..], &ReadOptions::default()).unwrap();
+                let options = ReadOptions::default().max_block_size(LIMIT);
+                let table = Table::open(&file[..], &options).unwrap();
                 let mut cursor = table.cursor();
                 let mut result = cursor.next();
                 while let Ok(true) = result {
@@ -422,7 +425,7 @@ fn long_names_in_the_metaindex_keep_to_the_bound() {
         let file = crafted.footer(metaindex, index);
         let what = format!("{} {how}", String::from_utf8_lossy(start));
         let (bytes, shown) = peak(|| {
-            let table = Table::open(&file[..], &ReadOptions::default()).unwrap();
+            let table = Table::open(&file[..], &ReadOptions::default().max_block_size(LIMIT)).unwrap();
             assert_eq!(table.get(b"key").unwrap().unwrap(), "value");
             assert!(table.filter().is_none() && table.may_contain(b"a").unwrap());
             table.filter_error().map(ToString::to_string).unwrap_or_default()

@@ -14,6 +14,7 @@ use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
 use super::inspect;
 use super::query::{self, keys::SoughtKeys};
+use super::rates::effort::Effort;
 use super::reading::read_options;
 use super::verify::{self, VerifyOptions};
 
@@ -135,7 +136,7 @@ fn an_inspection_resumed_at_each_missing_range_finds_what_the_whole_file_holds()
     for (path, file) in tables() {
         for file in variants(&file) {
             most = most.max(check(&path, &file, |source, options| {
-                let report = inspect::table(source, options)?;
+                let report = inspect::table(source, options, Effort { random_keys: 2048, neighbours: 16 })?;
                 let filters: Vec<_> = report.filter.iter().flat_map(|filter| filter.stats.iter()).collect();
                 Ok((format!("{report:?}"), filters))
             }));

@@ -7,9 +7,11 @@
 pub(crate) mod error_kind;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
+pub(crate) mod lost_keys;
 #[cfg(test)]
 mod missing_ranges;
 pub(crate) mod query;
+pub(crate) mod rates;
 pub(crate) mod reading;
 pub(crate) mod record;
 pub(crate) mod scan;

@@ -9,6 +9,16 @@ pub(crate) fn read_options() -> ReadOptions {
     ReadOptions::default().filter_policies(default_read_policies())
 }
 
+/// The limit on bytes to decode of a file if none is given: a multiple of the file's size, and a
+/// minimum, which is that on one block.
+const MAX_EXPANSION: u64 = 100;
+const MIN_DECODED: u64 = 256 << 20;
+
+/// The limit on bytes to decode of a file of this size. `given`: the user's.
+pub(crate) fn decode_limit(given: Option<u64>, file_size: u64) -> u64 {
+    given.unwrap_or_else(|| file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED))
+}
+
 /// The reason why filters of a known policy are not used. Filters of an unknown one are no trouble:
 /// the names in the metaindex tell of them.
 pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {

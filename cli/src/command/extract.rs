@@ -7,7 +7,8 @@ use clap::Args;
 use filterblock::escape;
 use filterblock::table::Table;
 
-use crate::audit::reading::{filter_trouble, read_options};
+use super::limits::Limits;
+use crate::audit::reading::filter_trouble;
 use crate::audit::stats::metaindex::Metaindex;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
@@ -29,6 +30,8 @@ pub(crate) struct Arguments {
     /// Write to this file instead, which appears whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 const EXAMPLES: &str = "\
@@ -53,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
-    let table = match Table::open(file, &read_options().meter(console.meter())) {
+    let table = match Table::open(file, &arguments.limits.read_options().meter(console.meter())) {
         Ok(table) => table,
         Err(error) => {
             console.message_about(path, error);

@@ -7,6 +7,7 @@ mod in_order;
 mod in_use;
 mod inspect;
 mod key_order;
+mod limits;
 mod query;
 mod scan;
 mod shell;

@@ -8,8 +8,8 @@ use filterblock::database::FileKind;
 use filterblock::table::ReadOptions;
 
 use super::key_order::KeyOrder;
+use super::limits::Limits;
 use super::query::keys::decode_argument;
-use crate::audit::reading::read_options;
 use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
 use crate::audit::scan::range::KeyRange;
@@ -71,6 +71,8 @@ pub(crate) struct Arguments {
     /// Keys and values are in hexadecimal, also those given
     #[arg(long)]
     hex: bool,
+    #[command(flatten)]
+    limits: Limits,
     /// The order of the keys of a database without a sound MANIFEST
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
@@ -123,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut scan = Scan {
         arguments,
         range,
-        options: read_options().meter(console.meter()),
+        options: arguments.limits.read_options().meter(console.meter()),
         renderer: Format::new(arguments.json).scan(parts),
         left: arguments.limit.unwrap_or(u64::MAX),
         status: 0,

@@ -26,15 +26,16 @@ impl Format {
     }
 
     /// `list_filters`: each filter of a table is shown. `is_single`: the table is the only one.
-    /// `paths`: those given as arguments.
+    /// `is_wide`: listings have all columns. `paths`: those given as arguments.
     pub(crate) fn inspect(
         self,
         list_filters: bool,
         is_single: bool,
+        is_wide: bool,
         paths: &[PathBuf],
     ) -> Box<dyn InspectRenderer> {
         match self {
-            Self::Text => Box::new(TextInspect::new(list_filters, is_single, paths)),
+            Self::Text => Box::new(TextInspect::new(list_filters, is_single, is_wide, paths)),
             Self::Json => Box::new(JsonInspect { list_filters }),
         }
     }

@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use crate::audit::rates::measured::MeasuredRate;
+
 /// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the
 /// point.
 pub(crate) fn size(bytes: u64) -> String {
@@ -56,6 +58,42 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// A measured rate in percent, with as many digits as its interval allows: the last one is worth no
+/// less than a tenth of the distance to the interval's farther end.
+pub(crate) fn measured(measured: MeasuredRate) -> String {
+    let MeasuredRate { rate, low, high, .. } = measured;
+    if rate <= 0.0 {
+        return format!("<{}", bound(high, f64::ceil));
+    }
+    if rate >= 1.0 {
+        return format!(">{}", bound(low, f64::floor));
+    }
+    let decimals = decimals((rate - low).max(high - rate));
+    format!("{:.decimals$} %", rate * 100.0)
+}
+
+/// The interval of a measured rate in percent.
+pub(crate) fn interval(measured: MeasuredRate) -> String {
+    let MeasuredRate { rate, low, high, .. } = measured;
+    let decimals = decimals((rate - low).max(high - rate));
+    format!("{:.decimals$} to {:.decimals$} %", low * 100.0, high * 100.0)
+}
+
+/// A bound in percent, of one digit that differs from 0 or from 100.
+fn bound(share: f64, round: fn(f64) -> f64) -> String {
+    let unit = 10_f64.powi(decimals(share.min(1.0 - share)) as i32 + 2);
+    let rounded = round(share * unit) / unit;
+    let decimals = decimals(rounded.min(1.0 - rounded));
+    format!("{:.decimals$} %", rounded * 100.0)
+}
+
+/// The number of decimals with which a percentage of `share` has one digit.
+fn decimals(share: f64) -> usize {
+    /// Beyond this, no rate is known.
+    const MOST: f64 = 9.0;
+    (-(share * 100.0).log10().floor()).clamp(0.0, MOST) as usize
+}
+
 /// `numerator / denominator`; not a number if both are 0.
 pub(crate) fn ratio(numerator: u64, denominator: u64) -> f64 {
     numerator as f64 / denominator as f64
@@ -99,6 +137,25 @@ mod tests {
         );
         let entries = [0, 1, 2, 1_234_567].map(|number| counted_as(number, "entry", "entries"));
         assert_eq!(entries, ["0 entries", "1 entry", "2 entries", "1,234,567 entries"]);
+    }
+
+    #[test]
+    fn measured_rates_have_the_digits_that_are_known() {
+        for (passed, asked, text, between) in [
+            (0, 400_000, "<0.001 %", "0.0000 to 0.0010 %"),
+            (0, 40_000, "<0.01 %", "0.000 to 0.010 %"),
+            (0, 100, "<4 %", "0 to 4 %"),
+            (3, 400_000, "0.001 %", "0.000 to 0.002 %"),
+            (40, 400_000, "0.010 %", "0.007 to 0.014 %"),
+            (200, 17_000, "1.2 %", "1.0 to 1.3 %"),
+            (200, 40_000, "0.50 %", "0.44 to 0.57 %"),
+            (700, 1000, "70 %", "67 to 73 %"),
+            (2048, 2048, ">99.8 %", "99.8 to 100.0 %"),
+            (20, 20, ">83 %", "84 to 100 %"),
+        ] {
+            let rate = MeasuredRate::of(passed, asked).unwrap();
+            assert_eq!((&*measured(rate), &*interval(rate)), (text, between), "{passed} of {asked}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::Hostile;
 use crate::encode::encode;
 use crate::support::{Crafted, Entry, Place, entry_block, handle, varint};
 
-/// The program refuses blocks of more than 8 MiB.
+/// The longest blocks: more would take minutes.
 const MOST_OF_INDEX: usize = 7 << 20;
 const MOST_OF_BLOCK: usize = 4 << 20;
 

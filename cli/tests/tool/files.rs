@@ -76,7 +76,9 @@ fn text_is_shown_as_text() {
     let query = run(&args!["query", path, "schlüssel\"\\"]).expect(1).quiet().out;
     assert_eq!(query, format!("{shown}: \"schlüssel\\\"\\\\\": not there\n"));
     let listed = run(&args!["inspect", folder.path()]).expect(0).quiet().out;
-    assert!(listed.contains(&format!("\n{name}  ")), "{listed}");
+    assert!(listed.contains(&format!("\n{name}\n  ")), "{listed}");
+    let wide = run(&args!["inspect", "--wide", folder.path()]).expect(0).quiet().out;
+    assert!(wide.contains(&format!("\n{name}  ")), "{wide}");
     let missing = run(&args!["inspect", path.with_extension("ä")]).expect(2).err;
     assert!(missing.starts_with(&format!("filterblock: {}: ", shown.replace(".ldb", ".ä"))), "{missing}");
 }

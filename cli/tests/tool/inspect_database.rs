@@ -51,7 +51,8 @@ fn a_table_of_another_size_and_one_that_is_missing() {
     fs::copy(copy.path().join("000009.ldb"), &path).unwrap();
     let run_size = run(&args!["inspect", copy.path()]).expect(1);
     assert!(run_size.out.contains("as the MANIFEST has it, found "), "{run_size:?}");
-    assert!(run_size.out.contains("000007.ldb         1     4.9 KiB     6.4 KiB"), "{run_size:?}");
+    let wide = run(&args!["inspect", "--wide", copy.path()]).expect(1).out;
+    assert!(wide.contains("000007.ldb         1     4.9 KiB     6.4 KiB"), "{wide}");
     fs::remove_file(&path).unwrap();
     let run_missing = run(&args!["inspect", "--json", copy.path()]).expect(1);
     assert!(run_missing.err.contains("000007.ldb: expected a table of "), "{run_missing:?}");
@@ -88,15 +89,21 @@ fn totals_by_level_weigh_tables_by_their_keys() {
     fs::copy(database("unfiltered").join("000005.ldb"), copy.path().join("000099.ldb")).unwrap();
     let out = run(&args!["inspect", copy.path()]).expect(0).out;
     let listed = out.lines().find(|line| line.starts_with("000099.ldb")).unwrap();
-    assert!(listed.starts_with("000099.ldb  obsolete     9.9 KiB           -"), "{out}");
+    assert!(listed.starts_with("000099.ldb  obsolete     9.9 KiB          200  "), "{out}");
     let obsolete = out.lines().find(|line| line.starts_with("obsolete")).unwrap();
     assert_eq!(
         obsolete.split_whitespace().collect::<Vec<_>>(),
         ["obsolete", "1", "1", "9.9", "KiB", "200", "19.8", "%", "0", "B", "-"]
     );
     // The listing's mean: by keys, and only of tables with filters.
-    let [keys, rates] = [[146.0, 215.0, 450.0], [0.52, 0.50, 0.84]];
-    let mean: f64 = keys.iter().zip(rates).map(|(keys, rate)| keys * rate).sum::<f64>() / 811.0;
+    let rate = |name: &str| {
+        let path = database("levels").join(name);
+        run(&args!["inspect", "--json", path]).expect(0).one()["filter"]["random_fpr"]["rate"]
+            .as_f64()
+            .unwrap()
+    };
+    let keys = [("000009.ldb", 146.0), ("000007.ldb", 215.0), ("000005.ldb", 450.0)];
+    let mean = keys.iter().map(|(name, keys)| keys * rate(name)).sum::<f64>() / 811.0 * 100.0;
     let totals = out.lines().find(|line| line.starts_with("4 tables")).unwrap();
     assert!(totals.ends_with(&format!("{mean:.2} %")), "{mean} {totals}");
 }

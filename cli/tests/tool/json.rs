@@ -124,6 +124,36 @@ impl Known {
         [rate(&self.filters[0]), rate(&self.filters[1])]
     }
 
+    /// The share of random keys that pass. Of a hash, the positions in 64 bits depend on twelve bits:
+    /// the lowest six of it, and those of it turned right by 17.
+    fn random_rate(&self) -> f64 {
+        let passes = |filter: &[u8], start: u32, delta: u32| {
+            let positions = (0..6).map(|probe| (start + probe * delta) % 64);
+            positions.into_iter().all(|at| filter[at as usize / 8] & (1 << (at % 8)) != 0)
+        };
+        let pairs = (0..64).flat_map(|start| (0..64).map(move |delta| (start, delta)));
+        let rate =
+            |filter: &Vec<u8>| pairs.clone().filter(|&(h, d)| passes(filter, h, d)).count() as f64 / 4096.0;
+        self.filters.iter().map(rate).sum::<f64>() / 2.0
+    }
+
+    /// Takes over into `expected` what was measured in `found`, and looks at it: random keys pass as
+    /// often as they do. The interval of 95 % may miss the rate, but not by as much as it is wide.
+    fn measured(&self, found: &Value, mut expected: Value) -> Value {
+        for kind in ["random_fpr", "neighbour_fpr"] {
+            let measured = &found["filter"][kind];
+            if !measured.is_null() {
+                rates(measured);
+                expected["filter"][kind] = measured.clone();
+            }
+        }
+        let [rate, low, high] = rates(&found["filter"]["random_fpr"]);
+        let exact = self.random_rate();
+        assert!((rate - exact).abs() < high - low, "{low} {exact} {high}");
+        assert!(exact == 0.0 || high < 1.35 * low, "{low} {exact} {high}");
+        expected
+    }
+
     /// What `inspect` says of the filters.
     fn filter_report(&self) -> Value {
         let [first, second] = self.rates();
@@ -131,10 +161,14 @@ impl Known {
             "policy": POLICY, "policy_assumed": false,
             "offset": self.filter_block.0, "size": 2 * 9 + 4 * 4 + 5, "base_lg": 11,
             "filters": 4, "empty_filters": 2, "offset_array_bytes": 16, "empty_filter_bytes": 8,
-            // One filter for all takes 4 bytes and 1, these take 16 and 2.
-            "larger_ranges": {"base_lg": 13, "saves": 13},
+            // One filter for all three keys takes 9 bytes and 4 in the offset array, these take 18 and 16.
+            "larger_ranges": {
+                "base_lg": 13, "saves": 21,
+                "estimated_fpr": filterblock::expected_false_positive_rate(64, 6, 3),
+            },
             "bits": 128, "bits_set": bits_set(&self.filters[0]) + bits_set(&self.filters[1]), "probes": 6,
-            "estimated_fpr": (first + second) / 2.0, "malformed": null, "unsound": null,
+            "estimated_fpr": (first + second) / 2.0, "random_fpr": null, "neighbour_fpr": null,
+            "malformed": null, "unsound": null,
         })
     }
 
@@ -151,10 +185,20 @@ impl Known {
                 "metaindex": ["filter.leveldb.BuiltinBloomFilter2", "other"],
                 "key_format": "user", "origin": null, "dialect": null,
                 "comparator": null, "level": null, "live": null, "recorded_size": null,
-                "filter_error": null, "filter": self.filter_report(), "filter_cost": null,
+                "lost": null, "filter_error": null, "filter": self.filter_report(), "filter_cost": null,
             }),
         )
     }
+}
+
+/// Rate, lower and upper end of a measured rate, whose form is checked.
+fn rates(measured: &Value) -> [f64; 3] {
+    let fields: Vec<_> = measured.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(fields, ["asked", "high", "low", "rate"]);
+    let [rate, low, high] = ["rate", "low", "high"].map(|field| measured[field].as_f64().unwrap());
+    assert!(0.0 <= low && low <= rate && rate <= high && high <= 1.0, "{measured}");
+    assert!(low < high && measured["asked"].as_u64().unwrap() > 0, "{measured}");
+    [rate, low, high]
 }
 
 /// What `inspect` says where nothing could be found out.
@@ -167,7 +211,7 @@ fn unknown(path: &Path, error: &str) -> Value {
         json!({ "status": "error", "error": error, "file_size": null, "data_blocks": null, "keys": null,
             "compression": [], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
             "comparator": null, "level": null, "live": null, "recorded_size": null,
-            "filter_error": null, "filter": null, "filter_cost": null,
+            "lost": null, "filter_error": null, "filter": null, "filter_cost": null,
         }),
     )
 }
@@ -208,19 +252,25 @@ impl Folder {
         self.folder.path().join(name)
     }
 
-    /// What `inspect` says of all tables together: of two with the same contents.
-    fn totals(&self) -> Value {
+    /// What `inspect` says of all tables together: of two with the same contents, of which
+    /// `measured` is the rate.
+    fn totals(&self, measured: &Value) -> Value {
+        // Two independent measurements: each end of the interval is nearer by the root of 2.
+        let [random, low, high] = rates(measured);
+        let nearer = |end: f64| random + (end - random) / 2_f64.sqrt();
+        let asked = 2 * measured["asked"].as_u64().unwrap();
+        let both = json!({"rate": random, "low": nearer(low), "high": nearer(high), "asked": asked});
         let (known, size) = (&self.known, self.known.contents.len());
         let set = 2 * known.filters.iter().map(|filter| bits_set(filter)).sum::<u32>();
         let rate = known.rates().iter().sum::<f64>() / 2.0;
         let level = |level: Option<u8>| {
             json!({"level": level, "tables": 1, "unfiltered": 0, "file_size": size, "keys": 3, "keys_exact": true,
-                "filter_size": 39, "estimated_fpr": rate})
+                "filter_size": 39, "estimated_fpr": rate, "random_fpr": measured})
         };
         let rest = json!({
             "tables": 2, "missing": 1, "damaged": 1, "not_live": 0, "unreadable": 0, "unfiltered": 0, "file_size": 2 * size,
             "data_blocks": 4, "filter_size": 78, "filters": 8, "empty_filters": 4, "bits": 256, "bits_set": set,
-            "estimated_fpr": rate, "levels": [level(Some(3)), level(None)],
+            "estimated_fpr": rate, "random_fpr": both, "levels": [level(Some(3)), level(None)],
         });
         framed("totals", self.folder.path(), self.folder.path(), None, rest)
     }
@@ -231,7 +281,10 @@ fn inspect_of_a_table() {
     let folder = folder();
     let known = Known::new(b"");
     let path = file(&folder, "known.ldb", &known.contents);
-    same(&one(0, &args!["inspect", "--json", path]), &known.report(&path));
+    let found = one(0, &args!["inspect", "--json", path]);
+    let expected = known.measured(&found, known.report(&path));
+    same(&found, &expected);
+    assert!(!found["filter"]["neighbour_fpr"].is_null());
 
     let [first, second] = known.rates();
     let empty = |index: u64| {
@@ -240,7 +293,7 @@ fn inspect_of_a_table() {
             "bytes": 0, "bits": 0, "bits_set": 0, "probes": null, "estimated_fpr": 0.0, "state": "empty",
         })
     };
-    let mut expected = known.report(&path);
+    let mut expected = expected;
     expected["filter"]["list"] = json!([
         {"index": 0, "first_offset": 0, "last_offset": 2047, "data_blocks": [known.first.0], "bytes": 9,
          "bits": 64, "bits_set": bits_set(&known.filters[0]), "probes": 6, "estimated_fpr": first, "state": "ok"},
@@ -271,8 +324,9 @@ fn inspect_of_a_database() {
     (expected["input"], expected["error_kind"]) = (json!(text(input)), json!("missing"));
     (expected["comparator"], expected["level"]) = (json!(order), json!(2));
     (expected["live"], expected["recorded_size"]) = (json!(true), json!(MISSING));
+    expected["lost"] = json!({"from": "apple", "after": null, "up_to": "peach"});
     same(&reports[1], &expected);
-    same(&reports[4], &database.totals());
+    same(&reports[4], &database.totals(&reports[2]["filter"]["random_fpr"]));
     for (report, (name, level, live, recorded)) in reports[2..].iter().zip([
         ("000005.ldb", json!(3), true, json!(RECORDED)),
         ("000009.ldb", Value::Null, false, Value::Null),
@@ -288,6 +342,7 @@ fn inspect_of_a_database() {
         if live {
             expected["error_kind"] = json!("damaged");
         }
+        let expected = database.known.measured(report, expected);
         let mut of_folder = expected.clone();
         of_folder["input"] = json!(text(input));
         same(report, &of_folder);
@@ -333,7 +388,7 @@ fn inspect_of_a_table_without_filters() {
             "keys": {"count": 3, "low": 3, "high": 3, "exact": true},
             "compression": ["none"], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
             "comparator": null, "level": null, "live": null, "recorded_size": null,
-            "filter_error": null, "filter": null,
+            "lost": null, "filter_error": null, "filter": null,
             // 64 bits at least, k, one offset, where the offsets begin, and base_lg.
             "filter_cost": {"bits_per_key": 10, "keys": 3, "keys_exact": true, "size": 8 + 1 + 4 + 4 + 1},
         }),
@@ -341,8 +396,8 @@ fn inspect_of_a_table_without_filters() {
     same(&one(0, &args!["inspect", "--json", path]), &expected);
 }
 
-/// Of eight filters, ranges twice as large save 20 of the 35 bytes that one would, those four times
-/// as large 30.
+/// Of eight filters, ranges twice as large save 52 of the 89 bytes that one would, those four times
+/// as large 78.
 #[test]
 fn inspect_names_the_least_range_that_saves_nine_tenths() {
     let mut crafted = Crafted::default();
@@ -363,7 +418,11 @@ fn inspect_names_the_least_range_that_saves_nine_tenths() {
     let folder = folder();
     let path = file(&folder, "eight.ldb", crafted.finish(&index, &[(FILTER, filter_block)]));
     let filter = &one(0, &args!["inspect", "--json", path])["filter"];
-    assert_eq!(filter["larger_ranges"], json!({"base_lg": 14, "saves": 35}), "{filter}");
+    assert_eq!(
+        filter["larger_ranges"],
+        json!({"base_lg": 14, "saves": 89, "estimated_fpr": filterblock::expected_false_positive_rate(80, 6, 8)}),
+        "{filter}"
+    );
 }
 
 #[test]
@@ -383,7 +442,10 @@ fn inspect_of_a_bare_filter_block() {
         let mut arguments = args!["inspect", "--json", "--block", path].to_vec();
         arguments.extend(policy.iter().map(Into::into));
         expected["filter"]["policy_assumed"] = json!(is_assumed);
-        same(&one(0, &arguments), &expected);
+        let found = one(0, &arguments);
+        expected = known.measured(&found, expected);
+        assert!(found["filter"]["neighbour_fpr"].is_null());
+        same(&found, &expected);
     }
     expected["filter"]["policy"] = json!("leveldb.BuiltinBloomFilter");
     let arguments = args!["inspect", "--json", "--block", path, "--policy", "leveldb.BuiltinBloomFilter"];
@@ -401,7 +463,7 @@ fn inspect_of_a_malformed_filter_block() {
         "policy": POLICY, "policy_assumed": true, "offset": 0, "size": 3, "base_lg": 0,
         "filters": 0, "empty_filters": 0, "offset_array_bytes": 0, "empty_filter_bytes": 0, "larger_ranges": null,
         "bits": 0, "bits_set": 0, "probes": null, "estimated_fpr": null,
-        "malformed": "filter block at offset 0: expected at least 5 bytes, found 3", "unsound": null,
+        "random_fpr": null, "neighbour_fpr": null, "malformed": "filter block at offset 0: expected at least 5 bytes, found 3", "unsound": null,
     });
     same(&one(1, &args!["inspect", "--json", "--block", path]), &expected);
 }
@@ -436,10 +498,14 @@ fn inspect_of_damage_within_a_table() {
     let offset = known.first.0 + known.first.1 + 1;
     let start = format!("block checksum at offset {offset}: expected ");
     assert!(error.as_str().unwrap().starts_with(&start), "{error}");
+    assert!(error.as_str().unwrap().ends_with("; lost: keys up to \"melon\""), "{error}");
+    expected["lost"] = json!({"from": null, "after": null, "up_to": "melon"});
     (expected["status"], expected["error_kind"]) = (json!("error"), json!("damaged"));
     // Of the other block one key is known.
     expected["keys"] = json!({"count": 2, "low": 2, "high": 3, "exact": false});
-    same(&found, &expected);
+    let rate = filterblock::expected_false_positive_rate(64, 6, 2);
+    expected["filter"]["larger_ranges"]["estimated_fpr"] = json!(rate);
+    same(&found, &known.measured(&found, expected));
 
     // In the filter block, which is not used then.
     let mut contents = known.contents.clone();
@@ -462,7 +528,8 @@ fn inspect_of_damage_within_a_table() {
     expected["filter"]["unsound"] =
         json!("expected filters that let stored keys pass, found that they deny 1 of 3 tried");
     (expected["key_format"], expected["error_kind"]) = (Value::Null, json!("damaged"));
-    same(&one(1, &args!["inspect", "--json", path]), &expected);
+    let found = one(1, &args!["inspect", "--json", path]);
+    same(&found, &none.measured(&found, expected));
 }
 
 /// What `testdata/README.md` says of it.
@@ -484,7 +551,7 @@ fn inspect_of_a_table_of_riaks() {
             "compression": ["lz4"], "metaindex": ["filter.leveldb.BuiltinBloomFilter", "stats.sst1"],
             "key_format": "internal", "origin": "basho", "dialect": "either",
             "comparator": null, "level": null, "live": null, "recorded_size": null,
-            "filter_error": null, "filter": null, "filter_cost": null,
+            "lost": null, "filter_error": null, "filter": null, "filter_cost": null,
         }),
     );
     same(&found, &expected);
@@ -661,7 +728,7 @@ fn verdict(
         _ => "damaged",
     });
     let findings = findings.iter().map(|(code, offset, expected, found)| {
-        json!({"code": code, "offset": offset, "expected": expected, "found": found})
+        json!({"code": code, "offset": offset, "expected": expected, "found": found, "lost": null})
     });
     framed(
         "table",
@@ -674,6 +741,13 @@ fn verdict(
     )
 }
 
+/// The report with the rate alone of the rate measured, whose form is checked.
+fn plain(mut report: Value) -> Value {
+    let measured = report["measured_fpr"].take();
+    report["measured_fpr"] = if measured.is_null() { Value::Null } else { json!(rates(&measured)[0]) };
+    report
+}
+
 #[test]
 fn verify_of_a_sound_table() {
     let folder = folder();
@@ -681,15 +755,15 @@ fn verify_of_a_sound_table() {
     let path = file(&folder, "known.ldb", &known.contents);
     let found = one(0, &args!["verify", "--json", path]);
     // What was measured is a matter of chance. With all bits or none it is not.
-    let measured = found["measured_fpr"].as_f64().unwrap();
+    let measured = rates(&found["measured_fpr"])[0];
     let estimated = known.rates().iter().sum::<f64>() / 2.0;
     assert!((measured - estimated).abs() < 0.05, "{measured} {estimated}");
-    same(&found, &verdict(&path, "sound", [3, 0], [Some(measured), Some(estimated)], &[]));
+    same(&plain(found), &verdict(&path, "sound", [3, 0], [Some(measured), Some(estimated)], &[]));
 
     let all = [[0xff; 8].as_slice(), &[6]].concat();
     let path = file(&folder, "all.ldb", Known::with_filters(b"", [all.clone(), all]).contents);
     let found = one(0, &args!["verify", "--json", path]);
-    same(&found, &verdict(&path, "sound", [3, 0], [Some(1.0), Some(1.0)], &[]));
+    same(&plain(found), &verdict(&path, "sound", [3, 0], [Some(1.0), Some(1.0)], &[]));
 
     let mut crafted = Crafted::default();
     let data = crafted.entries(&[("apple", "")]);
@@ -720,12 +794,12 @@ fn verify_with_findings() {
         ),
     ];
     let expected = verdict(&path, "findings", [3, 3], [Some(0.0), Some(0.0)], &findings);
-    same(&one(1, &args!["verify", "--json", path]), &expected);
+    same(&plain(one(1, &args!["verify", "--json", path])), &expected);
 
     let path = file(&folder, "damaged.ldb", "hello");
     let findings = [("not-a-table", Some(0), "a table of at least 48 bytes", "5 bytes")];
     let expected = verdict(&path, "findings", [0, 0], [None, None], &findings);
-    same(&one(1, &args!["verify", "--json", path]), &expected);
+    same(&plain(one(1, &args!["verify", "--json", path])), &expected);
 }
 
 #[test]
@@ -737,7 +811,7 @@ fn verify_of_a_database() {
     let reports = run.json();
     let size = len(&path("000005.ldb"));
     let estimated = database.known.rates().iter().sum::<f64>() / 2.0;
-    let measured: Vec<_> = reports.iter().map(|report| report["measured_fpr"].as_f64()).collect();
+    let measured: Vec<_> = reports.iter().map(|report| report["measured_fpr"]["rate"].as_f64()).collect();
     assert!(measured[1..].iter().all(|rate| (rate.unwrap() - estimated).abs() < 0.05), "{measured:?}");
     let expected = [
         verdict(
@@ -763,7 +837,9 @@ fn verify_of_a_database() {
     ];
     let mut expected = json!(expected);
     expected.as_array_mut().unwrap().iter_mut().for_each(|one| one["input"] = json!(text(input)));
+    expected[0]["findings"][0]["lost"] = json!({"from": "apple", "after": null, "up_to": "peach"});
     expected[2]["notes"] = json!(["the table is obsolete: the database does not use it"]);
+    let reports: Vec<_> = reports.into_iter().map(plain).collect();
     same(&json!(reports), &expected);
     let folder = framed(
         "folder",
@@ -798,5 +874,6 @@ fn verify_of_what_cannot_be_looked_at() {
     let findings = [("unsupported", Some(data.0 + data.1), expected, text)];
     let mut expected = verdict(&path, "unreadable", [0, 0], [None, None], &findings);
     expected["notes"] = json!(["there is no filter"]);
-    same(&found, &expected);
+    expected["findings"][0]["lost"] = json!({"from": null, "after": null, "up_to": "z"});
+    same(&plain(found), &expected);
 }

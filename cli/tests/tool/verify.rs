@@ -94,7 +94,8 @@ fn all_the_test_data_is_sound() {
         assert_eq!(report["keys"], sample.entries.len(), "{}", sample.name);
         assert_eq!((&report["denied"], &report["findings"]), (&json!(0), &json!([])), "{}", sample.name);
         let measurable = sample.filtered && !sample.entries.is_empty();
-        let (measured, estimated) = (report["measured_fpr"].as_f64(), report["estimated_fpr"].as_f64());
+        let (measured, estimated) =
+            (report["measured_fpr"]["rate"].as_f64(), report["estimated_fpr"].as_f64());
         assert_eq!(measured.is_some(), measurable, "{}", sample.name);
         assert_eq!(estimated.is_some(), measurable, "{}", sample.name);
         if let (Some(measured), Some(estimated)) = (measured, estimated) {
@@ -122,7 +123,7 @@ fn the_fields_are_these() {
     let report = verify(filtered(|filter| filter[..10].fill(0)), 1);
     let finding = report["findings"][0].as_object().unwrap();
     let fields: Vec<_> = finding.keys().map(String::as_str).collect();
-    assert_eq!(fields, ["code", "expected", "found", "offset"]);
+    assert_eq!(fields, ["code", "expected", "found", "lost", "offset"]);
 }
 
 #[test]
@@ -215,7 +216,7 @@ fn another_k_denies_keys() {
     // Fewer are no harm but for the rate; more than 30 are no filter.
     for k in [1, 31] {
         let report = verify(filtered(move |filter| filter[50] = k), 0);
-        assert!(report["measured_fpr"].as_f64().unwrap() > 0.15, "{report}");
+        assert!(report["measured_fpr"]["low"].as_f64().unwrap() > 0.15, "{report}");
     }
 }
 
@@ -249,7 +250,7 @@ fn shifted_and_swapped_filters_deny_keys() {
 fn malformed_filter_blocks() {
     let report = verify(filtered(|filter| *filter.last_mut().unwrap() = 64), 1);
     assert_eq!((codes(&report), &report["denied"]), (vec!["filter-malformed"], &json!(0)));
-    assert_eq!(report["measured_fpr"], 1.0);
+    assert_eq!(report["measured_fpr"]["rate"], 1.0);
     let start = inspect_offset(filtered(|filter| *filter.last_mut().unwrap() = 64));
     assert!(report["findings"][0]["offset"].as_u64().unwrap() >= start, "offsets are those of the file");
 }

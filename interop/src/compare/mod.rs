@@ -7,10 +7,14 @@ pub mod builder;
 mod damage;
 pub mod database;
 pub mod large;
+#[cfg(feature = "tool")]
+pub mod rates;
 pub mod reader;
 pub mod repair;
 mod rows;
 pub mod table;
 mod table_case;
+#[cfg(feature = "tool")]
+mod tool;
 
 pub use rows::Row;

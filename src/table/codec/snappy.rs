@@ -4,8 +4,10 @@ use super::Codec;
 use super::limits::too_long;
 use crate::{Error, Result, Structure};
 
-/// An upper bound on the expansion of Snappy data: the densest element makes 64 bytes of three.
-const MAX_EXPANSION: u64 = 22;
+/// The length and the stored size of the densest element of Snappy data: a copy with an offset of
+/// two bytes.
+const DENSEST_LEN: u64 = 64;
+const DENSEST_STORED: u64 = 3;
 
 /// Decodes into `contents`, overwriting it. Allocates at most once, after checking that the
 /// declared length is within `max_len` and within what the data can hold.
@@ -21,7 +23,7 @@ pub(super) fn decode(
         return Err(corrupt("no bytes".to_owned()));
     }
     let len = snap::raw::decompress_len(stored).map_err(|error| corrupt(error.to_string()))?;
-    let possible = (stored.len() as u64).saturating_mul(MAX_EXPANSION);
+    let possible = (stored.len() as u64).saturating_mul(DENSEST_LEN) / DENSEST_STORED;
     if len as u64 > possible {
         return Err(Error::corrupt(
             Structure::Compressed,
@@ -88,12 +90,12 @@ mod tests {
         );
         assert_eq!(
             error(&snappy(u64::from(u32::MAX), 0), u64::MAX),
-            "compressed block at offset 100: expected at most 154 bytes from 7 bytes of Snappy data, \
+            "compressed block at offset 100: expected at most 149 bytes from 7 bytes of Snappy data, \
              found a declared length of 4294967295"
         );
-        // Three bytes of Snappy data may declare 66, though these hold only one, but never 67.
-        assert!(error(&snappy(66, 0), u64::MAX).contains("expected Snappy data, found"));
-        assert!(error(&snappy(67, 0), u64::MAX).contains("expected at most 66 bytes from 3 bytes"));
+        // Three bytes of Snappy data may declare 64, though these hold only one, but never 65.
+        assert!(error(&snappy(64, 0), u64::MAX).contains("expected Snappy data, found"));
+        assert!(error(&snappy(65, 0), u64::MAX).contains("expected at most 64 bytes from 3 bytes"));
         assert!(error(&snappy(u64::MAX, 0), u64::MAX).starts_with("compressed block at offset 100:"));
     }
 

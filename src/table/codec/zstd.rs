@@ -22,9 +22,10 @@ const DECODER: u64 = 5 << 19;
 
 /// Decodes into a buffer that grows with the contents, up to their limit.
 ///
-/// The frame's window, from which its data are copied, takes memory too. A window larger than the
-/// limit on the contents is refused. Contents, window and decoder together keep to the limit on
-/// memory: of 8 MiB, this leaves 2 MiB or more to contents that are their own window.
+/// The frame's window, from which its data are copied, takes memory too, and grows with them as
+/// well. A window larger than the limit on the contents is refused. Contents, window and decoder
+/// together keep to the limit on memory: a quarter of it or more is left to contents that are their
+/// own window.
 pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64) -> Result<Vec<u8>> {
     let max_len = limits.contents;
     let corrupt = |found: String| Codec::Zstd.not_data(offset, found);
@@ -68,9 +69,13 @@ fn contents(decoder: &mut FrameDecoder, mut blocks: &[u8], offset: u64, max_len:
         if len > max_len {
             return Err(too_long(offset, max_len, len));
         }
+        if declared != 0 && len > declared {
+            return Err(corrupt(format!("more than the declared length of {declared}")));
+        }
         if len > contents.capacity() as u64 {
             // Doubles the buffer, within the limit.
-            let room = len.saturating_mul(2).min(max_len) as usize;
+            let most = if declared == 0 { max_len } else { declared };
+            let room = len.saturating_mul(2).min(most) as usize;
             contents.reserve_exact(room.saturating_sub(contents.len()));
         }
         let read = decoder.by_ref().take(ready as u64).read_to_end(&mut contents);

@@ -34,6 +34,12 @@ impl<R> Table<R> {
         self.blocks.file_len
     }
 
+    /// The limit on the bytes that a walk decodes, as it was set with
+    /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output).
+    pub fn max_output(&self) -> u64 {
+        self.index.options.max_output
+    }
+
     /// The handle of the index.
     pub fn index_handle(&self) -> BlockHandle {
         self.index.footer.index

@@ -35,12 +35,12 @@ pub struct ReadOptions {
 }
 
 impl Default for ReadOptions {
-    /// Checksums verified, blocks of up to 8 MiB, whole keys in bytewise order, and all
+    /// Checksums verified, blocks of up to 256 MiB, whole keys in bytewise order, and all
     /// [known](crate::policy::default_read_policies) filter policies.
     fn default() -> Self {
         Self {
             verify_checksums: true,
-            max_block_size: 8 << 20,
+            max_block_size: 256 << 20,
             max_output: u64::MAX,
             tail_size: 64 << 10,
             internal_keys: false,
@@ -59,13 +59,19 @@ impl ReadOptions {
         Self { verify_checksums: verify, ..self }
     }
 
-    /// The greatest size of a compressed block's contents once decompressed, in bytes. Default: 8
-    /// MiB. Larger contents are [`Error::Limit`](crate::Error::Limit): before anything is allocated
-    /// if their length is declared, else as soon as the limit is reached.
+    /// The greatest size of a compressed block's contents once decompressed, in bytes. Default: 256
+    /// MiB, as a value lies whole in its block. Larger contents are
+    /// [`Error::Limit`](crate::Error::Limit): before anything is allocated if their length is
+    /// declared, else as soon as the limit is reached.
+    ///
+    /// A block never takes more than its codec can make of the stored bytes: 64 bytes of three with
+    /// Snappy, 255 of one with LZ4, 1032 of one with zlib. Zstandard sets no such bound; its buffers
+    /// grow with the contents. A small file can thus take much memory only by Zstandard, or if it
+    /// really holds that much.
     ///
     /// Zstandard's decoder needs memory of its own. Contents, window and decoder together keep to
     /// twice the file's size and this limit, which counts as 5 MiB if it is lower. In small files,
-    /// contents of 2 MiB or more may thus be refused.
+    /// contents of a quarter of the limit or more may thus be refused.
     ///
     /// The limit is lower if a small file decompresses to so much that its index, metaindex, filter
     /// block and one data block together would take more than this and twice the file's size.

@@ -76,7 +76,7 @@ impl WriteOptions {
     /// than an eighth. Default Snappy.
     ///
     /// Readers limit the decompressed size of a block
-    /// ([`ReadOptions::max_block_size`](crate::table::ReadOptions::max_block_size), 8 MiB by
+    /// ([`ReadOptions::max_block_size`](crate::table::ReadOptions::max_block_size), 256 MiB by
     /// default). With larger blocks or values, raise that limit or do not compress.
     pub fn compression(mut self, compression: Compression) -> Self {
         self.compression = compression;

@@ -4,11 +4,13 @@ use filterblock::FilterPolicy as _;
 use filterblock::table::Origin;
 
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::lost_keys::LostKeys;
+use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::filters::{FilterStats, Summary};
 use crate::audit::stats::key_count::KeyCount;
-use crate::audit::stats::ranges::{LargerRanges, larger_ranges};
+use crate::audit::stats::ranges::LargerRanges;
 use crate::audit::stats::table::TableStats;
 
 /// A table, or a bare filter block.
@@ -43,8 +45,14 @@ pub(crate) struct FilterReport {
     pub(crate) offset: u64,
     pub(crate) size: u64,
     pub(crate) summary: Summary,
-    /// The share of absent keys that is expected to pass, in the mean over the data blocks.
+    /// The share of absent keys that is expected to pass by the bits set, in the mean over the data
+    /// blocks.
     pub(crate) rate: Option<f64>,
+    /// The share of random keys that pass, and that of keys near stored ones.
+    pub(crate) random_rate: Option<MeasuredRate>,
+    pub(crate) neighbour_rate: Option<MeasuredRate>,
+    /// The saving by larger ranges; `None` if there is none, or it cannot be told.
+    pub(crate) larger_ranges: Option<LargerRanges>,
     pub(crate) malformed: Option<String>,
     /// The reason why the filters cannot be trusted, though they may be well formed.
     pub(crate) unsound: Option<String>,
@@ -111,6 +119,15 @@ impl<'d> TableReport<'d> {
         self.stats.as_ref().and_then(|stats| stats.filter_error.as_deref())
     }
 
+    /// The keys that cannot be read because of the fault in [`error`](Self::error). Of a table that
+    /// does not open, the MANIFEST knows them.
+    pub(crate) fn lost(&self) -> Option<LostKeys> {
+        match &self.stats {
+            Some(stats) => stats.blocks.damage.lost.clone(),
+            None => self.error.as_ref().and_then(|_| LostKeys::of_table(self.record?.live?)),
+        }
+    }
+
     /// The kind of the first of the [`findings`](Self::findings).
     pub(crate) fn error_kind(&self) -> Option<ErrorKind> {
         if self.is_not_live {
@@ -164,14 +181,6 @@ impl<'d> TableReport<'d> {
     pub(crate) fn dialect(&self) -> Option<&'static str> {
         let stats = self.stats.as_ref()?;
         stats.sample.fitting_hash().map(FittingHash::name).or_else(|| origin_name(stats.origin?))
-    }
-
-    /// The saving by larger ranges.
-    pub(crate) fn larger_ranges(&self) -> Option<LargerRanges> {
-        let filter = self.filter.as_ref().filter(|filter| filter.malformed.is_none())?;
-        let summary = &filter.summary;
-        let blocks = &self.stats.as_ref()?.blocks.offsets;
-        larger_ranges(filter.stats.reader().base_lg(), summary.filters, summary.empty, blocks)
     }
 
     /// All that is wrong, each with what it is about.

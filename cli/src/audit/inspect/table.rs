@@ -5,18 +5,25 @@ use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::rates::effort::Effort;
+use crate::audit::rates::random::{random_rate, random_rate_of_filters};
 use crate::audit::reading::{is_not_whole, is_unreadable};
 use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::ranges::Ranges;
 use crate::audit::stats::table::TableStats;
 
-/// Inspects the table that `source` holds.
+/// Inspects the table that `source` holds. `effort`: to measure rates of false positives with.
 ///
 /// # Errors
 ///
 /// [`filterblock::Error::NeedRange`] and nothing else.
-pub(crate) fn table<R: ReadAt>(source: R, options: &ReadOptions) -> Result<TableReport<'static>> {
+pub(crate) fn table<R: ReadAt>(
+    source: R,
+    options: &ReadOptions,
+    effort: Effort,
+) -> Result<TableReport<'static>> {
     match Table::open(&source, options) {
-        Ok(table) => opened(&table),
+        Ok(table) => opened(&table, effort),
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let is_unreadable = is_unreadable(&error);
@@ -31,20 +38,33 @@ pub(crate) fn table<R: ReadAt>(source: R, options: &ReadOptions) -> Result<Table
 }
 
 /// Inspects an open table, as [`table`](fn@table) does.
-pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>> {
+pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: Effort) -> Result<TableReport<'static>> {
     let filters = table.filter().cloned().map(FilterStats::new);
-    let stats = TableStats::new(table, filters.as_ref())?;
+    let stats = TableStats::new(table, filters.as_ref(), effort.neighbours)?;
     let handle = table.filter_handle().unwrap_or_default();
-    let filter = filters.map(|filters| FilterReport {
-        policy_assumed: false,
-        offset: handle.offset,
-        size: handle.size,
-        summary: filters.summary(),
+    let filter = filters.map(|filters| {
+        let (summary, malformed) = (filters.summary(), malformed(&filters));
+        let blocks = &stats.blocks.offsets;
         // Filters in an unknown encoding have no rate.
-        rate: filters.mean_rate(&stats.blocks.offsets).filter(|_| !stats.filter_unsupported),
-        malformed: malformed(&filters),
-        unsound: stats.sample.unsound(),
-        stats: filters,
+        let is_judged = !stats.filter_unsupported;
+        let rate = filters.mean_rate(blocks).filter(|_| is_judged);
+        let random_rate = random_rate(&filters, blocks, effort.random_keys).filter(|_| is_judged);
+        let neighbour_rate = stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged);
+        let ranges = Ranges::new(&filters, blocks, handle.offset, summary.probes, stats.keys);
+        let larger_ranges = if malformed.is_none() { ranges.larger(rate) } else { None };
+        FilterReport {
+            policy_assumed: false,
+            offset: handle.offset,
+            size: handle.size,
+            summary,
+            rate,
+            random_rate,
+            neighbour_rate,
+            larger_ranges,
+            malformed,
+            unsound: stats.sample.unsound(),
+            stats: filters,
+        }
     });
     Ok(TableReport {
         error: stats.blocks.damage.text(),
@@ -64,6 +84,7 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>) -> Result<TableReport<'static>
 pub(crate) fn bare_block(
     reader: FilterBlockReader<SharedPolicy>,
     policy_assumed: bool,
+    effort: Effort,
 ) -> TableReport<'static> {
     let filters = FilterStats::new(reader);
     let size = filters.reader().contents().len() as u64;
@@ -73,6 +94,9 @@ pub(crate) fn bare_block(
         size,
         summary: filters.summary(),
         rate: filters.mean_rate_of_filters(),
+        random_rate: random_rate_of_filters(&filters, effort.random_keys),
+        neighbour_rate: None,
+        larger_ranges: None,
         malformed: malformed(&filters),
         unsound: None,
         stats: filters,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::report::TableReport;
+use crate::audit::rates::measured::{MeanRate, MeasuredRate};
 use crate::audit::stats::filters::Summary;
 use crate::audit::stats::key_count::KeyCount;
 
@@ -20,11 +21,25 @@ pub(crate) struct FolderTotals {
     pub(crate) unfiltered: u64,
     pub(crate) file_size: u64,
     pub(crate) data_blocks: u64,
+    pub(crate) keys: KeySum,
+    /// The keys of the tables with filters.
+    pub(crate) filtered_keys: KeySum,
     /// The size of the filter blocks.
     pub(crate) filter_size: u64,
     pub(crate) summary: Summary,
-    rate: MeanRate,
+    rates: Rates,
     levels: BTreeMap<LevelName, LevelTotals>,
+}
+
+/// The number of keys of several tables.
+#[derive(Default)]
+pub(crate) struct KeySum {
+    /// The sum over the tables whose keys could be estimated; `None` if there are none of these.
+    pub(crate) keys: Option<u64>,
+    /// The squares of what each estimate may be off by, added up.
+    squared_error: f64,
+    /// `keys` is an estimate, or some tables are missing in it.
+    pub(crate) estimated: bool,
 }
 
 /// A level that the MANIFEST has. Tables that it has on none come behind all levels.
@@ -39,15 +54,10 @@ pub(crate) enum LevelName {
 pub(crate) struct LevelTotals {
     pub(crate) tables: u64,
     pub(crate) file_size: u64,
-    /// The sum over the tables whose keys could be estimated; `None` if there are none of these.
-    pub(crate) keys: Option<u64>,
-    /// The squares of what each estimate may be off by, added up.
-    squared_error: f64,
-    /// `keys` is an estimate, or some tables are missing in it.
-    pub(crate) estimated: bool,
+    pub(crate) keys: KeySum,
     pub(crate) filter_size: u64,
     pub(crate) unfiltered: u64,
-    rate: MeanRate,
+    rates: Rates,
 }
 
 impl FolderTotals {
@@ -67,19 +77,21 @@ impl FolderTotals {
             let level = record.live.map_or(LevelName::Obsolete, |live| LevelName::Level(live.level));
             self.levels.entry(level).or_default().add(report);
         }
+        self.keys.add(report.keys());
         let Some(filter) = &report.filter else { return };
+        self.filtered_keys.add(report.keys());
         self.filter_size = self.filter_size.saturating_add(filter.size);
         self.summary.filters += filter.summary.filters;
         self.summary.empty += filter.summary.empty;
         self.summary.bits += filter.summary.bits;
         self.summary.bits_set += filter.summary.bits_set;
         self.summary.array_bytes += filter.summary.array_bytes;
-        self.rate.add(report);
+        self.rates.add(report);
     }
 
-    /// The mean rate of false positives over the keys of all tables with filters.
-    pub(crate) fn rate(&self) -> Option<f64> {
-        self.rate.mean()
+    /// The rates over all tables with filters.
+    pub(crate) const fn rates(&self) -> &Rates {
+        &self.rates
     }
 
     pub(crate) fn levels(&self) -> &BTreeMap<LevelName, LevelTotals> {
@@ -87,52 +99,70 @@ impl FolderTotals {
     }
 }
 
-impl LevelTotals {
-    fn add(&mut self, report: &TableReport<'_>) {
-        self.tables += 1;
-        self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
-        let count = report.keys();
+impl KeySum {
+    /// Adds the keys of a table.
+    pub(crate) fn add(&mut self, count: Option<KeyCount>) {
         if let Some(KeyCount { keys, low, high, .. }) = count {
             self.keys = Some(self.keys.unwrap_or_default().saturating_add(keys));
             let error = high.saturating_sub(keys).max(keys.saturating_sub(low)) as f64;
             self.squared_error += error * error;
         }
         self.estimated |= count.is_none_or(|count| !count.exact);
+    }
+
+    /// The share of the sum that it is likely to be off by at most; `None` if it is exact. The
+    /// tables' errors are independent of each other.
+    pub(crate) fn error(&self) -> Option<f64> {
+        self.estimated.then(|| self.squared_error.sqrt() / self.keys.unwrap_or_default().max(1) as f64)
+    }
+}
+
+impl LevelTotals {
+    fn add(&mut self, report: &TableReport<'_>) {
+        self.tables += 1;
+        self.file_size = self.file_size.saturating_add(report.file_size.unwrap_or_default());
+        self.keys.add(report.keys());
         let filter_size = report.filter.as_ref().map_or(0, |filter| filter.size);
         self.filter_size = self.filter_size.saturating_add(filter_size);
-        self.rate.add(report);
+        self.rates.add(report);
         self.unfiltered += u64::from(report.is_unfiltered());
     }
 
-    /// The number of keys that the sum is likely to be off by at most. The tables' errors are
-    /// independent of each other.
-    pub(crate) fn error(&self) -> f64 {
-        self.squared_error.sqrt()
-    }
-
-    pub(crate) fn rate(&self) -> Option<f64> {
-        self.rate.mean()
+    pub(crate) const fn rates(&self) -> &Rates {
+        &self.rates
     }
 }
 
-/// The mean rate of false positives over the keys that filters cover.
+/// The mean rates of false positives over the keys of several tables.
 #[derive(Default)]
-struct MeanRate {
-    weighted: f64,
-    keys: f64,
+pub(crate) struct Rates {
+    random: MeanRate,
+    /// The rate by the bits set, and its weight.
+    estimated: [f64; 2],
 }
 
-impl MeanRate {
+impl Rates {
     fn add(&mut self, report: &TableReport<'_>) {
-        let rate = report.filter.as_ref().and_then(|filter| filter.rate);
-        if let (Some(rate), Some(count)) = (rate, report.keys()) {
-            let keys = count.keys as f64;
-            self.weighted += rate * keys;
-            self.keys += keys;
+        let (Some(filter), Some(count)) = (&report.filter, report.keys()) else { return };
+        let keys = count.keys as f64;
+        if let Some(rate) = filter.random_rate {
+            self.random.add(rate, keys);
+        }
+        if let Some(rate) = filter.rate {
+            let [sum, weight] = &mut self.estimated;
+            *sum += rate * keys;
+            *weight += keys;
         }
     }
 
-    fn mean(&self) -> Option<f64> {
-        (self.keys > 0.0).then(|| self.weighted / self.keys)
+    /// The rate among random keys.
+    pub(crate) fn random(&self) -> Option<MeasuredRate> {
+        self.random.mean()
+    }
+
+    /// The rate by the bits set.
+    pub(crate) fn estimated(&self) -> Option<f64> {
+        let [sum, weight] = self.estimated;
+        (weight > 0.0).then(|| sum / weight)
     }
 }

@@ -105,7 +105,7 @@ pub(crate) fn table<'d, R: ReadAt>(
     error = error.or_else(|| malformed().map(|error| (error.to_string(), ErrorKind::Damaged)));
     let mut index = None;
     if is_bytewise || record.is_some_and(|record| record.is_bytewise) {
-        let sample = Sample::take(&table, &mut blocks, &BTreeSet::new(), filters.as_ref())?;
+        let sample = Sample::take(&table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0)?;
         error = error.or_else(|| Some((sample.unsound()?, ErrorKind::Damaged)));
         index = Some(look_up(&table, keys, sample.key_format().ok()));
     }

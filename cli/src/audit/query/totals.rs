@@ -15,7 +15,8 @@ pub(crate) struct TableMatches {
 /// The answers of all tables.
 #[derive(Default)]
 pub(crate) struct QueryTotals {
-    pub(crate) tables: u64,
+    /// Tables and logs.
+    pub(crate) files: u64,
     /// For each key, whether it may be in some table. As long as the most answers of a table.
     found: Vec<bool>,
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
 use filterblock::table::{BlockHandle, ReadAt, Table};
-use filterblock::{Error, Result};
+use filterblock::{Error, Result, Structure};
 
 use super::offsets::Offsets;
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::lost_keys::LostKeys;
 use crate::audit::reading::is_unreadable;
 
 /// The data blocks of a table, each once however often the index names it.
@@ -60,7 +62,10 @@ impl Blocks {
             }
             Ok(handle) => self.offsets.insert(handle.offset),
             Err(BlockFault::Read(error)) if error.needs_range() => return Err(error),
-            Err(fault) => self.damage.note(&fault),
+            Err(fault) => match fault.block() {
+                Some(offset) => self.damage.note_block(&fault, offset),
+                None => self.damage.note(&fault),
+            },
         }
         Ok(())
     }
@@ -82,6 +87,18 @@ pub(super) enum BlockFault {
 }
 
 impl BlockFault {
+    /// The offset of the block whose handle is bad.
+    fn block(&self) -> Option<u64> {
+        match self {
+            Self::BeyondFile { handle, .. } => Some(handle.offset),
+            Self::Read(error) => match error.without_path() {
+                Error::Corrupt { what: Structure::BlockHandle, offset, .. } => Some(*offset),
+                _ => None,
+            },
+            Self::Repeated { .. } => None,
+        }
+    }
+
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Read(error) => ErrorKind::of(error),
@@ -116,12 +133,24 @@ impl Display for BlockFault {
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Damage {
     first: Option<(String, ErrorKind)>,
+    /// The offset of the data block that the first fault is in.
+    block: Option<u64>,
+    /// The keys that cannot be read because of the first fault.
+    pub(crate) lost: Option<LostKeys>,
     more: u64,
     /// Something could not be read, which says nothing about what is in it.
     pub(crate) unreadable: bool,
 }
 
 impl Damage {
+    /// Notes a fault of the data block at this offset.
+    pub(super) fn note_block(&mut self, fault: &BlockFault, offset: u64) {
+        if self.is_none() {
+            self.block = Some(offset);
+        }
+        self.note(fault);
+    }
+
     pub(super) fn note(&mut self, fault: &BlockFault) {
         self.unreadable |= matches!(fault, BlockFault::Read(error) if is_unreadable(error));
         match self.first {
@@ -139,8 +168,20 @@ impl Damage {
         self.first.is_none()
     }
 
+    /// Finds the keys that cannot be read because of the first fault.
+    pub(super) fn find_lost_keys<R>(&mut self, table: &Table<R>, encoding: KeyEncoding) {
+        self.lost = self.block.and_then(|offset| LostKeys::of_block(table, offset, encoding));
+    }
+
     pub(crate) fn text(&self) -> Option<String> {
-        let (first, _) = self.first.as_ref()?;
-        Some(if self.more == 0 { first.clone() } else { format!("{first} (and {} more)", self.more) })
+        let mut text = self.first.as_ref().map(|(first, _)| first.clone())?;
+        if let Some(lost) = &self.lost {
+            let how = if self.unreadable { "not looked at" } else { "lost" };
+            text += &format!("; {how}: {lost}");
+        }
+        if self.more > 0 {
+            text += &format!(" (and {} more)", self.more);
+        }
+        Some(text)
     }
 }

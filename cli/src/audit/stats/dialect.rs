@@ -6,9 +6,9 @@ use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolic
 use crate::audit::key_encoding::is_internal;
 
 /// The policy's name in LevelDB up to 1.17, and in goleveldb, which still writes it.
-const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
+pub(crate) const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
 
-type Reader<'a, P> = FilterBlockReader<P, &'a [u8]>;
+pub(super) type Reader<'a, P> = FilterBlockReader<P, &'a [u8]>;
 
 /// The filters of a table, read by one hash: as filters of whole keys, and of the user part of
 /// internal keys.
@@ -66,6 +66,14 @@ impl<'a> HashReader<'a> {
 }
 
 impl<'a> HashReaders<'a> {
+    /// The filters by the hash that fits, unsigned if both or none do.
+    pub(super) const fn by(&self, fitting: Option<FittingHash>) -> &Reader<'a, LegacyBloomPolicy> {
+        match fitting {
+            Some(FittingHash::Signed) => &self.signed.whole,
+            Some(FittingHash::Unsigned | FittingHash::Either) | None => &self.unsigned.whole,
+        }
+    }
+
     /// `None` for filters under other names.
     pub(super) fn new(policy: &str, contents: &'a [u8]) -> Option<Self> {
         let reader = |hash| HashReader::new(hash, contents);

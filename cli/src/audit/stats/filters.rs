@@ -67,6 +67,16 @@ impl FilterStats {
         Some(Filter::described(filter.len(), shape))
     }
 
+    /// The index of each filter that is not empty, and the bytes of its bits. There are none if the
+    /// filters share bytes.
+    pub(super) fn array_lens(&self) -> impl Iterator<Item = (u64, u64)> {
+        let number = if self.overlap { 0 } else { self.reader.num_filters() };
+        (0..number).filter_map(|index| {
+            let (_, array) = self.reader.filter(index)?.split_last()?;
+            Some((index as u64, array.len() as u64))
+        })
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = Filter> {
         (0..self.reader.num_filters() as u64).filter_map(|index| self.filter(index))
     }
@@ -111,6 +121,11 @@ impl FilterStats {
     /// The number of filters that cover some of these data blocks.
     pub(crate) fn num_covering(&self, blocks: &Offsets) -> u64 {
         self.covering(blocks).count() as u64
+    }
+
+    /// Returns true if the filter for the data block at `offset` covers others of these.
+    pub(crate) fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
+        blocks.range(self.range(self.index_for(offset))).nth(1).is_some()
     }
 
     fn covering(&self, blocks: &Offsets) -> impl Iterator<Item = u64> {

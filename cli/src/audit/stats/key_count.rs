@@ -221,7 +221,7 @@ impl<R: ReadAt> Counter<'_, R> {
             // The block may be sound: this build or its limits are in the way.
             Err(error) => {
                 if !matches!(error.without_path(), Error::Unsupported { .. } | Error::Limit { .. }) {
-                    self.blocks.damage.note(&BlockFault::Read(error));
+                    self.blocks.damage.note_block(&BlockFault::Read(error), handle.offset);
                 }
                 Ok(None)
             }

@@ -8,13 +8,22 @@ use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPol
 use super::blocks::{BlockFault, Blocks};
 use super::dialect::{FittingHash, HashReaders, HashTrial};
 use super::filters::FilterStats;
-use crate::audit::key_encoding::is_internal;
+use super::offsets::Offsets;
+use crate::audit::key_encoding::{KeyEncoding, is_internal};
+use crate::audit::rates::clusters::Clusters;
+use crate::audit::rates::measured::MeasuredRate;
+use crate::audit::rates::neighbours::Neighbours;
+use crate::audit::reading::decode_limit;
 
 /// The most data blocks to read.
 const MAX_BLOCKS: usize = 16;
 /// The most keys of a block to ask its filter for, and the most bytes of keys in all.
 const KEYS_PER_BLOCK: u64 = 256;
 const MAX_KEY_BYTES: usize = 8 << 20;
+/// The ways to read keys as long as their format is not known.
+const ENCODINGS: [KeyEncoding; 2] = [KeyEncoding::Internal, KeyEncoding::Whole];
+/// zlib makes at most so many bytes of one.
+const FAILED_EXPANSION: u64 = 1032;
 
 /// The parts of keys that a table's filters are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,8 +43,15 @@ impl KeyFormat {
     }
 }
 
+/// The results of reading one data block.
+struct BlockRead {
+    keys: u64,
+    /// The size of the block once decompressed.
+    decoded: u64,
+}
+
 /// The results of reading a few data blocks.
-#[derive(Default, PartialEq, Eq, Debug)]
+#[derive(Default, PartialEq, Debug)]
 pub(crate) struct Sample {
     /// The offset of each block, and its number of keys; `None` if it could not be decoded.
     blocks: Vec<(u64, Option<u64>)>,
@@ -48,34 +64,61 @@ pub(crate) struct Sample {
     /// Compression types, and the codecs that blocks of these types turned out to need.
     codecs: BTreeSet<(u8, Codec)>,
     hashes: HashTrial,
+    /// The answers for neighbours of the keys in each of `ENCODINGS`.
+    neighbours: [Clusters; 2],
     /// The reason why a block could not be decompressed, though it may be sound.
     unsupported: Option<String>,
+}
+
+/// The room that reading some data blocks one by one takes.
+struct Room {
+    /// The bytes of keys that filters may still be asked for.
+    key_bytes: usize,
+    /// The number of neighbours to make for a data block.
+    count: usize,
+    /// Those made of keys in each of `ENCODINGS`.
+    neighbours: [Neighbours; 2],
 }
 
 impl Sample {
     /// Reads up to 16 data blocks, evenly spread over the index. Damage in them is noted in
     /// `blocks`. `types`: the compression types of all data blocks; none if codecs are not asked
-    /// for.
+    /// for. `neighbours`: the number of keys to make for each block, and to ask its filter for.
     pub(crate) fn take<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
         types: &BTreeSet<u8>,
         filters: Option<&FilterStats>,
+        neighbours: usize,
     ) -> Result<Self> {
         let mut sample = Self::default();
-        let mut key_bytes = MAX_KEY_BYTES;
+        let mut room =
+            Room { key_bytes: MAX_KEY_BYTES, count: neighbours, neighbours: [0, 1].map(Neighbours::new) };
+        let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
+        let mut left = decode_limit(given, table.file_size());
         for handle in spread(table, blocks) {
-            let read = sample.read(table, handle, types, filters, &mut key_bytes).map_err(without_path);
-            sample.blocks.push((handle.offset, read.as_ref().ok().copied()));
+            // The first block is read whatever it holds: the limit on a block bounds it.
+            if left == 0 {
+                break;
+            }
+            // A block that cannot be decoded counts as if zlib had filled it.
+            let failed = left.saturating_sub(handle.size.saturating_mul(FAILED_EXPANSION));
+            let read = sample.read(table, handle, types, filters, &blocks.offsets, &mut room);
+            let read = read.map_err(without_path);
+            sample.blocks.push((handle.offset, read.as_ref().ok().map(|read| read.keys)));
             sample.bytes = sample.bytes.saturating_add(handle.size);
             match read {
-                Ok(_) => {}
+                Ok(read) => left = left.saturating_sub(read.decoded),
                 Err(error) if error.needs_range() => return Err(error),
                 // The block may be sound: this build or its limits are in the way.
                 Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => {
                     sample.unsupported.get_or_insert_with(|| error.to_string());
+                    left = failed;
                 }
-                Err(error) => blocks.damage.note(&BlockFault::Read(error)),
+                Err(error) => {
+                    blocks.damage.note_block(&BlockFault::Read(error), handle.offset);
+                    left = failed;
+                }
             }
         }
         Ok(sample)
@@ -87,8 +130,9 @@ impl Sample {
         handle: BlockHandle,
         types: &BTreeSet<u8>,
         filters: Option<&FilterStats>,
-        key_bytes: &mut usize,
-    ) -> Result<u64> {
+        offsets: &Offsets,
+        room: &mut Room,
+    ) -> Result<BlockRead> {
         let mut entries = table.block_cursor(handle)?;
         match (types.first(), types.len()) {
             (None, _) => {}
@@ -104,13 +148,22 @@ impl Sample {
         let by_hash = reader.and_then(|reader| HashReaders::new(reader.policy().name(), reader.contents()));
         let mut asked = 0;
         let mut keys = 0;
+        let encodings = filters.filter(|_| room.count > 0).map(|_| self.encodings()).unwrap_or_default();
+        let is_shared = filters.is_some_and(|filters| filters.is_shared(handle.offset, offsets));
+        room.neighbours.iter_mut().for_each(|made| made.begin(room.count, is_shared));
         while entries.next()? {
             keys += 1;
-            let (Some(reader), Some(internal)) = (reader, &internal) else { continue };
             let key = entries.key();
-            if asked < KEYS_PER_BLOCK && key.len() <= *key_bytes {
+            for (encoding, made) in encodings.iter().zip(&mut room.neighbours) {
+                encoding
+                    .and_then(|encoding| encoding.filtered(key))
+                    .into_iter()
+                    .for_each(|key| made.key(key));
+            }
+            let (Some(reader), Some(internal)) = (reader, &internal) else { continue };
+            if asked < KEYS_PER_BLOCK && key.len() <= room.key_bytes {
                 asked += 1;
-                *key_bytes -= key.len();
+                room.key_bytes -= key.len();
                 self.asked += 1;
                 self.matched_whole += u64::from(reader.key_may_match(handle.offset, key));
                 let user_part = is_internal(key) && internal.key_may_match(handle.offset, key);
@@ -120,7 +173,15 @@ impl Sample {
                 }
             }
         }
-        Ok(keys)
+        for (made, answers) in room.neighbours.iter_mut().zip(&mut self.neighbours) {
+            let (passed, asked) = match (&by_hash, filters) {
+                (Some(by_hash), _) => made.ask(by_hash.by(self.hashes.fitting()), handle.offset),
+                (None, Some(filters)) => made.ask(filters.reader(), handle.offset),
+                (None, None) => continue,
+            };
+            answers.add(passed, asked, 1.0);
+        }
+        Ok(BlockRead { keys, decoded: entries.size() as u64 })
     }
 
     /// The format of the keys that filters are made of, or the reason why it cannot be told.
@@ -137,6 +198,28 @@ impl Sample {
             (true, true) => Err("the keys tried match either way".to_owned()),
             (false, false) => Err("the filters deny keys that are there, either way".to_owned()),
         }
+    }
+
+    /// The encodings that the keys may be in, going by those tried, at the place of each in
+    /// `ENCODINGS`.
+    fn encodings(&self) -> [Option<KeyEncoding>; 2] {
+        let [internal, whole] = ENCODINGS.map(Some);
+        match self.key_format() {
+            Ok(KeyFormat::Internal) => [internal, None],
+            Ok(KeyFormat::User) => [None, whole],
+            Err(_) => [internal, whole],
+        }
+    }
+
+    /// The share of neighbours of stored keys that pass; `None` if none were asked for, or the
+    /// format of the keys cannot be told.
+    pub(crate) fn neighbour_rate(&self, blocks: &Blocks) -> Option<MeasuredRate> {
+        let [internal, whole] = &self.neighbours;
+        let answers = match self.key_format().ok()? {
+            KeyFormat::Internal => internal,
+            KeyFormat::User => whole,
+        };
+        answers.rate(self.blocks.len() as u64 == blocks.offsets.len())
     }
 
     /// Returns true if more of the keys tried match by their user part than as they are.

@@ -10,11 +10,12 @@ use super::filter_cost::FilterCost;
 use super::filters::FilterStats;
 use super::key_count::KeyCount;
 use super::metaindex::Metaindex;
-use super::sample::Sample;
+use super::sample::{KeyFormat, Sample};
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
 
-#[derive(PartialEq, Eq, Debug)]
+#[derive(PartialEq, Debug)]
 pub(crate) struct TableStats {
     pub(crate) file_size: u64,
     pub(crate) blocks: Blocks,
@@ -36,13 +37,21 @@ pub(crate) struct TableStats {
 }
 
 impl TableStats {
-    /// `filters`: of this table, if it has some.
-    pub(crate) fn new<R: ReadAt>(table: &Table<R>, filters: Option<&FilterStats>) -> Result<Self> {
+    /// `filters`: of this table, if it has some. `neighbours`: the number of keys to ask each of some
+    /// filters for.
+    pub(crate) fn new<R: ReadAt>(
+        table: &Table<R>,
+        filters: Option<&FilterStats>,
+        neighbours: usize,
+    ) -> Result<Self> {
         let metaindex = Metaindex::read(table);
         let filter_error = filter_trouble(table).map(Error::without_path);
         let (mut blocks, compression) = Blocks::list_with_types(table)?;
-        let sample = Sample::take(table, &mut blocks, &compression, filters)?;
+        let sample = Sample::take(table, &mut blocks, &compression, filters, neighbours)?;
         let keys = KeyCount::estimate(table, &mut blocks, &sample)?;
+        let is_internal = sample.key_format() == Ok(KeyFormat::Internal);
+        let encoding = if is_internal { KeyEncoding::Internal } else { KeyEncoding::Whole };
+        blocks.damage.find_lost_keys(table, encoding);
         Ok(Self {
             file_size: table.file_size(),
             blocks,

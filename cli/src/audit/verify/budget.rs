@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use filterblock::table::Meter;
 
-/// The default limit on bytes to decode: a multiple of the file's size, and a minimum.
-const MAX_EXPANSION: u64 = 100;
-const MIN_DECODED: u64 = 64 << 20;
+use crate::audit::reading::decode_limit;
 
 /// The limit on bytes to read, as a multiple of the file's size. A sound table's blocks are read
 /// once.
@@ -41,12 +39,11 @@ pub(super) enum Exceeded {
 impl Budget {
     /// The budget of a table whose work `meter` counts. `max_decoded`: the user's limit.
     pub(super) fn new(meter: Arc<Meter>, max_decoded: Option<u64>, file_size: u64) -> Self {
-        let proportional = || file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED);
         Self {
             start: Work { read: meter.bytes_read(), decoded: meter.bytes_decoded() },
             meter,
             max_read: file_size.saturating_mul(MAX_PASSES),
-            max_decoded: max_decoded.unwrap_or_else(proportional),
+            max_decoded: decode_limit(max_decoded, file_size),
             key_bytes: 0,
         }
     }
@@ -98,7 +95,7 @@ mod tests {
     fn the_limits_are_in_proportion_to_the_file() {
         let budget = |given, size| Budget::new(Arc::default(), given, size);
         for (size, expected) in
-            [(0, 64 << 20), (671_088, 64 << 20), (1 << 20, 100 << 20), (u64::MAX, u64::MAX)]
+            [(0, 256 << 20), (2_684_354, 256 << 20), (3 << 20, 300 << 20), (u64::MAX, u64::MAX)]
         {
             assert_eq!(budget(None, size).left(), expected, "{size}");
         }

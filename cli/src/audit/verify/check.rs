@@ -15,6 +15,7 @@ use super::order::{ExpectedOrder, OrderCheck};
 use super::verdict::{Note, Verdict};
 use super::walk::{Walk, Walked};
 use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::lost_keys::LostKeys;
 use crate::audit::reading::{filter_trouble, is_not_whole};
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
@@ -105,7 +106,8 @@ fn not_opened(error: &Error, record: Option<&TableRecord<'_>>, verdict: &mut Ver
         verdict.is_not_live = true;
         verdict.notes.push(Note::NotWhole(finding));
     } else {
-        verdict.findings.push(finding);
+        let live = record.and_then(|record| record.live);
+        verdict.findings.push(finding.with_lost(live.and_then(LostKeys::of_table)));
     }
 }
 
@@ -180,7 +182,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         if self.record.is_some() {
             return Ok(vec![KeyEncoding::Internal]);
         }
-        let sample = Sample::take(self.table, blocks, &BTreeSet::new(), filters)?;
+        let sample = Sample::take(self.table, blocks, &BTreeSet::new(), filters, 0)?;
         Ok(match sample.key_format() {
             Ok(KeyFormat::Internal) => vec![KeyEncoding::Internal],
             Ok(KeyFormat::User) => vec![KeyEncoding::Whole],

@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use filterblock::{Error, Structure};
 
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::lost_keys::LostKeys;
 
 /// The number of findings of one code that are kept. Others are counted.
 const MAX_OF_A_CODE: u64 = 16;
@@ -114,6 +115,8 @@ pub(crate) struct Finding {
     pub(crate) offset: Option<u64>,
     pub(crate) expected: String,
     pub(crate) found: String,
+    /// The keys that cannot be read because of it, as far as they are known.
+    pub(crate) lost: Option<LostKeys>,
 }
 
 impl Display for Finding {
@@ -122,7 +125,12 @@ impl Display for Finding {
         if let Some(offset) = self.offset {
             write!(f, " at offset {offset}")?;
         }
-        write!(f, ": expected {}, found {}", self.expected, self.found)
+        write!(f, ": expected {}, found {}", self.expected, self.found)?;
+        match &self.lost {
+            Some(lost) if self.code.hides() => write!(f, "; not looked at: {lost}"),
+            Some(lost) => write!(f, "; lost: {lost}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -134,12 +142,18 @@ impl Finding {
         found: impl Into<String>,
     ) -> Self {
         let kind = code.kind();
-        Self { code, kind, offset: offset.into(), expected: expected.into(), found: found.into() }
+        let (expected, found) = (expected.into(), found.into());
+        Self { code, kind, offset: offset.into(), expected, found, lost: None }
     }
 
     /// Sets the kind, where more is known of it than the code tells.
     pub(crate) fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
+    }
+
+    /// Adds the keys that cannot be read because of it.
+    pub(crate) fn with_lost(self, lost: Option<LostKeys>) -> Self {
+        Self { lost, ..self }
     }
 
     /// The finding behind an error of the library's.
@@ -155,12 +169,12 @@ impl Finding {
             Error::Unsupported { offset, expected, found, .. } => {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
             }
-            Error::Limit { what, offset, limit, found, .. } => Self::new(
-                Code::Limit,
-                *offset,
-                format!("a {what} of at most {limit} bytes"),
-                format!("{found} bytes"),
-            ),
+            Error::Limit { what, offset, limit, found, .. } => {
+                // What a block takes. The limit on a MANIFEST's tables is another.
+                let option = if *what == "live tables" { "" } else { " (--max-output)" };
+                let expected = format!("a {what} of at most {limit} bytes{option}");
+                Self::new(Code::Limit, *offset, expected, format!("{found} bytes"))
+            }
             other => Self::new(Code::Unreadable, None, "a block that can be read", other.to_string()),
         }
     }

@@ -1,25 +1,24 @@
-//! The rate of false positives, measured by asking filters for keys that are not there.
+//! The rate of false positives among neighbours of stored keys.
 //!
-//! Some of the filters are chosen, evenly spread over the data blocks. From the keys of the first
-//! data block that such a filter covers, others are made by changing a byte or appending some.
-//! Those of them that are stored, in that block or in another that the filter covers, are struck
-//! out, and the filter is asked for the rest. This needs no order of keys, and no more memory the
-//! larger a filter is.
+//! Some of the filters are asked, evenly spread over the data blocks, for
+//! [neighbours](crate::audit::rates::neighbours) of their keys.
 
-use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
+use filterblock::{FilterBlockReader, FilterPolicy, LegacyBloomPolicy, LegacyHash};
+
+use crate::audit::rates::clusters::Clusters;
+use crate::audit::rates::measured::MeasuredRate;
+use crate::audit::rates::neighbours::Neighbours;
+use crate::audit::stats::dialect::OLD_NAME;
 
 /// The most filters to ask, and about the number of keys to ask them for in all.
 const MAX_FILTERS: u64 = 64;
 const MADE_KEYS: u64 = 4096;
-/// The limits on the part of a data block that serves to make keys from.
-const MAX_SEEDS: usize = 256;
-const MAX_SEED_BYTES: usize = 64 << 10;
-/// The most bytes of keys to make for a filter. Of long keys, few are made.
-const MAX_MADE_BYTES: usize = 1 << 20;
 
 pub(super) struct FprSampler<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     filters: &'a FilterBlockReader<P, B>,
-    random: SplitMix,
+    /// The same filters by the signed hash, if that may have made them.
+    signed: Option<FilterBlockReader<LegacyBloomPolicy, &'a [u8]>>,
+    neighbours: Neighbours,
     /// The number of data blocks from one chosen filter to the next.
     stride: u64,
     keys_a_filter: usize,
@@ -29,37 +28,12 @@ pub(super) struct FprSampler<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     /// The first data block of the current filter, and the number of its data blocks so far.
     first_offset: u64,
     filter_blocks: u64,
-    phase: Phase,
-    seeds: KeyBuf,
-    seed_bytes: usize,
-    /// Hashes of the keys stored in the first data block.
-    stored: Vec<u64>,
-    made: KeyBuf,
-    /// The keys in `made` that may be asked for, sorted by hash.
-    candidates: Vec<Candidate>,
-    answers: Vec<bool>,
-    passed: f64,
-    weight: f64,
-}
-
-/// A key that was made, and is not known to be stored.
-#[derive(Clone, Copy)]
-struct Candidate {
-    hash: u64,
-    /// Its index in `made`.
-    at: usize,
-    /// It turned out to be stored.
-    struck: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// The current filter is not chosen.
-    Idle,
-    /// In the first data block of a chosen filter.
-    First,
-    /// In a later data block of it.
-    Later,
+    /// The current filter is chosen.
+    is_chosen: bool,
+    /// Some filter was not chosen.
+    is_partial: bool,
+    answers: Clusters,
+    answers_signed: Clusters,
 }
 
 impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
@@ -70,24 +44,22 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         used_filters: u64,
         seed: u64,
     ) -> Self {
+        let signed = LegacyBloomPolicy::new(10).with_hash(LegacyHash::Signed);
+        let is_old = filters.policy().name() == OLD_NAME;
         Self {
             filters,
-            random: SplitMix(seed),
+            signed: is_old.then(|| FilterBlockReader::new(signed, filters.contents())),
+            neighbours: Neighbours::new(seed),
             stride: blocks.div_ceil(MAX_FILTERS).max(1),
             keys_a_filter: (MADE_KEYS / used_filters.clamp(1, MAX_FILTERS)) as usize,
             blocks: 0,
             due: 0,
             first_offset: 0,
             filter_blocks: 0,
-            phase: Phase::Idle,
-            seeds: KeyBuf::new(),
-            seed_bytes: 0,
-            stored: Vec::new(),
-            made: KeyBuf::new(),
-            candidates: Vec::new(),
-            answers: Vec::new(),
-            passed: 0.0,
-            weight: 0.0,
+            is_chosen: false,
+            is_partial: false,
+            answers: Clusters::default(),
+            answers_signed: Clusters::default(),
         }
     }
 
@@ -101,135 +73,58 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
             self.end_filter();
             self.first_offset = offset;
             self.filter_blocks = 1;
-            if self.blocks >= self.due {
-                self.phase = Phase::First;
+            self.is_chosen = self.blocks >= self.due;
+            if self.is_chosen {
+                self.neighbours.begin(self.keys_a_filter, false);
                 self.due = self.blocks + self.stride;
+            } else {
+                self.is_partial = true;
             }
         }
         self.blocks += 1;
     }
 
     /// Returns true if [`key`](Self::key) is to be called with the keys of this data block.
-    pub(super) fn is_listening(&self) -> bool {
-        self.phase != Phase::Idle
+    pub(super) const fn is_listening(&self) -> bool {
+        self.is_chosen
     }
 
     /// Takes note of a stored key, as filters know it.
     #[inline]
     pub(super) fn key(&mut self, key: &[u8]) {
-        match self.phase {
-            Phase::Idle => {}
-            Phase::First => {
-                self.stored.push(hash(key));
-                let room = MAX_SEED_BYTES.saturating_sub(self.seed_bytes);
-                if self.seeds.len() < MAX_SEEDS && key.len() <= room {
-                    self.seed_bytes += key.len();
-                    self.seeds.push(key);
-                }
-            }
-            Phase::Later => {
-                let hash = hash(key);
-                if let Ok(at) = self.candidates.binary_search_by_key(&hash, |candidate| candidate.hash)
-                    && let Some(candidate) = self.candidates.get_mut(at)
-                {
-                    candidate.struck = true;
-                }
-            }
-        }
-    }
-
-    pub(super) fn end_block(&mut self) {
-        if self.phase == Phase::First {
-            self.make();
-            self.phase = Phase::Later;
-        }
-    }
-
-    /// Makes keys, none of which is stored in the data block just read.
-    fn make(&mut self) {
-        self.stored.sort_unstable();
-        let mut key = Vec::new();
-        let mut made_bytes = 0_usize;
-        for seed in self.seeds.as_keys().iter().cycle().take(self.keys_a_filter) {
-            change(seed, &mut self.random, &mut key);
-            made_bytes = made_bytes.saturating_add(key.len());
-            if made_bytes > MAX_MADE_BYTES {
-                break;
-            }
-            let hash = hash(&key);
-            if self.stored.binary_search(&hash).is_err() {
-                self.candidates.push(Candidate { hash, at: self.made.len(), struck: false });
-                self.made.push(&key);
-            }
-        }
-        self.candidates.sort_unstable_by_key(|candidate| candidate.hash);
-        self.candidates.dedup_by_key(|candidate| candidate.hash);
-        self.stored.clear();
-        self.seeds.clear();
-        self.seed_bytes = 0;
+        self.neighbours.key(key);
     }
 
     /// Asks the current filter, if it is chosen.
     fn end_filter(&mut self) {
-        let made = self.made.as_keys();
-        let absent = self.candidates.iter().filter(|candidate| !candidate.struck);
-        let keys = absent.filter_map(|candidate| made.get(candidate.at));
-        let queries: Vec<_> = keys.map(|key| (self.first_offset, key)).collect();
-        self.filters.keys_may_match(&queries, &mut self.answers);
-        if !queries.is_empty() {
-            let passed = self.answers.iter().filter(|may_match| **may_match).count();
-            // Weighted by the data blocks that the filter covers: lookups ask it that often.
-            let weight = self.filter_blocks as f64;
-            self.passed += weight * passed as f64 / queries.len() as f64;
-            self.weight += weight;
+        if !self.is_chosen {
+            return;
         }
-        self.made.clear();
-        self.candidates.clear();
-        self.phase = Phase::Idle;
+        // Lookups ask the filter as often as there are data blocks that it covers.
+        let weight = self.filter_blocks as f64;
+        match &self.signed {
+            None => {
+                let (passed, asked) = self.neighbours.ask(self.filters, self.first_offset);
+                self.answers.add(passed, asked, weight);
+            }
+            Some(signed) => {
+                let unsigned = LegacyBloomPolicy::new(10).with_hash(LegacyHash::Unsigned);
+                let unsigned = FilterBlockReader::new(unsigned, self.filters.contents());
+                let (passed, asked) = self.neighbours.ask(&unsigned, self.first_offset);
+                self.answers.add(passed, asked, weight);
+                let (passed, asked) = self.neighbours.ask(signed, self.first_offset);
+                self.answers_signed.add(passed, asked, weight);
+            }
+        }
+        self.is_chosen = false;
     }
 
     /// The share of absent keys that passed, in the mean over data blocks; `None` if no filter was
-    /// asked.
-    pub(super) fn finish(mut self) -> Option<f64> {
+    /// asked. `hash`: the one that fits the stored keys, where the policy's name leaves it open.
+    pub(super) fn finish(mut self, hash: Option<LegacyHash>) -> Option<MeasuredRate> {
         self.end_filter();
-        (self.weight > 0.0).then(|| self.passed / self.weight)
-    }
-}
-
-/// Makes a key other than `seed` from it.
-fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
-    key.clear();
-    key.extend_from_slice(seed);
-    let bits = random.next();
-    let [how, with, rest @ ..] = bits.to_le_bytes();
-    let at = (random.next() % (seed.len() as u64).max(1)) as usize;
-    match key.get_mut(at) {
-        Some(byte) if how % 2 == 0 => *byte ^= with.max(1),
-        _ => key.extend_from_slice(&rest),
-    }
-}
-
-/// A fast hash of low quality. A made key that collides with a stored one is merely not asked for.
-#[inline]
-fn hash(key: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR);
-    let (words, rest) = key.as_chunks::<8>();
-    let hash = words.iter().fold(key.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-    let last = rest.iter().fold(0, |last, &byte| last << 8 | u64::from(byte));
-    let hash = mix(hash, last);
-    hash ^ hash >> 32
-}
-
-/// The generator SplitMix64: a seed gives the same numbers on every machine.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let answers = if hash == Some(LegacyHash::Signed) { self.answers_signed } else { self.answers };
+        answers.rate(!self.is_partial)
     }
 }
 
@@ -278,10 +173,11 @@ mod tests {
         let mut sampler = FprSampler::new(&reader, 100, used_filters, seed);
         for block in 0..100 {
             sampler.begin_block(block * 4096);
-            (0..200).for_each(|key| sampler.key(&stored_key(base_lg, block, key)));
-            sampler.end_block();
+            if sampler.is_listening() {
+                (0..200).for_each(|key| sampler.key(&stored_key(base_lg, block, key)));
+            }
         }
-        let rate = sampler.finish();
+        let rate = sampler.finish(None).map(|measured| measured.rate);
         (rate, std::mem::take(&mut reader.policy().0.lock().unwrap()))
     }
 
@@ -306,20 +202,8 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_key_is_another_one() {
-        let mut random = SplitMix(0);
-        let mut key = Vec::new();
-        for seed in [&b""[..], b"a", b"some key"] {
-            for _ in 0..100 {
-                change(seed, &mut random, &mut key);
-                assert_ne!(key, seed);
-            }
-        }
-    }
-
-    #[test]
     fn nothing_to_ask_is_no_rate() {
         let reader = FilterBlockReader::new(Witness::default(), &[][..]);
-        assert_eq!(FprSampler::new(&reader, 0, 0, 0).finish(), None);
+        assert_eq!(FprSampler::new(&reader, 0, 0, 0).finish(None), None);
     }
 }

@@ -1,14 +1,15 @@
 //! The outcome of verifying a table.
 
 use super::finding::{Finding, Findings};
+use crate::audit::rates::measured::MeasuredRate;
 
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Verdict {
     /// The number of entries decoded, and of those whose key a filter denies.
     pub(crate) keys: u64,
     pub(crate) denied: u64,
-    /// The share of absent keys that pass; `None` if there is no filter to ask.
-    pub(crate) measured_fpr: Option<f64>,
+    /// The share of neighbours of stored keys that pass; `None` if there is no filter to ask.
+    pub(crate) measured_fpr: Option<MeasuredRate>,
     pub(crate) estimated_fpr: Option<f64>,
     /// The file is no whole table, and not one of the database's.
     pub(crate) is_not_live: bool,

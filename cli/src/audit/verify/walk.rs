@@ -12,6 +12,8 @@ use super::fpr_sampler::FprSampler;
 use super::order::OrderCheck;
 use super::verdict::{Note, Verdict};
 use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::lost_keys::LostKeys;
+use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::stats::offsets::Offsets;
 
 /// Names in the metaindex with these prefixes have handles as values: filters, and Basho's
@@ -45,12 +47,20 @@ pub(super) struct Walk<'a, 'v, R> {
 pub(super) struct Walked {
     pub(super) order: std::result::Result<Findings, Note>,
     pub(super) denials: Option<(u64, Findings, Option<LegacyHash>)>,
-    pub(super) measured_fpr: Option<f64>,
+    pub(super) measured_fpr: Option<MeasuredRate>,
     pub(super) first_key: Option<Vec<u8>>,
     pub(super) last_key: Option<Vec<u8>>,
     pub(super) extents: BlockExtents,
     /// All entries of all blocks have been seen.
     pub(super) complete: bool,
+}
+
+/// The bounds that the index gives the keys of a data block: those of the block before end with the
+/// first key, and its own with the second.
+#[derive(Clone, Copy)]
+struct Bounds<'k> {
+    after: Option<&'k [u8]>,
+    up_to: Option<&'k [u8]>,
 }
 
 /// The reason why a walk ends before the end of the table.
@@ -109,11 +119,13 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
 
     pub(super) fn end(self) -> Walked {
         let Self { order, denials, sampler, first_key, extents, complete, .. } = self;
+        let denials = denials.map(DenialCheck::finish);
+        let hash = denials.as_ref().and_then(|(_, _, hash)| *hash);
         Walked {
             last_key: order.last_key().map(<[u8]>::to_vec),
             order: order.finish(),
-            denials: denials.map(DenialCheck::finish),
-            measured_fpr: sampler.and_then(FprSampler::finish),
+            denials,
+            measured_fpr: sampler.and_then(|sampler| sampler.finish(hash)),
             first_key,
             extents,
             complete,
@@ -122,39 +134,45 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
 
     fn data_blocks(&mut self, progress: &dyn Fn(u64)) -> Result<()> {
         let mut index = self.table.index();
+        let mut before: Option<Vec<u8>> = None;
         loop {
             match index.next() {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
                 Err(error) => {
-                    self.damage(&error);
+                    self.damage(&error, Bounds { after: before.as_deref(), up_to: None });
                     return Ok(());
                 }
             }
+            let bounds = Bounds { after: before.as_deref(), up_to: Some(index.key()) };
             match index.handle() {
                 Ok(handle) => {
-                    match self.block(handle) {
+                    match self.block(handle, bounds) {
                         Ok(()) => {}
                         Err(Stop::NeedRange(error)) => return Err(error),
                         Err(Stop::OverBudget(exceeded)) => {
-                            self.over_budget(exceeded, handle.offset);
+                            self.over_budget(exceeded, handle.offset, bounds.after);
                             return Ok(());
                         }
                     }
                     progress(handle.size);
                 }
-                Err(error) => self.damage(&error),
+                Err(error) => self.damage(&error, bounds),
             }
             self.order.separator(index.key(), self.table.index_handle().offset);
             self.budget.spend_keys(index.key().len());
             if let Err(exceeded) = self.budget.check() {
-                self.over_budget(exceeded, self.table.index_handle().offset);
+                self.over_budget(exceeded, self.table.index_handle().offset, Some(index.key()));
                 return Ok(());
             }
+            let before = before.get_or_insert_default();
+            before.clear();
+            before.extend_from_slice(index.key());
         }
     }
 
-    fn block(&mut self, handle: BlockHandle) -> std::result::Result<(), Stop> {
+    /// Goes through the data block at `handle`. `bounds`: of its keys.
+    fn block(&mut self, handle: BlockHandle, bounds: Bounds<'_>) -> std::result::Result<(), Stop> {
         if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;
             self.verdict.findings.add(Code::RepeatedBlock, || {
@@ -178,7 +196,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             Ok(entries) => entries,
             Err(error) if error.needs_range() => return Err(Stop::NeedRange(error)),
             Err(error) => {
-                self.damage(&error);
+                self.damage(&error, bounds);
                 return Ok(self.budget.check()?);
             }
         };
@@ -189,19 +207,21 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         if let Some(sampler) = &mut self.sampler {
             sampler.begin_block(handle.offset);
         }
-        let within = self.entries(&mut entries, handle.offset);
+        let within = self.entries(&mut entries, handle.offset, bounds);
         self.cursor = Some(entries);
         if let Some(denials) = &mut self.denials {
             denials.end_block();
-        }
-        if let Some(sampler) = &mut self.sampler {
-            sampler.end_block();
         }
         Ok(within?)
     }
 
     /// Goes through the entries of the data block at `offset`.
-    fn entries(&mut self, entries: &mut BlockCursor<'_>, offset: u64) -> std::result::Result<(), Exceeded> {
+    fn entries(
+        &mut self,
+        entries: &mut BlockCursor<'_>,
+        offset: u64,
+        bounds: Bounds<'_>,
+    ) -> std::result::Result<(), Exceeded> {
         let mut within = self.budget.check();
         while within.is_ok() {
             match entries.next() {
@@ -209,7 +229,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
                 Ok(false) => break,
                 Err(error) => {
                     within = self.keys(offset);
-                    self.damage(&error);
+                    self.damage(&error, bounds);
                     return within;
                 }
             }
@@ -255,15 +275,23 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         self.budget.check()
     }
 
-    fn damage(&mut self, error: &Error) {
+    fn damage(&mut self, error: &Error, bounds: Bounds<'_>) {
         self.complete = false;
-        let finding = Finding::of(error);
-        self.verdict.findings.add(finding.code, || finding);
+        let (finding, encoding) = (Finding::of(error), self.shown_encoding());
+        let lost = || LostKeys::between(bounds.after, bounds.up_to, encoding);
+        self.verdict.findings.add(finding.code, || finding.with_lost(lost()));
     }
 
-    fn over_budget(&mut self, exceeded: Exceeded, offset: u64) {
+    /// The encoding of keys of which a part is shown.
+    fn shown_encoding(&self) -> KeyEncoding {
+        if self.is_internal { self.encoding } else { KeyEncoding::Whole }
+    }
+
+    /// `after`: the last key of the index before what is left out.
+    fn over_budget(&mut self, exceeded: Exceeded, offset: u64, after: Option<&[u8]>) {
         self.complete = false;
-        self.verdict.findings.push(Finding::new(Code::Limit, offset, exceeded.expected(), "more"));
+        let finding = Finding::new(Code::Limit, offset, exceeded.expected(), "more");
+        self.verdict.findings.push(finding.with_lost(LostKeys::between(after, None, self.shown_encoding())));
     }
 }
 

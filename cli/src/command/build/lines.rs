@@ -1,9 +1,6 @@
 //! Lines of key and value, read from a file.
 
 use std::io::BufRead;
-use std::path::Path;
-
-use filterblock::escape_path;
 
 use crate::command::hex::unhex;
 
@@ -17,19 +14,19 @@ pub(super) struct KeyValue {
 
 /// Reads lines of a key, a tab and a value. They end in LF or CR LF, like all lines that the tool
 /// reads.
-pub(super) struct Lines<'a, R> {
+pub(super) struct Lines<R> {
     input: R,
-    path: &'a Path,
+    name: String,
     hex: bool,
     line: u64,
     bytes: u64,
     buffer: Vec<u8>,
 }
 
-impl<'a, R: BufRead> Lines<'a, R> {
-    /// `path` is for messages only. `hex`: keys and values are in hexadecimal.
-    pub(super) fn new(input: R, path: &'a Path, hex: bool) -> Self {
-        Self { input, path, hex, line: 0, bytes: 0, buffer: Vec::new() }
+impl<R: BufRead> Lines<R> {
+    /// `name` of the input is for messages. `hex`: keys and values are in hexadecimal.
+    pub(super) fn new(input: R, name: String, hex: bool) -> Self {
+        Self { input, name, hex, line: 0, bytes: 0, buffer: Vec::new() }
     }
 
     /// The number of bytes read so far.
@@ -41,7 +38,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
     pub(super) fn next(&mut self) -> Result<Option<KeyValue>, String> {
         self.buffer.clear();
         let read = self.input.read_until(b'\n', &mut self.buffer);
-        let read = read.map_err(|error| format!("{}: {error}", escape_path(self.path)))?;
+        let read = read.map_err(|error| format!("{}: {error}", self.name))?;
         if read == 0 {
             return Ok(None);
         }
@@ -70,7 +67,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
     }
 
     fn about_line(&self, message: &str) -> String {
-        format!("{}: line {}: {message}", escape_path(self.path), self.line)
+        format!("{}: line {}: {message}", self.name, self.line)
     }
 }
 
@@ -81,7 +78,7 @@ mod tests {
     type Pair = (Vec<u8>, Vec<u8>);
 
     fn read(input: &[u8], hex: bool) -> Result<Vec<Pair>, String> {
-        let mut lines = Lines::new(input, Path::new("pairs"), hex);
+        let mut lines = Lines::new(input, "pairs".to_owned(), hex);
         let mut entries = Vec::new();
         while let Some(KeyValue { key, value, line }) = lines.next()? {
             entries.push((key, value));

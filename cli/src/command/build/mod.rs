@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use filterblock::table::{Compression, TableBuilder, TableSummary, WriteOptions};
-use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, SharedPolicy, escape, escape_path, quote};
+use filterblock::{BloomFilterPolicy, CassandraBloomPolicy, Error, LegacyBloomPolicy, Murmur3BloomPolicy};
+use filterblock::{SharedPolicy, escape, escape_path, quote};
 
-use crate::exit::EXIT_ERROR;
+use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
 use crate::io::console::Console;
 use crate::io::progress::InputProgress;
 use crate::io::whole_file::WholeFile;
@@ -33,7 +34,7 @@ const STEP: u64 = 1024;
 pub(crate) struct Arguments {
     /// The file of lines; `-` is standard input
     input: PathBuf,
-    /// The table, which appears whole or not at all
+    /// The table, which appears whole or not at all; `-` is standard output
     output: PathBuf,
     /// Keys and values are given in hexadecimal
     #[arg(long)]
@@ -51,7 +52,7 @@ pub(crate) struct Arguments {
     /// Write no filters
     #[arg(long, conflicts_with_all = ["bits_per_key", "policy", "base_lg"])]
     no_filter: bool,
-    /// The filters' policy, by its name; given twice, the table gets filters of both
+    /// The filters' policy, by its name; given several times, the table gets filters of each
     #[arg(long, value_name = "NAME", value_enum, default_values_t = [PolicyName::BuiltinBloomFilter2])]
     policy: Vec<PolicyName>,
     /// One filter for every 2^LG bytes of data blocks; 63 is one for the whole table
@@ -63,7 +64,7 @@ pub(crate) struct Arguments {
     /// Number of keys that share prefixes until one is written in full
     #[arg(long, value_name = "KEYS", default_value_t = 16)]
     restart_interval: u32,
-    /// Compression of the blocks
+    /// Compression of the blocks; every LevelDB reads both
     #[arg(long, value_enum, default_value_t = BlockCodec::Snappy)]
     compression: BlockCodec,
     /// Write the table of a database: each key becomes an internal key, with its line as the
@@ -78,18 +79,27 @@ Examples:
   sort -t\"$(printf '\\t')\" -k1,1 pairs.tsv | filterblock build --sorted - new.ldb   with LC_ALL=C
   filterblock build --hex --bits-per-key 14 --base-lg 16 --block-size 65536 pairs.tsv new.ldb
   filterblock build --policy new --policy old pairs.tsv new.ldb
+  zcat pairs.tsv.gz | filterblock build - - | ssh host 'cat >new.ldb'
 
-Exit status: 0 built; 2 anything else, and then there is no new file.";
+Exit status: 0 built; 141 the reader of the output went away; 2 anything else, and then there is no
+new file.";
 
-/// The policies that tables can be built with. Their filters are of the same encoding.
+/// The policies that tables can be built with. Basho's has the name of another one, and a table by
+/// it needs marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum PolicyName {
-    /// For LevelDB (short: new)
+    /// For LevelDB since 1.18 (short: new)
     #[value(name = "leveldb.BuiltinBloomFilter2", alias = "new")]
     BuiltinBloomFilter2,
-    /// For goleveldb (short: old)
+    /// For goleveldb, and LevelDB up to 1.17 on ARM (short: old)
     #[value(name = "leveldb.BuiltinBloomFilter", alias = "old")]
     BuiltinBloomFilter,
+    /// For readers by this library alone (short: cassandra)
+    #[value(name = "filterblock.CassandraBloomFilter1", alias = "cassandra")]
+    CassandraBloomFilter1,
+    /// For readers by this library alone (short: murmur3)
+    #[value(name = "filterblock.Murmur3BloomFilter1", alias = "murmur3")]
+    Murmur3BloomFilter1,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -98,12 +108,46 @@ enum BlockCodec {
     Snappy,
 }
 
+impl PolicyName {
+    fn policy(self, bits_per_key: u32) -> SharedPolicy {
+        match self {
+            Self::BuiltinBloomFilter2 => Arc::new(BloomFilterPolicy::new(bits_per_key)),
+            Self::BuiltinBloomFilter => Arc::new(LegacyBloomPolicy::new(bits_per_key)),
+            Self::CassandraBloomFilter1 => Arc::new(CassandraBloomPolicy::new(bits_per_key)),
+            Self::Murmur3BloomFilter1 => Arc::new(Murmur3BloomPolicy::new(bits_per_key)),
+        }
+    }
+}
+
+/// The reason why there is no table.
+enum Failure {
+    Message(String),
+    /// The reader of the output went away.
+    OutputClosed,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self::Message(message)
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
-    match build(arguments) {
+    let to_stdout = is_standard(&arguments.output);
+    if to_stdout && console.is_terminal() {
+        console.message("a table is not text: redirect it, or name a file");
+        return EXIT_ERROR;
+    }
+    let built = if to_stdout { build_to(arguments, &mut *console) } else { build_file(arguments) };
+    match built {
+        Ok(summary) if to_stdout => {
+            console.message(summary_text(arguments, &summary));
+            0
+        }
         Ok(summary) => {
-            let written = write_summary(arguments, &summary, console).and_then(|()| console.flush());
+            let written = writeln!(console, "{}", summary_text(arguments, &summary));
             // The table is there, so the status is 0 even if nobody reads the summary.
-            if let Err(error) = written
+            if let Err(error) = written.and_then(|()| console.flush())
                 && error.kind() != io::ErrorKind::BrokenPipe
             {
                 let message = format_args!("built; its summary was not written: {error}");
@@ -111,35 +155,69 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             }
             0
         }
-        Err(message) => {
+        Err(Failure::OutputClosed) => EXIT_OUTPUT_CLOSED,
+        Err(Failure::Message(message)) => {
             console.message(message);
             EXIT_ERROR
         }
     }
 }
 
-fn build(arguments: &Arguments) -> Result<TableSummary, String> {
-    let standard_input = arguments.input.as_os_str() == "-";
-    let about_input = |error: io::Error| format!("{}: {error}", escape_path(&arguments.input));
+fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The name of the input for messages.
+fn input_name(path: &Path) -> String {
+    if is_standard(path) { "standard input".to_owned() } else { escape_path(path).to_string() }
+}
+
+/// The name of the output for messages.
+fn output_name(path: &Path) -> String {
+    if is_standard(path) { "standard output".to_owned() } else { escape_path(path).to_string() }
+}
+
+fn build_file(arguments: &Arguments) -> Result<TableSummary, Failure> {
     let about_output = |error: io::Error| format!("{}: {error}", escape_path(&arguments.output));
-    let (input, len): (Box<dyn BufRead>, _) = if standard_input {
-        (Box::new(io::stdin().lock()), None)
-    } else {
-        // Before it is opened: Windows opens no folders.
-        if arguments.input.is_dir() {
-            return Err(format!(
-                "{}: expected a file of lines, found a folder",
-                escape_path(&arguments.input)
-            ));
-        }
-        let file = File::open(&arguments.input).map_err(about_input)?;
-        let metadata = file.metadata().map_err(about_input)?;
-        (Box::new(BufReader::with_capacity(1 << 16, file)), metadata.is_file().then_some(metadata.len()))
-    };
-    let input_path = (!standard_input).then_some(arguments.input.as_path());
+    let (input, len) = open_input(&arguments.input)?;
+    let input_path = (!is_standard(&arguments.input)).then_some(arguments.input.as_path());
     let file = WholeFile::create(&arguments.output, arguments.force, input_path).map_err(about_output)?;
-    let builder = TableBuilder::new(file.writer().map_err(about_output)?, write_options(arguments));
-    let lines = Lines::new(input, &arguments.input, arguments.hex);
+    let writer = file.writer().map_err(about_output)?;
+    let summary = build(arguments, input, len, writer)?;
+    file.finish().map_err(about_output)?;
+    Ok(summary)
+}
+
+fn build_to(arguments: &Arguments, output: impl Write) -> Result<TableSummary, Failure> {
+    let (input, len) = open_input(&arguments.input)?;
+    build(arguments, input, len, output)
+}
+
+/// Opens the file of lines. Returns it with its length, if it is a regular file.
+fn open_input(path: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), String> {
+    if is_standard(path) {
+        return Ok((Box::new(io::stdin().lock()), None));
+    }
+    // Before it is opened: Windows opens no folders.
+    if path.is_dir() {
+        return Err(format!("{}: expected a file of lines, found a folder", escape_path(path)));
+    }
+    let about_input = |error: io::Error| format!("{}: {error}", escape_path(path));
+    let file = File::open(path).map_err(about_input)?;
+    let metadata = file.metadata().map_err(about_input)?;
+    let len = metadata.is_file().then_some(metadata.len());
+    Ok((Box::new(BufReader::with_capacity(1 << 16, file)), len))
+}
+
+/// Writes the table of the lines in `input`, of this length if it is known.
+fn build(
+    arguments: &Arguments,
+    input: Box<dyn BufRead>,
+    len: Option<u64>,
+    output: impl Write,
+) -> Result<TableSummary, Failure> {
+    let builder = TableBuilder::new(output, write_options(arguments));
+    let lines = Lines::new(input, input_name(&arguments.input), arguments.hex);
     let progress = InputProgress::new(len);
     let mut target = Target { builder, arguments, key: Vec::new(), last_line: 0 };
     if arguments.sorted {
@@ -147,26 +225,15 @@ fn build(arguments: &Arguments) -> Result<TableSummary, String> {
     } else {
         target.sort(lines, progress)?
     }
-    let (mut writer, summary) =
-        target.builder.finish().map_err(|error| in_file(error.into_error(), &arguments.output))?;
-    writer.flush().map_err(about_output)?;
-    drop(writer);
-    file.finish().map_err(about_output)?;
-    Ok(summary)
+    let finished = target.builder.finish();
+    // Flushed by the builder.
+    finished.map(|(_, summary)| summary).map_err(|error| in_output(error.into_error(), &arguments.output))
 }
 
 fn write_options(arguments: &Arguments) -> WriteOptions {
     let bits = arguments.bits_per_key;
-    let mut policies: Vec<SharedPolicy> = Vec::new();
-    if !arguments.no_filter {
-        let given = |policy| arguments.policy.contains(&policy);
-        if given(PolicyName::BuiltinBloomFilter2) {
-            policies.push(Arc::new(BloomFilterPolicy::new(bits)));
-        }
-        if given(PolicyName::BuiltinBloomFilter) {
-            policies.push(Arc::new(LegacyBloomPolicy::new(bits)));
-        }
-    }
+    let wanted = PolicyName::value_variants().iter().filter(|name| arguments.policy.contains(name));
+    let policies = wanted.filter(|_| !arguments.no_filter).map(|name| name.policy(bits)).collect();
     WriteOptions::default()
         .block_size(arguments.block_size)
         .restart_interval(arguments.restart_interval)
@@ -191,9 +258,9 @@ struct Target<'a, W: Write> {
 impl<W: Write> Target<'_, W> {
     fn stream<R: BufRead>(
         &mut self,
-        mut lines: Lines<'_, R>,
+        mut lines: Lines<R>,
         mut progress: InputProgress,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         while let Some(entry) = lines.next()? {
             if entry.line.is_multiple_of(STEP) {
                 progress.at(lines.bytes());
@@ -203,11 +270,7 @@ impl<W: Write> Target<'_, W> {
         Ok(())
     }
 
-    fn sort<R: BufRead>(
-        &mut self,
-        mut lines: Lines<'_, R>,
-        mut progress: InputProgress,
-    ) -> Result<(), String> {
+    fn sort<R: BufRead>(&mut self, mut lines: Lines<R>, mut progress: InputProgress) -> Result<(), Failure> {
         let mut entries = Vec::new();
         while let Some(entry) = lines.next()? {
             if entry.line.is_multiple_of(STEP) {
@@ -225,7 +288,7 @@ impl<W: Write> Target<'_, W> {
         entries.iter().try_for_each(|entry| self.add(entry))
     }
 
-    fn add(&mut self, entry: &KeyValue) -> Result<(), String> {
+    fn add(&mut self, entry: &KeyValue) -> Result<(), Failure> {
         let result = if self.arguments.internal_keys {
             /// The type of an entry that is a value, not a deletion.
             const TYPE: u64 = 1;
@@ -242,13 +305,13 @@ impl<W: Write> Target<'_, W> {
     }
 
     /// Turns an error about a key into a message about its line.
-    fn explain(&self, error: Error, entry: &KeyValue) -> String {
+    fn explain(&self, error: Error, entry: &KeyValue) -> Failure {
         if !matches!(error, Error::KeyOrder { .. }) {
-            return in_file(error, &self.arguments.output);
+            return in_output(error, &self.arguments.output);
         }
-        let input = escape_path(&self.arguments.input);
+        let input = input_name(&self.arguments.input);
         let key = quote(&entry.key);
-        if self.arguments.sorted {
+        Failure::Message(if self.arguments.sorted {
             let last = self.last_line;
             let line = entry.line;
             format!(
@@ -258,32 +321,36 @@ impl<W: Write> Target<'_, W> {
         } else {
             let (first, second) = (self.last_line.min(entry.line), self.last_line.max(entry.line));
             format!("{input}: line {second}: expected every key once, found {key} of line {first} again")
-        }
+        })
     }
 }
 
-fn in_file(error: Error, path: &Path) -> String {
-    format!("{}: {}", escape_path(path), error.without_path())
+/// An error in writing, as a failure of the whole.
+fn in_output(error: Error, output: &Path) -> Failure {
+    match error.without_path() {
+        Error::Io { source, .. } if is_standard(output) && source.kind() == io::ErrorKind::BrokenPipe => {
+            Failure::OutputClosed
+        }
+        error => Failure::Message(format!("{}: {error}", output_name(output))),
+    }
 }
 
-fn write_summary(arguments: &Arguments, summary: &TableSummary, console: &mut Console) -> io::Result<()> {
-    write!(
-        console,
+fn summary_text(arguments: &Arguments, summary: &TableSummary) -> String {
+    let mut text = format!(
         "{}: {} in {}, {}",
-        escape_path(&arguments.output),
+        output_name(&arguments.output),
         counted_as(summary.num_entries, "entry", "entries"),
         counted(summary.data_blocks, "data block"),
         size(summary.file_size),
-    )?;
+    );
     for filters in &summary.filters {
-        write!(
-            console,
+        text += &format!(
             "; {}: {} ({} empty), {}",
             escape(filters.policy.as_bytes()),
             counted(filters.filters, "filter"),
             count(filters.empty_filters),
             size(filters.size),
-        )?;
+        );
     }
-    writeln!(console)
+    text
 }

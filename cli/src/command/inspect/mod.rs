@@ -12,12 +12,13 @@ use filterblock::table::ReadOptions;
 
 use super::in_order::{InOrder, MAX_JOBS};
 use super::in_use;
+use super::limits::Limits;
 use super::walk::{Visitor, folder_header, walk};
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::inspect;
 use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
-use crate::audit::reading::read_options;
+use crate::audit::rates::effort::Effort;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
@@ -39,17 +40,25 @@ const EXIT_DAMAGE: u8 = 1;
 /// Reads index, metaindex, filter block and the data blocks' trailers, and decompresses some data
 /// blocks of each table, so that large databases can be looked at too: 80 at most where blocks are
 /// alike, and more, up to about a thousand, where the number of keys cannot be estimated otherwise.
+///
+/// The rate of false positives is measured: the filters are asked for up to 400,000 random keys a
+/// table, fewer in large folders, and for keys near those stored in the blocks read.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
+    #[command(flatten)]
+    limits: Limits,
     /// Write JSON, one object a line: tables, folders and their totals
     #[arg(long)]
     json: bool,
     /// List every filter: range, data blocks, bytes, bits set, rate of false positives, state
     #[arg(long)]
     filters: bool,
+    /// Show all columns of a listing, however wide its lines are
+    #[arg(long, conflicts_with = "json")]
+    wide: bool,
     /// The files are bare filter blocks, as `filterblock extract` writes them; - is standard input
     #[arg(long)]
     block: bool,
@@ -78,8 +87,13 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let paths = &arguments.paths;
     let is_single = paths.single().is_some();
     let mut inspection = Inspection {
-        options: read_options().meter(console.meter()),
-        renderer: Format::new(arguments.json).inspect(arguments.filters, is_single, paths.arguments()),
+        options: arguments.limits.read_options().meter(console.meter()),
+        renderer: Format::new(arguments.json).inspect(
+            arguments.filters,
+            is_single,
+            arguments.wide,
+            paths.arguments(),
+        ),
         totals: FolderTotals::default(),
         damage: false,
         unreadable: false,
@@ -115,11 +129,12 @@ struct Inspection {
 
 impl Inspection {
     fn bare_blocks(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
+        let effort = Effort::for_each_of(arguments.paths.arguments().len());
         for Given { input, path } in arguments.paths.iter() {
             match path {
                 Ok(path) => {
                     let subject = Subject { path: &path, ..Subject::of(&input) };
-                    self.bare_block(subject, arguments.policy.as_ref(), console)?;
+                    self.bare_block(subject, arguments.policy.as_ref(), effort, console)?;
                 }
                 Err(error) => {
                     self.list_failed = true;
@@ -135,10 +150,14 @@ impl Inspection {
         &mut self,
         subject: Subject<'_>,
         policy: Option<&SharedPolicy>,
+        effort: Effort,
         console: &mut Console,
     ) -> io::Result<()> {
         match bare_block::read(subject.path, policy.cloned().unwrap_or_else(bare_block::default_policy)) {
-            Ok(reader) => self.show(subject, &inspect::bare_block(reader, policy.is_none()), console),
+            Ok(reader) => {
+                let report = inspect::bare_block(reader, policy.is_none(), effort);
+                self.show(subject, &report, console)
+            }
             Err(error) => self.unreadable(subject, &error, console),
         }
     }
@@ -150,7 +169,10 @@ impl Inspection {
         let is_one_file = paths.single().is_some_and(Path::is_file);
         let jobs = if is_one_file { Some(1) } else { arguments.jobs };
         let result = InOrder::run(jobs, REPORTS_A_THREAD, |in_order| {
-            let mut visitor = Inspector { options: &options, inspection: self, in_order };
+            let given = paths.arguments().len();
+            let effort = Effort::for_each_of(given);
+            let mut visitor =
+                Inspector { options: &options, inspection: self, in_order, given, tables: 0, effort };
             walk(paths.iter(), paths.is_recursive(), &mut visitor, console)?;
             visitor.in_order.finish(&mut |step| visitor.inspection.step(step, console))
         });
@@ -212,7 +234,8 @@ impl Inspection {
         let options = self.options.clone();
         let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
         let lost = in_use::go_on(folder, files, vanished, |path, folder| {
-            let report = look_at(&path, true, &options);
+            let effort = Effort::for_each_of(folder.tables().count());
+            let report = look_at(&path, true, &options, effort);
             self.table(Subject { path: &path, ..subject }, Some(&**folder), true, report, console)?;
             Ok(std::mem::take(&mut self.vanished).is_empty())
         })?;
@@ -268,9 +291,9 @@ impl Inspection {
 }
 
 /// Finds out about the table at `path`. `listed`: the name was found in a folder.
-fn look_at(path: &Path, listed: bool, options: &ReadOptions) -> Box<TableReport<'static>> {
+fn look_at(path: &Path, listed: bool, options: &ReadOptions, effort: Effort) -> Box<TableReport<'static>> {
     Box::new(match input::open_file(path, listed) {
-        Ok(file) => inspect::table(file, options)
+        Ok(file) => inspect::table(file, options, effort)
             .unwrap_or_else(|error| TableReport::unreadable(error.to_string(), ErrorKind::of(&error))),
         Err(error) => TableReport::unreadable(error.to_string(), error.kind()),
     })
@@ -305,6 +328,11 @@ struct Inspector<'a, 's, 'scope> {
     options: &'scope ReadOptions,
     inspection: &'a mut Inspection,
     in_order: &'a mut InOrder<'s, 'scope, Step>,
+    /// The number of paths that were given as arguments, and of tables so far.
+    given: usize,
+    tables: usize,
+    /// The questions to ask of each table: the fewer, the more tables there are.
+    effort: Effort,
 }
 
 impl Inspector<'_, '_, '_> {
@@ -338,9 +366,14 @@ impl Visitor for Inspector<'_, '_, '_> {
         folder: Option<&Arc<Folder>>,
         console: &mut Console,
     ) -> io::Result<()> {
+        if !listed {
+            self.tables = self.tables.saturating_add(1);
+            self.effort = Effort::for_each_of(self.tables.max(self.given));
+        }
         let (subject, folder, options) = (subject.to_owned(), folder.cloned(), self.options);
+        let effort = self.effort;
         let work = move || {
-            let report = look_at(&subject.path, listed, options);
+            let report = look_at(&subject.path, listed, options, effort);
             Step::Table { subject, folder, listed, report }
         };
         self.in_order.work(work, &mut |step| self.inspection.step(step, console))
@@ -352,6 +385,9 @@ impl Visitor for Inspector<'_, '_, '_> {
         folder: &Arc<Folder>,
         console: &mut Console,
     ) -> io::Result<()> {
+        let tables = folder.tables().count();
+        self.effort = Effort::for_each_of(self.tables.max(tables));
+        self.tables = self.tables.saturating_add(tables);
         self.add(Step::BeginFolder { subject: subject.to_owned(), folder: Arc::clone(folder) }, console)
     }
 

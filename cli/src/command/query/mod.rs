@@ -15,6 +15,7 @@ use filterblock::table::ReadOptions;
 
 use super::in_use;
 use super::key_order::KeyOrder;
+use super::limits::Limits;
 use super::walk::{Visitor, folder_header, walk};
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::query;
@@ -22,7 +23,6 @@ use crate::audit::query::candidates::Answer;
 use crate::audit::query::keys::SoughtKeys;
 use crate::audit::query::logs::{LogAnswer, LogAnswers};
 use crate::audit::query::totals::TableMatches;
-use crate::audit::reading::read_options;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
@@ -84,6 +84,8 @@ pub(crate) struct Arguments {
     /// The order of the keys, so that the index tells the one data block that may hold a key
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
+    #[command(flatten)]
+    limits: Limits,
     /// Write JSON, one object a line: for each table and key, and for each folder
     #[arg(long)]
     json: bool,
@@ -111,7 +113,7 @@ Exit status: 0 some key may be there; 1 none may, and every table was read sound
 141 the reader of the output went away, whatever the answers; 2 anything else.";
 
 pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
-    let Arguments { table, words, behind, sources, keys_from, .. } = arguments;
+    let Arguments { table, words, behind, sources, keys_from, limits, .. } = arguments;
     let is_stdin = |path: Option<&Path>| path.is_some_and(|path| path.as_os_str() == "-");
     if is_stdin(sources.files_from()) && is_stdin(keys_from.as_deref()) {
         console.message("expected paths or keys from standard input, found both");
@@ -150,7 +152,7 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         keys: SoughtKeys::new(keys),
         is_bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
         results: Results::new(Format::new(arguments.json).query(), shown),
-        options: read_options().meter(console.meter()),
+        options: limits.read_options().meter(console.meter()),
         may_match: false,
         sound: true,
         list_failed: false,

@@ -82,7 +82,7 @@ impl Results {
         console: &mut Console,
     ) -> io::Result<()> {
         if self.shown == Shown::Counts {
-            self.totals.tables += 1;
+            self.totals.files += 1;
             self.renderer.count(subject, matches, error, console)?;
         }
         console.flush()

@@ -8,6 +8,7 @@ use std::{fs, io};
 
 use filterblock::Error;
 
+use crate::audit::lost_keys::LostKeys;
 use crate::audit::verify::finding::{Code, Finding};
 use crate::audit::verify::verdict::Verdict;
 use crate::io::folder::{self, Folder, Source};
@@ -209,6 +210,6 @@ fn missing(input: &Arc<Path>, folder: &Folder) -> impl Iterator<Item = Job> {
     folder.missing().map(move |(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
         let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
-        done(input, &path, Verified::Table, finding)
+        done(input, &path, Verified::Table, finding.with_lost(LostKeys::of_table(table)))
     })
 }

@@ -11,8 +11,8 @@ use clap::Args;
 use super::in_order::{InOrder, MAX_JOBS};
 use super::in_use;
 use super::key_order::KeyOrder;
+use super::limits::Limits;
 use crate::audit::error_kind::ErrorKind;
-use crate::audit::reading::read_options;
 use crate::audit::verify::finding::Finding;
 use crate::audit::verify::verdict::{Status, Verdict, VerdictCounts};
 use crate::audit::verify::{self, Observer, VerifyOptions};
@@ -54,10 +54,8 @@ pub(crate) struct Arguments {
     /// bytewise
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// The most bytes of blocks and keys to decode of each file; 100 times its size and at least 64
-    /// MiB if not given
-    #[arg(long, value_name = "BYTES")]
-    max_output: Option<u64>,
+    #[command(flatten)]
+    limits: Limits,
     /// Another number makes other absent keys to measure the false positives with
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
@@ -82,10 +80,10 @@ Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong u
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let format = Format::new(arguments.json);
     let options = VerifyOptions {
-        read: read_options(),
+        read: arguments.limits.read_options(),
         meter: console.meter(),
         bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
-        max_output: arguments.max_output,
+        max_output: arguments.limits.max_output(),
         seed: arguments.seed,
     };
     let progress = TablesProgress::new(format == Format::Text);

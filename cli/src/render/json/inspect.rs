@@ -7,6 +7,8 @@ use serde::{Serialize, Serializer};
 
 use super::frame::Frame;
 use super::line::write_line;
+use super::lost_keys::JsonLostKeys;
+use super::rate::JsonRate;
 use super::strings::{json_name, json_text};
 use super::{folder, totals, unreadable};
 use crate::audit::inspect::report::{FilterReport, TableReport, origin_name};
@@ -98,6 +100,7 @@ struct JsonTable<'a> {
     level: Option<u8>,
     live: Option<bool>,
     recorded_size: Option<u64>,
+    lost: Option<JsonLostKeys>,
     filter_error: Option<&'a str>,
     filter: Option<JsonFilterBlock<'a>>,
     /// The cost of a filter, if there is none.
@@ -132,6 +135,8 @@ struct JsonFilterBlock<'a> {
     bits_set: u64,
     probes: Option<u32>,
     estimated_fpr: Option<f64>,
+    random_fpr: Option<JsonRate>,
+    neighbour_fpr: Option<JsonRate>,
     malformed: Option<&'a str>,
     unsound: Option<&'a str>,
     /// Each filter, if they were asked for.
@@ -144,6 +149,7 @@ struct JsonLargerRanges {
     base_lg: u8,
     /// In bytes of the filter block; an estimate.
     saves: u64,
+    estimated_fpr: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -196,6 +202,7 @@ impl<'a> JsonTable<'a> {
             level: live.map(|live| live.level),
             live: report.record.map(|record| record.live.is_some()),
             recorded_size: live.map(|live| live.size),
+            lost: report.lost().as_ref().map(JsonLostKeys::from),
             filter_error: report.filter_error(),
             filter: report.filter.as_ref().map(|filter| JsonFilterBlock::new(filter, report, list_filters)),
             filter_cost: stats.and_then(TableStats::filter_cost).map(JsonFilterCost::from),
@@ -216,11 +223,13 @@ impl<'a> JsonFilterBlock<'a> {
             empty_filters: summary.empty,
             offset_array_bytes: summary.array_bytes,
             empty_filter_bytes: summary.empty.saturating_mul(OFFSET_ENTRY_LEN),
-            larger_ranges: report.larger_ranges().map(JsonLargerRanges::from),
+            larger_ranges: filter.larger_ranges.map(JsonLargerRanges::from),
             bits: summary.bits,
             bits_set: summary.bits_set,
             probes: summary.probes,
             estimated_fpr: filter.rate,
+            random_fpr: filter.random_rate.map(JsonRate::from),
+            neighbour_fpr: filter.neighbour_rate.map(JsonRate::from),
             malformed: filter.malformed.as_deref(),
             unsound: filter.unsound.as_deref(),
             list: list_filters.then_some(FilterList { filters: &filter.stats, table: report.stats.as_ref() }),
@@ -230,8 +239,8 @@ impl<'a> JsonFilterBlock<'a> {
 
 impl From<LargerRanges> for JsonLargerRanges {
     fn from(larger: LargerRanges) -> Self {
-        let LargerRanges { base_lg, saves } = larger;
-        Self { base_lg, saves }
+        let LargerRanges { base_lg, saves, rate } = larger;
+        Self { base_lg, saves, estimated_fpr: rate }
     }
 }
 

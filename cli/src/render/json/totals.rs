@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::frame::Frame;
 use super::line::write_line;
+use super::rate::JsonRate;
 use crate::audit::inspect::totals::{FolderTotals, LevelName, LevelTotals};
 use crate::io::console::Console;
 use crate::render::subject::Subject;
@@ -28,6 +29,7 @@ struct JsonTotals<'a> {
     bits: u64,
     bits_set: u64,
     estimated_fpr: Option<f64>,
+    random_fpr: Option<JsonRate>,
     levels: Vec<JsonLevel>,
 }
 
@@ -42,6 +44,7 @@ struct JsonLevel {
     keys_exact: bool,
     filter_size: u64,
     estimated_fpr: Option<f64>,
+    random_fpr: Option<JsonRate>,
 }
 
 pub(super) fn write(subject: Subject<'_>, totals: &FolderTotals, console: &mut Console) -> io::Result<()> {
@@ -60,7 +63,8 @@ pub(super) fn write(subject: Subject<'_>, totals: &FolderTotals, console: &mut C
         empty_filters: totals.summary.empty,
         bits: totals.summary.bits,
         bits_set: totals.summary.bits_set,
-        estimated_fpr: totals.rate(),
+        estimated_fpr: totals.rates().estimated(),
+        random_fpr: totals.rates().random().map(JsonRate::from),
         levels: totals.levels().iter().map(|(&name, level)| JsonLevel::new(name, level)).collect(),
     };
     write_line(&mut *console, &json)
@@ -76,10 +80,11 @@ impl JsonLevel {
             tables: level.tables,
             unfiltered: level.unfiltered,
             file_size: level.file_size,
-            keys: level.keys,
-            keys_exact: !level.estimated,
+            keys: level.keys.keys,
+            keys_exact: !level.keys.estimated,
             filter_size: level.filter_size,
-            estimated_fpr: level.rate(),
+            estimated_fpr: level.rates().estimated(),
+            random_fpr: level.rates().random().map(JsonRate::from),
         }
     }
 }

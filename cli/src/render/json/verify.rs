@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use super::frame::Frame;
 use super::line::write_line;
+use super::lost_keys::JsonLostKeys;
+use super::rate::JsonRate;
 use crate::audit::verify::finding::Finding;
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
 use crate::io::console::Console;
@@ -22,7 +24,7 @@ struct JsonVerdict<'a> {
     status: &'static str,
     keys: u64,
     denied: u64,
-    measured_fpr: Option<f64>,
+    measured_fpr: Option<JsonRate>,
     estimated_fpr: Option<f64>,
     findings: Vec<JsonFinding>,
 }
@@ -33,12 +35,13 @@ struct JsonFinding {
     offset: Option<u64>,
     expected: String,
     found: String,
+    lost: Option<JsonLostKeys>,
 }
 
 impl From<Finding> for JsonFinding {
     fn from(finding: Finding) -> Self {
-        let Finding { code, offset, expected, found, .. } = finding;
-        Self { code: code.name(), offset, expected, found }
+        let Finding { code, offset, expected, found, lost, .. } = finding;
+        Self { code: code.name(), offset, expected, found, lost: lost.as_ref().map(JsonLostKeys::from) }
     }
 }
 
@@ -65,7 +68,7 @@ impl VerifyRenderer for JsonVerify {
             status: verdict.status().name(),
             keys: verdict.keys,
             denied: verdict.denied,
-            measured_fpr: verdict.measured_fpr,
+            measured_fpr: verdict.measured_fpr.map(JsonRate::from),
             estimated_fpr: verdict.estimated_fpr,
             findings: verdict.findings.to_list().into_iter().map(JsonFinding::from).collect(),
         };

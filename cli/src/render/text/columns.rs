@@ -15,6 +15,8 @@ pub(crate) struct Column {
     pub(crate) align: Align,
     /// If there is no room for all columns, those of the highest rank go first. Rank 0 stays.
     pub(crate) rank: u8,
+    /// Shown only if all columns are asked for.
+    pub(crate) is_extra: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,11 +27,16 @@ pub(crate) enum Align {
 
 impl Column {
     pub(crate) fn left(title: &'static str, width: usize, rank: u8) -> Self {
-        Self { title, width: width.max(title.len()), align: Align::Left, rank }
+        Self { title, width: width.max(title.len()), align: Align::Left, rank, is_extra: false }
     }
 
     pub(crate) fn right(title: &'static str, width: usize, rank: u8) -> Self {
         Self { align: Align::Right, ..Self::left(title, width, rank) }
+    }
+
+    /// The column, shown only if all columns are asked for.
+    pub(crate) fn extra(self) -> Self {
+        Self { is_extra: true, ..self }
     }
 }
 
@@ -69,14 +76,14 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Hides columns until lines fit into `width`, if there is a limit.
+    /// Hides extra columns, and others until lines fit into `width`, if there is a limit.
     pub(crate) fn new(columns: Vec<Column>, width: Option<usize>) -> Self {
-        let mut columns: Vec<_> = columns.into_iter().map(|column| (column, true)).collect();
-        let total = |columns: &[(Column, bool)]| {
-            let shown = columns.iter().filter(|(_, shown)| *shown);
-            shown.map(|(column, _)| column.width + GAP).sum::<usize>().saturating_sub(GAP)
+        let with_shown = |column: Column| {
+            let shown = !column.is_extra;
+            (column, shown)
         };
-        while width.is_some_and(|width| total(&columns) > width) {
+        let mut columns: Vec<_> = columns.into_iter().map(with_shown).collect();
+        while width.is_some_and(|width| total_width(&columns) > width) {
             let shown = columns.iter_mut().filter(|(column, shown)| *shown && column.rank > 0);
             match shown.max_by_key(|(column, _)| column.rank) {
                 Some((_, shown)) => *shown = false,
@@ -86,9 +93,26 @@ impl Layout {
         Self { columns }
     }
 
-    /// The titles of the columns that are not shown.
+    /// Makes the first column narrower, down to `min_first`, before columns are hidden.
+    pub(crate) fn with_first(mut columns: Vec<Column>, min_first: usize, width: usize) -> Self {
+        let usual = columns.iter().filter(|column| !column.is_extra);
+        let total = usual.map(|column| column.width + GAP).sum::<usize>().saturating_sub(GAP);
+        if let Some(first) = columns.first_mut() {
+            let narrower = first.width.saturating_sub(total.saturating_sub(width));
+            first.width = narrower.max(min_first.min(first.width));
+        }
+        Self::new(columns, Some(width))
+    }
+
+    /// All columns, however wide the lines are.
+    pub(crate) fn all(columns: Vec<Column>) -> Self {
+        Self { columns: columns.into_iter().map(|column| (column, true)).collect() }
+    }
+
+    /// The titles of the columns that there is no room for.
     pub(crate) fn hidden(&self) -> Vec<&'static str> {
-        self.columns.iter().filter(|(_, shown)| !shown).map(|(column, _)| column.title).collect()
+        let hidden = self.columns.iter().filter(|(column, shown)| !shown && !column.is_extra);
+        hidden.map(|(column, _)| column.title).collect()
     }
 
     pub(crate) fn write_titles(&self, console: &mut Console) -> io::Result<()> {
@@ -146,6 +170,12 @@ impl Layout {
     }
 }
 
+/// The width of lines of the columns that are shown.
+fn total_width(columns: &[(Column, bool)]) -> usize {
+    let shown = columns.iter().filter(|(_, shown)| *shown);
+    shown.map(|(column, _)| column.width + GAP).sum::<usize>().saturating_sub(GAP)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,5 +225,26 @@ mod tests {
             assert_eq!(layout(Some(width)).hidden(), ["size", "note"][..hidden], "{width}");
         }
         assert_eq!(line(&layout(Some(12)), ["a", "1", "x"]), "a       x");
+    }
+    #[test]
+    fn extra_columns_are_shown_only_if_all_are() {
+        let columns =
+            || vec![Column::left("a", 2, 0), Column::left("b", 2, 0).extra(), Column::left("c", 1, 1)];
+        let cells = ["x", "y", "z"];
+        assert_eq!(line(&Layout::all(columns()), cells), "x   y   z");
+        let usual = Layout::new(columns(), Some(5));
+        assert_eq!((line(&usual, cells), usual.hidden()), ("x   z".to_owned(), vec![]));
+        let narrow = Layout::new(columns(), Some(4));
+        assert_eq!((line(&narrow, cells), narrow.hidden()), ("x".to_owned(), vec!["c"]));
+    }
+
+    #[test]
+    fn the_first_column_gives_way_before_others_go() {
+        let columns =
+            || vec![Column::left("a", 20, 0), Column::left("b", 2, 0).extra(), Column::left("c", 1, 1)];
+        for (width, first, hidden) in [(30, 20, 0), (23, 20, 0), (22, 19, 0), (13, 10, 0), (12, 10, 1)] {
+            let layout = Layout::with_first(columns(), 10, width);
+            assert_eq!((layout.columns[0].0.width, layout.hidden().len()), (first, hidden), "{width}");
+        }
     }
 }

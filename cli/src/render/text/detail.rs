@@ -14,12 +14,12 @@ use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::filter_cost::USUAL_BITS_PER_KEY;
 use crate::audit::stats::key_count::KeyCount;
 use crate::audit::stats::metaindex::short_name;
-use crate::audit::stats::ranges::OFFSET_ENTRY_LEN;
+use crate::audit::stats::ranges::{LargerRanges, OFFSET_ENTRY_LEN};
 use crate::audit::stats::sample::KeyFormat;
 use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
 use crate::render::compression::compression_names;
-use crate::render::numbers::{count, counted, or_dash, percent, ratio, size};
+use crate::render::numbers::{count, counted, interval, measured, or_dash, percent, ratio, size};
 
 const LABEL_WIDTH: usize = 15;
 
@@ -130,12 +130,7 @@ fn filter_block(filter: &FilterReport, stats: Option<&TableStats>, console: &mut
         probes => or_dash(probes),
     };
     line(console, "probes (k)", probes)?;
-    let rate = match (filter.rate, stats) {
-        (None, _) => "-".to_owned(),
-        (Some(rate), Some(_)) => format!("{}, estimated: the mean over the data blocks", percent(rate)),
-        (Some(rate), None) => format!("{}, estimated: the mean over the filters", percent(rate)),
-    };
-    line(console, "false positives", rate)?;
+    rates(filter, stats.is_some(), console)?;
     let array = size(summary.array_bytes);
     let filters = size(filter.size.saturating_sub(summary.array_bytes).saturating_sub(5));
     let at = if stats.is_some() { format!(", at offset {}", filter.offset) } else { String::new() };
@@ -144,6 +139,27 @@ fn filter_block(filter: &FilterReport, stats: Option<&TableStats>, console: &mut
         "filter block",
         format_args!("{}: filters {filters}, offsets {array}{at}", size(filter.size)),
     )
+}
+
+/// Writes the rates of false positives: those measured, and that by the bits set.
+fn rates(filter: &FilterReport, has_table: bool, console: &mut Console) -> io::Result<()> {
+    let mut label = "false positives";
+    for (rate, keys) in
+        [(filter.random_rate, "random keys"), (filter.neighbour_rate, "keys near stored ones")]
+    {
+        let Some(rate) = rate else { continue };
+        let (share, interval, asked) = (measured(rate), interval(rate), count(rate.asked));
+        line(
+            console,
+            label,
+            format_args!("{share} of {keys} ({interval} with 95 % confidence, {asked} asked)"),
+        )?;
+        label = "";
+    }
+    let over = if has_table { "data blocks" } else { "filters" };
+    let estimated =
+        filter.rate.map(|rate| format!("{} by the bits set, the mean over the {over}", percent(rate)));
+    line(console, label, or_dash(estimated))
 }
 
 /// Writes what the policy's name leaves open, and what larger ranges would save.
@@ -157,12 +173,20 @@ fn dialect(report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
         };
         line(console, "hash of tails", text)?;
     }
-    let empty =
-        report.filter.as_ref().map_or(0, |filter| filter.summary.empty.saturating_mul(OFFSET_ENTRY_LEN));
-    let Some(larger) = report.larger_ranges().filter(|_| empty > 0) else { return Ok(()) };
-    let (empty, saves) = (size(empty), size(larger.saves));
-    let text = format!("empty filters take {empty}; base_lg {} would save about {saves}", larger.base_lg);
-    line(console, "larger ranges", text)
+    report.filter.as_ref().map_or(Ok(()), |filter| larger_ranges(filter, console))
+}
+
+/// Writes what larger ranges would save, if that is a fifth of the filter block.
+fn larger_ranges(filter: &FilterReport, console: &mut Console) -> io::Result<()> {
+    let is_worth = |larger: &LargerRanges| larger.saves.saturating_mul(5) >= filter.size;
+    let Some(larger) = filter.larger_ranges.filter(is_worth) else { return Ok(()) };
+    let saves = size(larger.saves);
+    let rate = larger.rate.map(|rate| format!(", false positives then {}", percent(rate)));
+    let base_lg = larger.base_lg;
+    let empty = filter.summary.empty.saturating_mul(OFFSET_ENTRY_LEN);
+    let empty = if empty > 0 { format!("; empty filters take {}", size(empty)) } else { String::new() };
+    let rate = rate.unwrap_or_default();
+    line(console, "larger ranges", format_args!("base_lg {base_lg} would save about {saves}{rate}{empty}"))
 }
 
 /// Writes which relative of LevelDB's wrote the table, and what that means for the rest.

@@ -21,6 +21,8 @@ pub(crate) struct TextInspect {
     list_filters: bool,
     /// Exactly one path was given.
     is_single: bool,
+    /// Listings have all columns.
+    is_wide: bool,
     /// The width of the longest path given.
     name_width: usize,
     /// The width of the names and the kind of the next listing.
@@ -33,14 +35,15 @@ pub(crate) struct TextInspect {
 }
 
 impl TextInspect {
-    pub(crate) fn new(list_filters: bool, is_single: bool, paths: &[PathBuf]) -> Self {
+    pub(crate) fn new(list_filters: bool, is_single: bool, is_wide: bool, paths: &[PathBuf]) -> Self {
         let name_width = paths.iter().map(|path| width(&list::table_name(path, false))).max();
         let name_width = name_width.unwrap_or_default();
         Self {
             list_filters,
             is_single,
+            is_wide,
             name_width,
-            kind: (name_width, ListingKind::default()),
+            kind: (name_width, ListingKind { is_wide, ..ListingKind::default() }),
             listing: None,
             in_folder: false,
             written: false,
@@ -97,7 +100,8 @@ impl InspectRenderer for TextInspect {
         }
         if !self.shows_details() && !folder.tables.is_empty() {
             let widths = folder.tables.iter().map(|table| width(&list::table_name(table, true)));
-            let kind = ListingKind { in_folder: true, has_records: folder.has_records };
+            let kind =
+                ListingKind { in_folder: true, has_records: folder.has_records, is_wide: self.is_wide };
             self.kind = (widths.max().unwrap_or_default(), kind);
         }
         console.flush()
@@ -149,7 +153,7 @@ impl InspectRenderer for TextInspect {
     /// Ends the listing that is being written, if there is one.
     fn end(&mut self, console: &mut Console) -> io::Result<()> {
         self.in_folder = false;
-        self.kind = (self.name_width, ListingKind::default());
+        self.kind = (self.name_width, ListingKind { is_wide: self.is_wide, ..ListingKind::default() });
         self.listing.take().map_or(Ok(()), |listing| listing.end(console))
     }
 }

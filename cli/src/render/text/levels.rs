@@ -3,9 +3,12 @@
 use std::io::{self, Write as _};
 
 use super::columns::{Cell, Column, Layout};
-use crate::audit::inspect::totals::{FolderTotals, LevelName, LevelTotals};
+use crate::audit::inspect::totals::{FolderTotals, KeySum, LevelName, LevelTotals};
 use crate::io::console::{Console, Tone};
-use crate::render::numbers::{count, or_dash, percent, ratio, size};
+use crate::render::numbers::{count, measured, or_dash, percent, ratio, size};
+
+pub(super) const KEYS_NOTE: &str =
+    "~ keys: estimated from some data blocks of each table; +-: how far they may be off";
 
 /// A level as a listing names it.
 pub(super) fn level_text(level: LevelName) -> String {
@@ -13,6 +16,17 @@ pub(super) fn level_text(level: LevelName) -> String {
         LevelName::Level(level) => level.to_string(),
         LevelName::Obsolete => "obsolete".to_owned(),
     }
+}
+
+/// The number of keys of some tables; a dash if none is known.
+pub(super) fn key_sum(sum: &KeySum) -> String {
+    let about = if sum.estimated { "~" } else { "" };
+    or_dash(sum.keys.map(|keys| format!("{about}{}", count(keys))))
+}
+
+/// The share by which a number of keys may be off; nothing if it is exact or not known.
+pub(super) fn key_error(sum: &KeySum) -> String {
+    sum.error().filter(|_| sum.keys.is_some()).map(percent).unwrap_or_default()
 }
 
 /// Writes a line for each level, if the MANIFEST tells the levels.
@@ -27,30 +41,19 @@ pub(super) fn write(totals: &FolderTotals, console: &mut Console) -> io::Result<
         Column::right("tables", 6, 0),
         Column::right("no filter", 9, 1),
         Column::right("size", 10, 4),
-        Column::right("keys", 18, 2),
+        Column::right("keys", 12, 2),
+        Column::right("+-", 7, 5),
         Column::right("of all", 7, 0),
         Column::right("filter size", 11, 3),
-        Column::right("rate", 7, 0),
+        Column::right("rate", 8, 0),
     ];
     let layout = Layout::new(columns, console.width());
     layout.write_titles(console)?;
-    let keys = levels.values().filter_map(|level| level.keys).fold(0, u64::saturating_add);
+    let keys = levels.values().filter_map(|level| level.keys.keys).fold(0, u64::saturating_add);
     for (&name, level) in levels {
         layout.write(console, cells(name, level, keys))?;
     }
-    if levels.values().any(|level| level.estimated) {
-        let note = "(~: estimated from some data blocks of each table, and how much that may be off)";
-        let note = console.tone(Tone::Dim, note);
-        writeln!(console, "{note}")?;
-    }
     Ok(())
-}
-
-fn key_text(keys: u64, level: &LevelTotals) -> String {
-    match level.estimated {
-        true => format!("~{} +-{}", count(keys), percent(level.error() / keys.max(1) as f64)),
-        false => count(keys),
-    }
 }
 
 /// `keys`: of all levels.
@@ -61,9 +64,10 @@ fn cells(name: LevelName, level: &LevelTotals, keys: u64) -> Vec<Cell> {
         count(level.tables).into(),
         Cell::toned(count(level.unfiltered), tone),
         size(level.file_size).into(),
-        level.keys.map_or_else(|| "-".to_owned(), |keys| key_text(keys, level)).into(),
-        level.keys.map_or_else(|| "-".to_owned(), |of| percent(ratio(of, keys))).into(),
+        key_sum(&level.keys).into(),
+        key_error(&level.keys).into(),
+        or_dash(level.keys.keys.map(|of| percent(ratio(of, keys)))).into(),
         size(level.filter_size).into(),
-        or_dash(level.rate().map(percent)).into(),
+        or_dash(level.rates().random().map(measured)).into(),
     ]
 }

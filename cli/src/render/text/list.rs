@@ -6,17 +6,20 @@ use std::path::Path;
 use filterblock::{escape, escape_path};
 
 use super::columns::{Cell, Column, Layout};
-use super::levels::level_text;
+use super::levels::{self, key_error, key_sum, level_text};
 use crate::audit::inspect::report::{FilterReport, TableReport};
-use crate::audit::inspect::totals::{FolderTotals, LevelName};
+use crate::audit::inspect::totals::{FolderTotals, KeySum, LevelName};
 use crate::audit::stats::filter_cost::{FilterCost, USUAL_BITS_PER_KEY};
 use crate::audit::stats::filters::Summary;
 use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
 use crate::render::compression::compression_names;
-use crate::render::numbers::{count, counted, or_dash, percent, ratio, size};
+use crate::render::numbers::{count, counted, measured, or_dash, percent, ratio, size};
 
-/// The greatest width of the column of names. A longer name has a line to itself.
+/// The width to fit lines into where there is no terminal.
+const WIDTH: usize = 100;
+/// The least and the greatest width of the column of names. A longer name has a line to itself.
+const MIN_NAME_WIDTH: usize = 10;
 const MAX_NAME_WIDTH: usize = 60;
 
 pub(crate) struct Listing {
@@ -24,6 +27,8 @@ pub(crate) struct Listing {
     kind: ListingKind,
     /// A table without a filter was shown with the cost of one.
     shows_cost: bool,
+    /// A number of keys was shown that is an estimate.
+    shows_estimate: bool,
 }
 
 /// The tables that a listing is of.
@@ -33,6 +38,8 @@ pub(crate) struct ListingKind {
     pub(crate) in_folder: bool,
     /// A MANIFEST records each of them.
     pub(crate) has_records: bool,
+    /// All columns are shown, however wide the lines are.
+    pub(crate) is_wide: bool,
 }
 
 /// The name of a table in a listing.
@@ -45,28 +52,36 @@ impl Listing {
     pub(crate) fn begin(name_width: usize, kind: ListingKind, console: &mut Console) -> io::Result<Self> {
         let mut columns = vec![
             Column::left("table", name_width.min(MAX_NAME_WIDTH), 0),
-            Column::right("size", 10, 0),
-            Column::right("blocks", 6, 3),
-            Column::left("compression", 11, 11),
+            Column::right("size", 10, 4),
+            Column::right("blocks", 6, 0).extra(),
+            Column::left("compression", 11, 0).extra(),
+            Column::right("keys", 11, 1),
+            Column::right("+-", 7, 6),
             Column::right("filter size", 11, 2),
-            Column::right("filters", 7, 1),
-            Column::right("empty", 7, 4),
-            Column::right("range", 7, 7),
-            Column::right("base_lg", 7, 8),
-            Column::right("offsets", 9, 10),
-            Column::right("bits", 10, 9),
-            Column::right("set", 6, 5),
-            Column::right("k", 2, 6),
-            Column::right("rate", 7, 0),
-            Column::left("keys", 8, 12),
-            Column::left("policy", 27, 13),
-            Column::left("metaindex", 0, 14),
+            Column::right("bits/key", 8, 5),
+            Column::right("filters", 7, 0).extra(),
+            Column::right("empty", 7, 0).extra(),
+            Column::right("range", 7, 0).extra(),
+            Column::right("base_lg", 7, 0).extra(),
+            Column::right("offsets", 9, 0).extra(),
+            Column::right("bits", 10, 0).extra(),
+            Column::right("set", 6, 0).extra(),
+            Column::right("k", 2, 0).extra(),
+            Column::right("rate", 8, 0),
+            Column::left("state", 9, 0),
+            Column::left("filters of", 10, 0).extra(),
+            Column::left("policy", 27, 0).extra(),
+            Column::left("metaindex", 0, 0).extra(),
         ];
         if kind.has_records {
-            columns.splice(1..1, [Column::right("level", 8, 0)]);
-            columns.splice(3..3, [Column::right("recorded", 10, 6)]);
+            columns.splice(1..1, [Column::right("level", 8, 3)]);
+            columns.splice(3..3, [Column::right("recorded", 10, 0).extra()]);
         }
-        let listing = Self { layout: Layout::new(columns, console.width()), kind, shows_cost: false };
+        let layout = match kind.is_wide {
+            true => Layout::all(columns),
+            false => Layout::with_first(columns, MIN_NAME_WIDTH, console.width().unwrap_or(WIDTH)),
+        };
+        let listing = Self { layout, kind, shows_cost: false, shows_estimate: false };
         listing.layout.write_titles(console)?;
         Ok(listing)
     }
@@ -89,8 +104,16 @@ impl Listing {
             false => cells.push(size),
         }
         cells.extend(stats.map_or_else(|| dashes(2), table_cells));
-        cells.extend(report.filter.as_ref().map_or_else(|| no_filter_cells(cost), filter_cells));
-        cells.push(stats.map_or_else(|| "-".into(), key_cell));
+        let mut keys = KeySum::default();
+        keys.add(report.keys());
+        self.shows_estimate |= keys.estimated && keys.keys.is_some();
+        cells.extend([key_sum(&keys).into(), key_error(&keys).into()]);
+        cells.extend(report.filter.as_ref().map_or_else(
+            || no_filter_cells(cost),
+            |filter| filter_cells(filter, report.keys().map(|count| count.keys)),
+        ));
+        cells.push(state_cell(report));
+        cells.push(stats.map_or_else(|| "-".into(), key_format_cell));
         cells.push(policy_cell(report));
         cells.push(stats.map_or_else(|| "-".into(), |stats| metaindex_names(stats).into()));
         self.layout.write(console, cells)?;
@@ -104,13 +127,17 @@ impl Listing {
     /// Explains the signs used, and names the columns that were left out.
     pub(crate) fn end(self, console: &mut Console) -> io::Result<()> {
         let mut notes = Vec::new();
+        if self.shows_estimate {
+            notes.push(levels::KEYS_NOTE.to_owned());
+        }
         if self.shows_cost {
-            notes
-                .push(format!("~: what a filter would take at {USUAL_BITS_PER_KEY} bits a key, an estimate"));
+            notes.push(format!(
+                "filter sizes in parentheses: what one would take at {USUAL_BITS_PER_KEY} bits a key, an estimate"
+            ));
         }
         let hidden = self.layout.hidden();
         if !hidden.is_empty() {
-            notes.push(format!("no room for: {}", hidden.join(", ")));
+            notes.push(format!("no room for: {}; --wide shows all columns", hidden.join(", ")));
         }
         for note in notes {
             let note = console.tone(Tone::Dim, format!("({note})"));
@@ -142,7 +169,7 @@ pub(crate) fn write_totals(
     let Some(listing) = listing else {
         let size = size(totals.file_size);
         let blocks = counted(totals.data_blocks, "data block");
-        let rate = or_dash(totals.rate().map(percent));
+        let rate = or_dash(totals.rates().random().map(measured));
         return writeln!(
             console,
             "{tables}{remarks}: {size}, {blocks}, {}, false positives {rate}",
@@ -156,9 +183,11 @@ pub(crate) fn write_totals(
         true => cells.extend(["".into(), size_of_all, "".into()]),
         false => cells.push(size_of_all),
     }
-    cells.extend([count(totals.data_blocks).into(), "".into(), size(totals.filter_size).into()]);
+    cells.extend([count(totals.data_blocks).into(), "".into()]);
+    cells.extend([key_sum(&totals.keys).into(), key_error(&totals.keys).into()]);
+    cells.extend([size(totals.filter_size).into(), bits_per_key(summary, totals.filtered_keys.keys).into()]);
     cells.extend(numbers(summary, None));
-    cells.push(or_dash(totals.rate().map(percent)).into());
+    cells.push(or_dash(totals.rates().random().map(measured)).into());
     listing.layout.write(console, cells)?;
     if remarks.is_empty() { Ok(()) } else { writeln!(console, "{}", remarks.trim()) }
 }
@@ -194,15 +223,21 @@ fn table_cells(stats: &TableStats) -> Vec<Cell> {
     vec![count(stats.blocks.offsets.len()).into(), compression.into()]
 }
 
-fn filter_cells(filter: &FilterReport) -> Vec<Cell> {
-    let mut cells = vec![size(filter.size).into()];
+/// The cells from the size of the filter block to the rate. `keys`: of the table.
+fn filter_cells(filter: &FilterReport, keys: Option<u64>) -> Vec<Cell> {
+    let mut cells = vec![size(filter.size).into(), bits_per_key(&filter.summary, keys).into()];
     cells.extend(numbers(&filter.summary, Some(filter.stats.reader().base_lg())));
-    let tone = match filter.rate {
-        Some(rate) if rate > 0.1 => Tone::Bad,
+    let tone = match filter.random_rate {
+        Some(measured) if measured.low > 0.1 => Tone::Bad,
         _ => Tone::Plain,
     };
-    cells.push(Cell::toned(or_dash(filter.rate.map(percent)), tone));
+    cells.push(Cell::toned(or_dash(filter.random_rate.map(measured)), tone));
     cells
+}
+
+fn bits_per_key(summary: &Summary, keys: Option<u64>) -> String {
+    let keys = keys.filter(|keys| *keys > 0 && summary.bits > 0);
+    or_dash(keys.map(|keys| format!("{:.1}", ratio(summary.bits, keys))))
 }
 
 /// The cells from the number of filters to k.
@@ -226,14 +261,25 @@ pub(crate) fn range(base_lg: u8) -> Option<String> {
 }
 
 fn no_filter_cells(cost: Option<FilterCost>) -> Vec<Cell> {
-    let mut cells = dashes(10);
+    let mut cells = dashes(11);
     if let (Some(cell), Some(cost)) = (cells.first_mut(), cost) {
         *cell = Cell::toned(format!("(~{})", size(cost.bytes)), Tone::Dim);
     }
     cells
 }
 
-fn key_cell(stats: &TableStats) -> Cell {
+/// The state of a table in one or two words. What is wrong follows in lines of its own.
+fn state_cell(report: &TableReport<'_>) -> Cell {
+    match (&report.filter, &report.stats) {
+        _ if report.is_damaged() => Cell::toned("damaged", Tone::Bad),
+        (None, Some(stats)) if stats.metaindex.filter_names().next().is_some() => "unknown".into(),
+        (None, Some(_)) => Cell::toned("no filter", Tone::Dim),
+        (Some(_), Some(stats)) if stats.filter_unsupported => "unknown".into(),
+        _ => "ok".into(),
+    }
+}
+
+fn key_format_cell(stats: &TableStats) -> Cell {
     stats.sample.key_format().map_or("-", |format| format.name()).into()
 }
 

@@ -81,12 +81,12 @@ impl QueryRenderer for TextQuery {
     }
 
     fn totals(&mut self, totals: &QueryTotals, console: &mut Console) -> io::Result<()> {
-        if totals.tables < 2 {
+        if totals.files < 2 {
             return Ok(());
         }
         let (keys, found) = totals.keys();
-        let tables = counted(totals.tables, "table");
-        writeln!(console, "{tables} in all: {} of {} may be in one", count(found), counted(keys, "key"))
+        let files = counted(totals.files, "file");
+        writeln!(console, "{files} in all: {} of {} may be in one", count(found), counted(keys, "key"))
     }
 }
 

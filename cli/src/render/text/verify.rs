@@ -7,7 +7,7 @@ use filterblock::escape_path;
 use crate::audit::verify::verdict::{Status, Verdict, VerdictCounts};
 use crate::io::console::{Console, Tone};
 use crate::render::notes::note_text;
-use crate::render::numbers::{count, counted, percent};
+use crate::render::numbers::{count, counted, measured, percent};
 use crate::render::renderer::{Verified, VerifyRenderer};
 use crate::render::subject::Subject;
 
@@ -36,9 +36,9 @@ impl VerifyRenderer for TextVerify {
         if verdict.keys > 0 || status == Status::Sound {
             write!(console, ", {}, {} denied", counted(verdict.keys, "key"), count(verdict.denied))?;
         }
-        if let (Some(measured), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
-            let (measured, estimated) = (percent(measured), percent(estimated));
-            write!(console, ", false positives {measured} measured, {estimated} estimated")?;
+        if let (Some(found), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
+            let (found, estimated) = (measured(found), percent(estimated));
+            write!(console, ", false positives {found} measured, {estimated} estimated")?;
         }
         writeln!(console)?;
         for finding in verdict.findings.to_list() {

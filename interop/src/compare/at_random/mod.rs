@@ -3,7 +3,6 @@
 
 mod damage;
 mod plan;
-mod tool;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -20,6 +19,7 @@ use serde_json::Value;
 
 use self::damage::Damage;
 use self::plan::{Order, Plan};
+use super::tool;
 use crate::hex;
 use crate::leveldb::{QueryScript, Table, TableOptions, tables_in};
 use crate::random::Random;
