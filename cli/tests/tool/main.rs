@@ -28,6 +28,7 @@ mod query_many;
 mod query_riak;
 mod shell;
 mod structure;
+mod unfinished;
 mod verify;
 mod verify_database;
 
