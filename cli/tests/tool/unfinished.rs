@@ -105,3 +105,43 @@ fn folders_that_are_no_database_and_hold_no_table_are_not_sound() {
         run(&args!["verify", "--recursive", folder.path()]).expect(status);
     }
 }
+
+/// Archives and compressed files as the programs of these names write them, and a pointer as Git LFS
+/// documents it.
+#[test]
+fn files_of_another_kind_are_called_that() {
+    let crlf = |name: &str| {
+        let table = fs::read(table(name)).unwrap();
+        table.iter().flat_map(|&byte| if byte == b'\n' { vec![b'\r', b'\n'] } else { vec![byte] }).collect()
+    };
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+    let files: [(&str, Vec<u8>); 7] = [
+        ("a Git LFS pointer", pointer.into()),
+        ("a zip archive", [b"PK\x03\x04\x14\0".as_slice(), &[7; 100]].concat()),
+        ("a gzip file", [b"\x1f\x8b\x08\0".as_slice(), &[7; 100]].concat()),
+        ("a text file", "Caf\u{e9} <html>\n".repeat(10_000).into()),
+        ("of zeros", vec![0; 5000]),
+        ("a transfer as text", crlf("binary-256-bloom10.ldb")),
+        ("a transfer as text", crlf("noise-2048-bloom10-snappy.ldb")),
+    ];
+    for (kind, contents) in files {
+        let folder = folder();
+        let path = file(&folder, "000005.ldb", contents);
+        for command in [
+            args!["inspect", "--json", path].to_vec(),
+            args!["query", "--json", path, "key"].to_vec(),
+            args!["verify", "--json", path].to_vec(),
+        ] {
+            let line = run(&command).one();
+            let error = if line["error"].is_null() { &line["findings"][0]["found"] } else { &line["error"] };
+            assert!(error.as_str().unwrap().contains(kind), "{kind}: {line}");
+            assert_eq!(line["error_kind"], "damaged", "{line}");
+        }
+    }
+    // Other damage is not called anything.
+    let sound = fs::read(table("binary-256-bloom10.ldb")).unwrap();
+    let folder = folder();
+    let cut = file(&folder, "cut.ldb", &sound[..sound.len() - 10]);
+    let line = run(&args!["inspect", "--json", cut]).expect(1).one();
+    assert!(!line["error"].as_str().unwrap().contains("the file is"), "{line}");
+}
