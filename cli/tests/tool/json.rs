@@ -268,7 +268,7 @@ impl Folder {
                 "filter_size": 39, "estimated_fpr": rate, "random_fpr": measured})
         };
         let rest = json!({
-            "tables": 2, "missing": 1, "damaged": 1, "unreadable": 0, "unfiltered": 0, "file_size": 2 * size,
+            "tables": 2, "missing": 1, "damaged": 1, "not_live": 0, "unreadable": 0, "unfiltered": 0, "file_size": 2 * size,
             "data_blocks": 4, "filter_size": 78, "filters": 8, "empty_filters": 4, "bits": 256, "bits_set": set,
             "estimated_fpr": rate, "random_fpr": both, "levels": [level(Some(3)), level(None)],
         });

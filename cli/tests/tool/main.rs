@@ -29,6 +29,7 @@ mod query_riak;
 mod scan;
 mod shell;
 mod structure;
+mod unfinished;
 mod verify;
 mod verify_database;
 

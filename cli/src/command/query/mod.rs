@@ -18,6 +18,7 @@ use super::key_order::KeyOrder;
 use super::limits::Limits;
 use super::walk::{Visitor, folder_header, walk};
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::foreign::explain;
 use crate::audit::query;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::keys::SoughtKeys;
@@ -275,9 +276,13 @@ impl Visitor for Query {
             }
             Err(error) => return self.unreadable(subject, error, console),
         };
-        let table = match query::table(file, &self.options, &self.keys, self.is_bytewise, record) {
+        let table = match query::table(&file, &self.options, &self.keys, self.is_bytewise, record) {
             Ok(table) => table,
-            Err(error) => return self.unknown(subject, &error.to_string(), ErrorKind::of(&error), console),
+            Err(error) => {
+                let text = error.to_string();
+                let text = explain(&file, &error, text.clone()).unwrap_or(text);
+                return self.unknown(subject, &text, ErrorKind::of(&error), console);
+            }
         };
         let error = table.error.as_ref().map(|(error, kind)| (error.as_str(), *kind));
         self.sound &= error.is_none();
