@@ -3,9 +3,11 @@
 #[path = "../../tests/common/tables.rs"]
 mod tables;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use filterblock::table::{TableBuilder, WriteOptions};
-use filterblock_cli::survey;
+use filterblock::table::{Meter, TableBuilder, WriteOptions};
+use filterblock_cli::{run_metered, survey};
 use tables::{Crafted, Place, Recording, samples};
 
 /// Opening takes four reads at most.
@@ -84,4 +86,32 @@ fn blocks_that_overlap_are_sampled_up_to_the_size_of_the_file() {
     survey(&source).unwrap();
     let read: usize = source.take().iter().map(|(_, len)| len).sum();
     assert!(read <= 2 * file.len(), "{read} bytes of {}", file.len());
+}
+
+/// A few kilobytes of 20 blocks that are 4 MiB each: by default all 16 that are sampled fit, and the limit leaves two
+/// of them, a last one that goes beyond, and one more to count the keys.
+#[test]
+fn samples_keep_to_what_may_be_decoded() {
+    const BLOCK: usize = 4 << 20;
+    let mut crafted = Crafted::default();
+    let contents = tables::entry_block(&[(b"k", vec![0; BLOCK - 20])]);
+    let stored = miniz_oxide::deflate::compress_to_vec_zlib(&contents, 6);
+    let handles: Vec<_> = (0..20).map(|_| crafted.block_of_type(&stored, 2)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ldb");
+    std::fs::write(&path, crafted.with_index(handles.into_iter())).unwrap();
+    let decoded = |command: &str, more: &[&str]| {
+        let meter = Arc::new(Meter::default());
+        let arguments = ["filterblock", command].into_iter().chain(more.iter().copied());
+        let arguments = arguments.map(Into::into).chain([path.clone().into(), "key".into()]);
+        let arguments = arguments.take(if command == "query" { usize::MAX } else { 3 + more.len() });
+        run_metered(arguments, std::io::sink(), std::io::sink(), Arc::clone(&meter));
+        meter.bytes_decoded() as usize
+    };
+    for (command, options) in [("inspect", &[][..]), ("query", &["--comparator", "bytewise"])] {
+        let all = decoded(command, options);
+        assert!(all >= 16 * (BLOCK - 20), "{command}: {all}");
+        let limited = decoded(command, &[&["--max-output", "8M"], options].concat());
+        assert!(limited >= 2 * (BLOCK - 20) && limited <= 5 * BLOCK, "{command}: {limited}");
+    }
 }

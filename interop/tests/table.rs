@@ -29,3 +29,14 @@ fn a_table_of_large_values_goes_both_ways() {
     let report = large::run(300, 1 << 18).unwrap();
     assert!(report.last_block > 64 << 20, "{report}");
 }
+
+/// LevelDB sets no limit on the length of a value, which lies whole in its block.
+#[test]
+fn values_of_9_and_40_mib_go_both_ways_compressed_or_not() {
+    for size in [9 << 20, 40 << 20] {
+        let report = large::run_compressed(3, size).unwrap();
+        assert!(report.file_size < 3 * size as u64 / 20, "{report}");
+        let report = large::run(3, size).unwrap();
+        assert!(report.file_size > 3 * size as u64, "{report}");
+    }
+}

@@ -10,9 +10,23 @@ pub(super) struct Limits {
     /// The most bytes of blocks and keys to decode of each file, and so of one block
     ///
     /// If not given, 100 times the file's size and at least 256 MiB, and 256 MiB of one block. A
-    /// block never takes more memory than it really holds, or could hold by its stored size.
-    #[arg(long, value_name = "BYTES")]
+    /// block never takes more memory than it really holds, or could hold by its stored size. K, M
+    /// and G behind the number stand for 2^10, 2^20 and 2^30 bytes.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_output: Option<u64>,
+}
+
+/// Reads a number of bytes, with a unit or without.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (text.get(..at), 1 << 10),
+        Some((at, 'm' | 'M')) => (text.get(..at), 1 << 20),
+        Some((at, 'g' | 'G')) => (text.get(..at), 1 << 30),
+        _ => (Some(text), 1),
+    };
+    let number = digits.and_then(|digits| digits.parse::<u64>().ok());
+    let bytes = number.and_then(|number| number.checked_mul(unit));
+    bytes.ok_or_else(|| "expected a number of bytes, such as 1000000000, 900M or 2G".to_owned())
 }
 
 impl Limits {
@@ -30,5 +44,20 @@ impl Limits {
     /// The limit that was given.
     pub(super) const fn max_output(&self) -> Option<u64> {
         self.max_output
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_may_have_a_unit() {
+        for (text, expected) in [("0", 0), ("1000", 1000), ("1k", 1024), ("3M", 3 << 20), ("2G", 2 << 30)] {
+            assert_eq!(bytes(text), Ok(expected), "{text}");
+        }
+        for wrong in ["", "G", "1.5G", "-1", "1GB", "99999999999G", "1é", "é"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
     }
 }

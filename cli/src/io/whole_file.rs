@@ -38,10 +38,18 @@ impl WholeFile {
                 return Err(io::Error::other("expected a file other than the one that is read"));
             }
             if !replace {
-                return Err(io::Error::other("expected no file of this name, found one"));
+                return Err(io::Error::other(
+                    "expected no file of this name, found one; --force replaces it",
+                ));
             }
         }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // Otherwise the message would name a temporary file.
+        if let Some(folder) = folder
+            && let Err(error) = fs::metadata(folder)
+        {
+            return Err(io::Error::new(error.kind(), format!("looking up its folder: {error}")));
+        }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".filterblock-");
         #[cfg(unix)]

@@ -260,7 +260,7 @@ fn nothing_is_replaced_unasked() {
     let input = file(&folder, "pairs", "a\t1\n");
     let output = file(&folder, "old.ldb", "precious");
     let err = run(&arguments(&[], &input, &output)).expect(2).err;
-    assert!(err.contains("old.ldb: expected no file of this name, found one"), "{err}");
+    assert!(err.contains("old.ldb: expected no file of this name, found one; --force replaces it"), "{err}");
     assert_eq!(std::fs::read(&output).unwrap(), b"precious");
     run(&arguments(&["--force"], &input, &output)).expect(0).quiet();
     assert_eq!(entries(&output, &ReadOptions::default()).len(), 1);
@@ -278,7 +278,8 @@ fn inputs_and_outputs_that_are_no_files() {
     assert!(err.contains(&format!("missing: {}", not_found())), "{err}");
     let err = run(&arguments(&[], folder.path(), &folder.path().join("new"))).expect(2).err;
     assert!(err.contains("expected a file of lines, found a folder"), "{err}");
-    run(&arguments(&[], &input, &missing.join("new"))).expect(2);
+    let err = run(&arguments(&[], &input, &missing.join("new"))).expect(2).err;
+    assert!(err.contains("new: looking up its folder: ") && !err.contains(".filterblock-"), "{err}");
     let err = run(&arguments(&["--force"], &input, folder.path())).expect(2).err;
     assert!(err.contains("expected a regular file to replace"), "{err}");
 }

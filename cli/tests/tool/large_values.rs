@@ -82,7 +82,7 @@ fn max_output_lifts_the_limit_on_a_block_in_every_command() {
     assert_eq!((&finding["code"], &refused["keys"]), (&json!("limit"), &json!(0)), "{refused}");
     let expected = finding["expected"].as_str().unwrap();
     assert!(expected.ends_with(" bytes (--max-output)"), "{expected}");
-    let lifted = args!["verify", "--json", "--max-output", "400000000", path];
+    let lifted = args!["verify", "--json", "--max-output", "1G", path];
     let verified = run(&lifted).expect(0).one();
     assert_eq!((&verified["status"], &verified["keys"]), (&json!("sound"), &json!(1)));
     // The number of keys is known once the block can be read.

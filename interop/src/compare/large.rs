@@ -41,22 +41,36 @@ impl fmt::Display for Report {
 /// Compares one table of this many entries with values of this many bytes. The values are mostly
 /// zeros, so that the table takes little memory.
 pub fn run(entries: u64, value_size: usize) -> Result<Report> {
-    let shape = Shape { entries, value_size: value_size.max(8) };
+    let shape = Shape { entries, value_size: value_size.max(8), is_compressed: false };
     let ours = shape.write_ours()?;
     let theirs = shape.write_theirs()?;
     ensure!(ours == theirs, "bytes differ");
-    let mut report = Report { entries, file_size: ours.size(), ..Report::default() };
-    shape.read_by_leveldb(&ours, &mut report)?;
-    shape.read_by_us(&theirs, &mut report)?;
-    Ok(report)
+    shape.read(&ours, &theirs)
+}
+
+/// Compares such a table compressed with Snappy, which makes hardly more of its bytes than of these
+/// values. The bytes of both may differ.
+pub fn run_compressed(entries: u64, value_size: usize) -> Result<Report> {
+    let shape = Shape { entries, value_size: value_size.max(8), is_compressed: true };
+    shape.read(&shape.write_ours()?, &shape.write_theirs()?)
 }
 
 struct Shape {
     entries: u64,
     value_size: usize,
+    /// With Snappy.
+    is_compressed: bool,
 }
 
 impl Shape {
+    /// Has each read the other's table.
+    fn read(&self, ours: &SparseFile, theirs: &SparseFile) -> Result<Report> {
+        let mut report = Report { entries: self.entries, file_size: ours.size(), ..Report::default() };
+        self.read_by_leveldb(ours, &mut report)?;
+        self.read_by_us(theirs, &mut report)?;
+        Ok(report)
+    }
+
     fn key(number: u64) -> Vec<u8> {
         format!("{number:016}").into_bytes()
     }
@@ -88,7 +102,7 @@ impl Shape {
 
     fn options(&self) -> TableOptions {
         TableOptions {
-            compression: Compression::None,
+            compression: if self.is_compressed { Compression::Snappy } else { Compression::None },
             bits_per_key: Some(BITS_PER_KEY),
             ..TableOptions::default()
         }
@@ -96,7 +110,10 @@ impl Shape {
 
     fn write_ours(&self) -> Result<SparseFile> {
         let options = WriteOptions::default()
-            .compression(table::Compression::None)
+            .compression(match self.is_compressed {
+                true => table::Compression::Snappy,
+                false => table::Compression::None,
+            })
             .filter_policy(BloomFilterPolicy::new(BITS_PER_KEY));
         let mut builder = TableBuilder::new(SparseFile::new(), options);
         for number in 0..self.entries {
