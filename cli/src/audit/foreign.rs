@@ -1,10 +1,16 @@
 //! Files that take the place of a table and are none: what they are, as far as their bytes tell.
 
+use bytes::Bytes;
 use filterblock::table::ReadAt;
 use filterblock::{Error, Result};
 
+use super::reading::is_not_whole;
+use super::salvage::count_entries;
+
 /// The number of bytes to look at.
 const LOOKED_AT: u64 = 64 << 10;
+/// The number of bytes in which entries of a table that was cut short are counted.
+const SALVAGED: u64 = 4 << 20;
 /// Fewer bytes tell nothing of text, and fewer line ends nothing of a transfer.
 const MIN_TEXT: usize = 8;
 const MIN_LINE_ENDS: usize = 4;
@@ -21,46 +27,58 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
     (b"SQLite format 3\0", "an SQLite database"),
 ];
 
-/// The error that opening the file gave, with what the file is if that can be told. Reads at most
-/// 64 KiB.
+/// The error that opening the file gave, with what the file is if that can be told, or how many
+/// entries can be read of a table that was cut short. Reads at most 4 MiB.
 ///
 /// # Errors
 ///
 /// [`Error::NeedRange`] and nothing else.
 pub(crate) fn explain<R: ReadAt>(source: &R, error: &Error, text: String) -> Result<String> {
     let Error::Corrupt { .. } = error.without_path() else { return Ok(text) };
-    Ok(match kind_of(source)? {
-        Some(kind) => format!("{text}; the file is {kind}"),
-        None => text,
+    if let Some(kind) = kind_of(&start(source, LOOKED_AT)?) {
+        return Ok(format!("{text}; the file is {kind}"));
+    }
+    if !is_not_whole(error) {
+        return Ok(text);
+    }
+    // It may be a table that was cut short.
+    let start = start(source, SALVAGED)?;
+    let whole = start.len() as u64 == source.len().unwrap_or_default();
+    let place = if whole { "".into() } else { format!(" in its first {} bytes", start.len()) };
+    Ok(match count_entries(start) {
+        0 => text,
+        entries => format!("{text}; {} at its start can be read{place}", counted(entries)),
+    })
+}
+
+fn counted(entries: u64) -> String {
+    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+}
+
+/// The first bytes of a file, `most` at most; none if they cannot be read.
+fn start<R: ReadAt>(source: &R, most: u64) -> Result<Bytes> {
+    let Ok(file_len) = source.len() else { return Ok(Bytes::new()) };
+    let len = usize::try_from(file_len.min(most)).unwrap_or_default();
+    source.read_at(0, len).or_else(|error| match error.downcast::<Error>() {
+        Ok(error) if error.needs_range() => Err(error),
+        _ => Ok(Bytes::new()),
     })
 }
 
 /// What the file is, if it is something that is known.
-fn kind_of<R: ReadAt>(source: &R) -> Result<Option<&'static str>> {
-    let Ok(file_len) = source.len() else { return Ok(None) };
-    let Ok(len) = usize::try_from(file_len.min(LOOKED_AT)) else { return Ok(None) };
-    let start = match source.read_at(0, len) {
-        Ok(start) => start,
-        // What cannot be read tells nothing.
-        Err(error) => {
-            return error.downcast::<Error>().map_or(Ok(None), |error| match error.needs_range() {
-                true => Err(error),
-                false => Ok(None),
-            });
-        }
-    };
+fn kind_of(start: &[u8]) -> Option<&'static str> {
     let begins = BEGINNINGS.iter().find(|(beginning, _)| start.starts_with(beginning));
-    Ok(match begins {
+    match begins {
         Some((_, kind)) => Some(kind),
-        None if is_text(&start) => Some("a text file"),
+        None if is_text(start) => Some("a text file"),
         None if !start.is_empty() && start.iter().all(|byte| *byte == 0) => {
             Some("of zeros, as a file is whose contents did not reach the disk")
         }
-        None if has_converted_line_ends(&start) => {
+        None if has_converted_line_ends(start) => {
             Some("damaged by a transfer as text: every LF in it follows a CR")
         }
         None => None,
-    })
+    }
 }
 
 /// Returns true if there are no bytes but those of lines of text. A character may be cut off at the

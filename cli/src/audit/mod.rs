@@ -15,6 +15,7 @@ pub(crate) mod query;
 pub(crate) mod rates;
 pub(crate) mod reading;
 pub(crate) mod record;
+mod salvage;
 pub(crate) mod scan;
 pub(crate) mod stats;
 pub(crate) mod verify;

@@ -45,3 +45,51 @@ pub(super) fn go_on(
     }
     Ok(left)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::io::folder::{Source, resolve};
+
+    /// Goes on with a folder of tables 1 and 2, of which 2 became another. `look` gets the number of
+    /// looks before, and the table. Returns the tables looked at, and the number given up on.
+    fn after(mut look: impl FnMut(usize, &Path) -> bool) -> (Vec<String>, usize) {
+        let dir = tempfile::tempdir().unwrap();
+        ["000001.ldb", "000002.ldb"].iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
+        let Ok(Source::Folder(folder)) = resolve(dir.path()) else { panic!("a folder") };
+        let vanished = dir.path().join("000002.ldb");
+        fs::rename(&vanished, dir.path().join("000003.ldb")).unwrap();
+        let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
+        let mut looked_at = Vec::new();
+        let lost = go_on(&folder, files, vec![vanished], |path, _| {
+            looked_at.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+            Ok(look(looked_at.len(), &path))
+        });
+        (looked_at, lost.unwrap().len())
+    }
+
+    #[test]
+    fn tables_in_the_place_of_those_that_vanished_are_looked_at_once() {
+        assert_eq!(after(|_, _| true), (vec!["000003.ldb".to_owned()], 0));
+        // This one vanishes, too.
+        let again = after(|looks, path| {
+            if looks == 1 {
+                fs::rename(path, path.with_file_name("000004.ldb")).unwrap();
+            }
+            looks > 1
+        });
+        assert_eq!(again, (vec!["000003.ldb".to_owned(), "000004.ldb".to_owned()], 0));
+    }
+
+    #[test]
+    fn a_folder_that_changes_all_the_time_is_given_up_on() {
+        let (looked_at, lost) = after(|looks, path| {
+            fs::rename(path, path.with_file_name(format!("{:06}.ldb", looks + 3))).unwrap();
+            false
+        });
+        assert_eq!((looked_at.len(), lost), (MAX_ROUNDS as usize, 1));
+    }
+}

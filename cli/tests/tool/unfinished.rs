@@ -145,3 +145,28 @@ fn files_of_another_kind_are_called_that() {
     let line = run(&args!["inspect", "--json", cut]).expect(1).one();
     assert!(!line["error"].as_str().unwrap().contains("the file is"), "{line}");
 }
+
+#[test]
+fn the_entries_at_the_start_of_a_table_cut_short_are_counted() {
+    let path = table("binary-256-bloom10.ldb");
+    let sound = fs::read(&path).unwrap();
+    let opened = filterblock::table::Table::open(&sound[..], &Default::default()).unwrap();
+    // Cut within each of these blocks, which takes its entries.
+    for (blocks, end) in [(1, 0), (3, 1), (10, 4)] {
+        let handles: Vec<_> = opened.data_blocks().take(blocks + 1).map(Result::unwrap).collect();
+        let mut entries = 0;
+        for handle in &handles[..blocks] {
+            let mut cursor = opened.block_cursor(*handle).unwrap();
+            while cursor.next().unwrap() {
+                entries += 1;
+            }
+        }
+        let folder = folder();
+        let cut = file(&folder, "cut.ldb", &sound[..handles[blocks].offset as usize + end]);
+        let expected = format!("; {entries} entries at its start can be read");
+        for command in [args!["inspect", cut], args!["verify", cut]] {
+            let run = run(&command).expect(1);
+            assert!(run.out.contains(&expected), "{expected}: {run:?}");
+        }
+    }
+}

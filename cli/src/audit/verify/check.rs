@@ -106,7 +106,7 @@ fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>,
     // It is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
     if is_not_whole(error) && !is_used {
         verdict.is_not_live = true;
-        verdict.notes.push(Note::NotWhole(finding));
+        verdict.notes.push(Note::NotWhole(Box::new(finding)));
     } else {
         let live = record.and_then(|record| record.live);
         verdict.findings.push(finding.with_lost(live.and_then(LostKeys::of_table)));

@@ -31,7 +31,7 @@ pub(crate) enum Status {
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Note {
     /// The file is not a whole table, and the database does not use it.
-    NotWhole(Finding),
+    NotWhole(Box<Finding>),
     Obsolete,
     /// The database does not use the table yet.
     Unlisted,
@@ -45,7 +45,7 @@ pub(crate) enum Note {
         comparator: Vec<u8>,
     },
     /// No order of the keys is recorded, and it is not bytewise, as this finding shows.
-    NotBytewise(Finding),
+    NotBytewise(Box<Finding>),
     /// Bytes of the file that are in none of its blocks.
     UnusedBytes(u64),
 }

@@ -40,8 +40,8 @@ const TABLES_A_THREAD: usize = 16;
 /// LevelDB would. Looks at the order of keys and index, at blocks that overlap, and at what the
 /// MANIFEST says of the tables in a database. Measures how often the filters let absent keys pass.
 ///
-/// Nothing is written and nothing locked. A database should not be in use meanwhile, or its tables
-/// may come and go.
+/// Nothing is written and nothing locked. A database may be in use meanwhile: tables that vanish are
+/// replaced by those that the MANIFEST lists then.
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct Arguments {
