@@ -1,7 +1,7 @@
 //! A small LSM store: a memtable, tables with filters, lookups over all of them, compaction.
 //!
 //! `cargo run --release --example lsm` counts the data blocks read by the same lookups with filters
-//! and without. There is no log and no manifest: the contents of the memtable are lost with the
+//! and without, and the share of absent keys that filters let pass. There is no log and no manifest: the contents of the memtable are lost with the
 //! process.
 
 use std::cell::Cell;
@@ -14,8 +14,8 @@ use std::rc::Rc;
 use bytes::Bytes;
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{
-    BytewiseComparator, Comparator, InternalKeyComparator, Lookup, ReadAt, ReadOptions, Table, TableBuilder,
-    WriteOptions,
+    BytewiseComparator, Comparator, FilterMeter, InternalKeyComparator, Lookup, ReadAt, ReadOptions, Table,
+    TableBuilder, WriteOptions,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -48,13 +48,21 @@ struct Store {
     /// The tables, newest first.
     tables: Vec<Table<CountedFile>>,
     reads: Rc<Cell<u64>>,
+    filters: FilterMeter,
     next_number: u64,
 }
 
 impl Store {
     fn new(dir: &Path) -> Self {
         let reads = Rc::new(Cell::new(0));
-        Self { dir: dir.to_owned(), memtable: BTreeMap::new(), tables: Vec::new(), reads, next_number: 1 }
+        Self {
+            dir: dir.to_owned(),
+            memtable: BTreeMap::new(),
+            tables: Vec::new(),
+            reads,
+            filters: FilterMeter::default(),
+            next_number: 1,
+        }
     }
 
     /// Stores a value, or deletes the key.
@@ -70,7 +78,7 @@ impl Store {
             return Ok(value.as_ref().map(|value| Bytes::copy_from_slice(value)));
         }
         for table in &self.tables {
-            match table.get_at(key, u64::MAX)? {
+            match table.get_at_metered(key, u64::MAX, &self.filters)? {
                 Lookup::Value(value) => return Ok(Some(value)),
                 Lookup::Absent => {}
                 // Deleted, so older tables need not be asked.
@@ -183,6 +191,7 @@ fn report(state: &str, store: &mut Store) -> Result<()> {
     let mut look_up = |filters| -> Result<_> {
         store.reopen(filters)?;
         store.reads.set(0);
+        store.filters = FilterMeter::default();
         let answers = (0..20_000).map(|i| store.get(&key(i * 10))).collect::<Result<Vec<_>>>()?;
         Ok((answers, store.reads.get()))
     };
@@ -192,6 +201,9 @@ fn report(state: &str, store: &mut Store) -> Result<()> {
     let (tables, found) = (store.tables.len(), answers.iter().flatten().count());
     println!("{state}: {tables} tables, {} lookups, {found} keys found", answers.len());
     println!("  data blocks read without filters: {without}, with filters: {with}");
+    let filters = &store.filters;
+    let rate = 100.0 * filters.false_positive_rate().unwrap_or_default();
+    println!("  filters asked {} times, false positives: {rate:.2} % of absent keys", filters.asked());
     println!("  saved: {} ({:.1} %)", without - with, 100.0 * (without - with) as f64 / without as f64);
     Ok(())
 }

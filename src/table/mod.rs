@@ -153,8 +153,8 @@ pub use crate::policy::Origin;
 pub use codec::{Codec, Compression};
 pub use format::BlockHandle;
 pub use read::{
-    BlockCursor, Cursor, DataBlockTypes, DataBlocks, Iter, Lookup, Meter, ReadOptions, Table, TableFilter,
-    TableIndex,
+    BlockCursor, Cursor, DataBlockTypes, DataBlocks, FilterMeter, Iter, Lookup, Meter, ReadOptions, Table,
+    TableFilter, TableIndex,
 };
 pub use source::{FetchedRanges, ReadAt};
 pub use write::{FilterSummary, FinishError, TableBuilder, TableSummary, WriteOptions};

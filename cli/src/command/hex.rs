@@ -1,5 +1,8 @@
 //! Bytes given in hexadecimal, or as the program shows them: `--hex`.
 
+use std::ffi::OsString;
+use std::fmt::Display;
+
 use filterblock::escape;
 
 /// Reads bytes in hexadecimal, or in the escaped form that results show.
@@ -80,6 +83,19 @@ fn unescape(text: &[u8]) -> Result<Vec<u8>, String> {
             .to_owned());
     }
     Ok(bytes)
+}
+
+/// The bytes of an argument.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere not every argument is bytes")]
+pub(super) fn bytes_of(key: OsString, _place: &impl Display) -> Result<Vec<u8>, String> {
+    Ok(std::os::unix::ffi::OsStringExt::into_vec(key))
+}
+
+#[cfg(not(unix))]
+pub(super) fn bytes_of(key: OsString, place: &impl Display) -> Result<Vec<u8>, String> {
+    let text = key.into_string();
+    text.map(String::into_bytes).map_err(|_| format!("{place}: expected Unicode; other keys need --hex"))
 }
 
 #[cfg(test)]

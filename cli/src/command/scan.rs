@@ -1,28 +1,32 @@
 //! `filterblock scan`: the entries of databases, tables and logs.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use filterblock::database::FileKind;
 use filterblock::table::ReadOptions;
 
+use super::hex::{bytes_of, unhex};
 use super::key_order::KeyOrder;
 use super::limits::Limits;
-use super::query::keys::decode_argument;
+use crate::audit::error_kind::ErrorKind;
+use crate::audit::scan::carve::rows::CarvedRows;
 use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
 use crate::audit::scan::range::KeyRange;
-use crate::audit::scan::row::{Fault, Rows};
+use crate::audit::scan::row::Rows;
 use crate::audit::scan::table::TableRows;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::{self, Folder, Source};
 use crate::io::folder_cache::FolderCache;
-use crate::io::input;
+use crate::io::input::{self, PathError};
 use crate::io::paths::Paths;
 use crate::render::format::Format;
 use crate::render::renderer::{ScanParts, ScanRenderer, ValuePart};
+use crate::render::subject::{Remark, Subject};
 
 /// Something is damaged and was passed over.
 const EXIT_DAMAGED: u8 = 1;
@@ -50,6 +54,12 @@ pub(crate) struct Arguments {
     /// obsolete, unlisted, unknown or log), and file and offset of its block or record
     #[arg(long)]
     all: bool,
+    /// Find the data blocks of tables by their checksums, without footer and index
+    ///
+    /// For tables that were cut off or whose index is damaged, also within other files. Blocks of up
+    /// to 16 MiB are found, behind damage of up to 1 MiB. Tables of a folder come one by one.
+    #[arg(long)]
+    carve: bool,
     /// Show only keys
     #[arg(long, conflicts_with = "sizes")]
     keys: bool,
@@ -58,13 +68,13 @@ pub(crate) struct Arguments {
     sizes: bool,
     /// Only keys that begin with this
     #[arg(long, value_name = "KEY")]
-    prefix: Option<std::ffi::OsString>,
+    prefix: Option<OsString>,
     /// Only keys from this one on, byte by byte
     #[arg(long, value_name = "KEY")]
-    from: Option<std::ffi::OsString>,
+    from: Option<OsString>,
     /// Only keys before this one, byte by byte
     #[arg(long, value_name = "KEY")]
-    to: Option<std::ffi::OsString>,
+    to: Option<OsString>,
     /// Show no more entries than this
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
@@ -92,6 +102,7 @@ Examples:
   filterblock scan --all --from k1 --to k2 ~/db    every version of the keys from k1 on and before k2
   filterblock scan 000005.ldb | head               the first entries of a table
   filterblock scan --hex ~/db | filterblock build --hex --sorted - copy.ldb
+  filterblock scan --carve --all damaged.ldb       what is left of a table without its index
   filterblock scan --json --sizes ~/db | jq -s 'map(.value_size) | add'
 
 Exit status: 0 all was shown; 1 something is damaged and was passed over;
@@ -131,12 +142,17 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         status: 0,
     };
     let result = scan.paths(console);
-    console.finish(result, scan.status)
+    let status = if arguments.paths.keeps_going() { 0 } else { scan.status };
+    console.finish(result, status)
 }
 
 fn range(arguments: &Arguments) -> Result<KeyRange, String> {
-    let key = |option: &str, given: &Option<std::ffi::OsString>| {
-        given.clone().map(|key| decode_argument(key, arguments.hex, &option)).transpose()
+    let key = |option: &str, given: &Option<OsString>| {
+        let Some(given) = given else { return Ok(None) };
+        let bytes = bytes_of(given.clone(), &option)?;
+        let bytes =
+            if arguments.hex { unhex(&bytes).map_err(|error| format!("{option}: {error}"))? } else { bytes };
+        Ok::<_, String>(Some(bytes))
     };
     Ok(KeyRange {
         prefix: key("--prefix", &arguments.prefix)?,
@@ -160,58 +176,59 @@ impl Scan<'_> {
         let mut folders = FolderCache::default();
         let arguments = self.arguments;
         for given in arguments.paths.iter() {
-            if self.left == 0 {
-                return Ok(());
-            }
+            let subject = Subject::of(&given.input);
             let path = match given.path {
                 Ok(path) => path,
                 Err(error) => {
-                    self.failed(&given.input, &error.to_string(), console)?;
+                    self.failed(subject, &error, console)?;
                     continue;
                 }
             };
+            let subject = Subject { path: &path, ..subject };
             match folder::resolve(&path) {
                 Ok(Source::Folder(folder)) if arguments.paths.is_recursive() && folder.is_nothing() => {}
-                Ok(Source::Folder(folder)) => self.folder(&folder, console)?,
+                Ok(Source::Folder(folder)) => self.folder(subject, &folder, console)?,
                 Ok(Source::File) => {
                     let folder = folders.around(&path, |_, _| {});
-                    self.file(&path, folder.is_some(), false, console)?;
+                    self.file(subject, folder.is_some(), false, console)?;
                 }
-                Err(error) => self.failed(&path, &error.to_string(), console)?,
+                Err(error) => self.failed(subject, &error, console)?,
             }
         }
         Ok(())
     }
 
-    fn folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
+    fn folder(&mut self, subject: Subject<'_>, folder: &Folder, console: &mut Console) -> io::Result<()> {
         for (path, error) in folder.skipped() {
-            self.failed(path, &error.to_string(), console)?;
+            self.failed(Subject { path, ..subject }, &error, console)?;
         }
-        if !folder.is_database() {
-            let tables: Vec<PathBuf> = folder.tables().map(Path::to_owned).collect();
-            if tables.is_empty() {
-                return self.failed(folder.path(), "there are no tables (.ldb, .sst) to scan", console);
-            }
-            return tables.iter().try_for_each(|table| self.file(table, false, true, console));
+        if folder.has_no_tables() {
+            return self.failed(subject, &folder.nothing_here(), console);
+        }
+        if !folder.is_database() || self.arguments.carve {
+            let in_database = folder.is_database();
+            let mut tables = folder.tables();
+            return tables
+                .try_for_each(|path| self.file(Subject { path, ..subject }, in_database, true, console));
         }
         if let Some((path, error)) = folder.manifest_error() {
             let message = format!("{error}; all tables and logs are scanned");
-            self.failed(path, &message, console)?;
+            self.fault(Subject { path, ..subject }, &message, ErrorKind::of(error), EXIT_ERROR, console)?;
         }
         if !folder.has_records() && self.arguments.comparator.is_none() {
             let message = "the order of its keys is not known without a MANIFEST, and tables cannot be merged: \
                            give --comparator bytewise, or the tables one by one";
-            return self.failed(folder.path(), message, console);
+            return self.fault(subject, message, ErrorKind::Unsupported, EXIT_ERROR, console);
         }
         let range = self.range.clone();
         match DatabaseRows::new(folder.database(), &self.options, &range, self.arguments.all) {
-            Ok(mut rows) => self.show(folder.path(), &mut rows, console),
+            Ok(mut rows) => self.show(subject, &mut rows, console),
             Err(error) => {
                 let message = format!(
                     "{}: its tables cannot be merged in an order that is not known here; give them one by one",
                     error.without_path()
                 );
-                self.failed(folder.path(), &message, console)
+                self.fault(subject, &message, ErrorKind::Unsupported, EXIT_ERROR, console)
             }
         }
     }
@@ -219,78 +236,90 @@ impl Scan<'_> {
     /// `in_database`: its keys are internal keys.
     fn file(
         &mut self,
-        path: &Path,
+        subject: Subject<'_>,
         in_database: bool,
         listed: bool,
         console: &mut Console,
     ) -> io::Result<()> {
-        if self.left == 0 {
-            return Ok(());
-        }
+        let path = subject.path;
         let file = match input::open_file(path, listed) {
             Ok(file) => file,
-            Err(error) => return self.failed(path, &error.to_string(), console),
+            Err(error) => return self.failed(subject, &error, console),
         };
         let range = self.range.clone();
         let all = self.arguments.all;
         if is_log(path) {
-            return self.show(path, &mut LogRows::new(file, path, &range, all), console);
+            return self.show(subject, &mut LogRows::new(file, path, &range, all), console);
         }
         let internal = match self.arguments.key_format {
             Some(format) => Some(format == StoredKeys::Internal),
             None => in_database.then_some(true),
         };
+        if self.arguments.carve {
+            return match CarvedRows::new(file, &self.options, path, &range, all, internal) {
+                Ok(mut rows) => self.show(subject, &mut rows, console),
+                Err(error) => self.failed(subject, &error.into(), console),
+            };
+        }
         match TableRows::new(file, &self.options, path, &range, all, internal) {
-            Ok(mut rows) => self.show(path, &mut rows, console),
-            Err(error) => self.failed(path, &error.without_path().to_string(), console),
+            Ok(mut rows) => self.show(subject, &mut rows, console),
+            Err(error) => {
+                let message = error.without_path().to_string();
+                self.fault(subject, &message, ErrorKind::of(&error), EXIT_ERROR, console)
+            }
         }
     }
 
     /// Shows all entries up to the limit.
-    fn show(&mut self, path: &Path, rows: &mut dyn Rows, console: &mut Console) -> io::Result<()> {
-        let mut errors = 0;
+    fn show(&mut self, subject: Subject<'_>, rows: &mut dyn Rows, console: &mut Console) -> io::Result<()> {
+        let (mut errors, before) = (0, self.left);
+        let mut remarks = Vec::new();
         while self.left > 0 {
             match rows.advance() {
                 Ok(true) => {
                     if let Some(row) = rows.row() {
-                        self.renderer.entry(&row, console)?;
+                        self.renderer.entry(subject.input, &row, console)?;
                     }
                     self.left -= 1;
                 }
                 Ok(false) => {
-                    if let Some(note) = rows.note() {
-                        console.message_about(path, note);
-                    }
+                    remarks.extend(rows.note().map(|note| Remark::new(subject.path, note)));
                     break;
                 }
-                Err(error) => {
+                Err(fault) => {
                     errors += 1;
-                    self.damaged(path, &error, errors, console)?;
+                    let is_damage = matches!(fault.kind, ErrorKind::Damaged | ErrorKind::Unsupported);
+                    let status = if is_damage { EXIT_DAMAGED } else { EXIT_ERROR };
+                    if errors > MAX_ERRORS {
+                        self.status = self.status.max(status);
+                        continue;
+                    }
+                    let path = fault.path.as_deref().unwrap_or(subject.path);
+                    self.fault(Subject { path, ..subject }, &fault.message, fault.kind, status, console)?;
                 }
             }
         }
         if errors > MAX_ERRORS {
-            console.message_about(path, format_args!("{} more errors", errors - MAX_ERRORS));
+            remarks.push(Remark::new(subject.path, format_args!("{} more errors", errors - MAX_ERRORS)));
         }
-        Ok(())
-    }
-
-    fn damaged(&mut self, path: &Path, fault: &Fault, number: u64, console: &mut Console) -> io::Result<()> {
-        self.status = self.status.max(if fault.is_unreadable { EXIT_ERROR } else { EXIT_DAMAGED });
-        if number > MAX_ERRORS {
-            return Ok(());
-        }
-        let path = fault.path.as_deref().unwrap_or(path);
-        console.message_about(path, &fault.message);
-        self.renderer.damage(path, &fault.message, console)
+        self.renderer.end(Subject { remarks: &remarks, ..subject }, before - self.left, console)
     }
 
     /// A path could not be looked at.
-    fn failed(&mut self, path: &Path, message: &str, console: &mut Console) -> io::Result<()> {
-        self.status = EXIT_ERROR;
-        console.message_about(path, message);
-        self.renderer.damage(path, message, console)?;
-        console.flush()
+    fn failed(&mut self, subject: Subject<'_>, error: &PathError, console: &mut Console) -> io::Result<()> {
+        self.fault(subject, &error.to_string(), error.kind(), EXIT_ERROR, console)
+    }
+
+    fn fault(
+        &mut self,
+        subject: Subject<'_>,
+        message: &str,
+        kind: ErrorKind,
+        status: u8,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.status = self.status.max(status);
+        self.renderer.fault(subject, message, kind, console)
     }
 }
 

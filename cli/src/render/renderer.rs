@@ -112,10 +112,20 @@ pub(crate) enum ValuePart {
 }
 
 pub(crate) trait ScanRenderer {
-    fn entry(&mut self, row: &Row<'_>, console: &mut Console) -> io::Result<()>;
+    /// `input`: the path as the user gave it.
+    fn entry(&mut self, input: &Path, row: &Row<'_>, console: &mut Console) -> io::Result<()>;
 
-    /// Shows that part of a file could not be read.
-    fn damage(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()>;
+    /// Shows that something could not be read.
+    fn fault(
+        &mut self,
+        subject: Subject<'_>,
+        error: &str,
+        kind: ErrorKind,
+        console: &mut Console,
+    ) -> io::Result<()>;
+
+    /// Ends a file or database of which so many entries were shown.
+    fn end(&mut self, subject: Subject<'_>, entries: u64, console: &mut Console) -> io::Result<()>;
 }
 
 /// The kind of thing that a verdict is on.

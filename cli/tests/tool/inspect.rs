@@ -50,10 +50,10 @@ table          level        size         keys       +-  filter size  bits/key   
 000009.ldb         0     4.9 KiB          146                 207 B      10.2    0.68 %  ok
 3 tables                23.4 KiB          811               1.1 KiB      10.1    0.81 %
 
-   level  tables  no filter        size          keys       +-   of all  filter size     rate
-       0       1          0     4.9 KiB           146            18.0 %        207 B   0.68 %
-       1       1          0     6.4 KiB           215            26.5 %        290 B   0.52 %
-       2       1          0    12.1 KiB           450            55.5 %        601 B    1.0 %
+   level  tables  no filter        size          keys       +-   of all  filter size      rate
+       0       1          0     4.9 KiB           146            18.0 %        207 B    0.68 %
+       1       1          0     6.4 KiB           215            26.5 %        290 B    0.52 %
+       2       1          0    12.1 KiB           450            55.5 %        601 B     1.0 %
 ";
     assert_eq!(out, format!("{}\n{expected}", database("levels").display()));
 }
@@ -63,10 +63,10 @@ fn a_wide_listing_has_all_columns() {
     let out = run(&args!["inspect", "--wide", database("levels")]).expect(0).quiet().out;
     let expected = "\
 table          level        size    recorded  blocks  compression         keys       +-  filter size  bits/key  \
-filters    empty    range  base_lg    offsets        bits     set   k      rate  state      filters of  \
+filters    empty    range  base_lg    offsets        bits     set   k      rate  state       filters of  \
 policy                       metaindex
 000005.ldb         2    12.1 KiB    12.1 KiB      21  snappy               450                 601 B      10.1        \
-6        0    2 KiB       11       24 B       4,528  45.0 %   6    0.84 %  ok         internal    \
+6        0    2 KiB       11       24 B       4,528  45.0 %   6     1.0 %  ok          internal    \
 leveldb.BuiltinBloomFilter2  filter.leveldb.BuiltinBloomFilter2
 ";
     assert!(out.contains(expected), "{out}");
@@ -87,6 +87,9 @@ fn a_listing_fits_into_100_columns() {
     }
     file(&folder, "123456789012345.ldb", builder.finish().unwrap().0);
     file(&folder, &format!("{}.ldb", "long".repeat(20)), b"no table");
+    let mut damaged = fs::read(database("unfiltered").join("000005.ldb")).unwrap();
+    damaged[100] ^= 1;
+    file(&folder, "000099.ldb", &damaged);
     let longest = |out: &str| {
         // Findings and lists of logs may be longer.
         let tables = out.lines().filter(|line| line.contains("iB") || line.contains("rate"));
@@ -94,9 +97,12 @@ fn a_listing_fits_into_100_columns() {
     };
     let out = run(&args!["inspect", folder.path()]).expect(1).out;
     assert!((80..=100).contains(&longest(&out)), "{out}");
-    for word in ["~", "+-", "obsolete", "damaged", "no filter", "ok"] {
-        assert!(out.contains(word), "{word}: {out}");
+    for end in ["  damaged", "  no filter", "  ok", "  unfinished"] {
+        assert!(out.lines().any(|line| line.ends_with(end)), "{end}: {out}");
     }
+    // The keys of one table are not known.
+    let totals = out.lines().find(|line| line.starts_with("6 tables")).unwrap();
+    assert!(totals.contains('~') && totals.contains("        -  "), "{out}");
     for name in ["levels", "unfiltered", "reversed"] {
         let out = run(&args!["inspect", database(name)]).expect(0).out;
         assert!((60..=100).contains(&longest(&out)), "{out}");

@@ -268,7 +268,7 @@ impl Folder {
                 "filter_size": 39, "estimated_fpr": rate, "random_fpr": measured})
         };
         let rest = json!({
-            "tables": 2, "missing": 1, "damaged": 1, "unreadable": 0, "unfiltered": 0, "file_size": 2 * size,
+            "tables": 2, "missing": 1, "damaged": 1, "not_live": 0, "unreadable": 0, "unfiltered": 0, "file_size": 2 * size,
             "data_blocks": 4, "filter_size": 78, "filters": 8, "empty_filters": 4, "bits": 256, "bits_set": set,
             "estimated_fpr": rate, "random_fpr": both, "levels": [level(Some(3)), level(None)],
         });
@@ -577,7 +577,7 @@ fn query_of_a_table() {
             None,
             json!({ "key": key, "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(),
                 "may_match": !blocks.is_empty(), "blocks": blocks, "error": null,
-                "by_index": false, "lookup_blocks": null, "estimated_fpr": all,
+                "log": null, "by_index": false, "lookup_blocks": null, "estimated_fpr": all,
             }),
         )
     };
@@ -618,7 +618,7 @@ fn query_of_a_database() {
             None,
             json!({ "key": key,
                 "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(), "may_match": false, "blocks": [],
-                "error": null, "by_index": true, "lookup_blocks": 0, "estimated_fpr": 0.0,
+                "error": null, "log": null, "by_index": true, "lookup_blocks": 0, "estimated_fpr": 0.0,
             }),
         )
     };
@@ -658,7 +658,7 @@ fn query_of_a_table_of_riaks() {
         None,
         json!({ "key": key, "key_hex": key.bytes().map(|b| format!("{b:02x}")).collect::<String>(),
             "may_match": true, "blocks": [first_block], "error": null,
-            "by_index": true, "lookup_blocks": 1, "estimated_fpr": rate,
+            "log": null, "by_index": true, "lookup_blocks": 1, "estimated_fpr": rate,
         }),
     );
     same(&found, &expected);
@@ -674,7 +674,7 @@ fn query_of_what_cannot_be_read() {
             path,
             Some(kind),
             json!({ "key": null, "key_hex": "ff", "may_match": true, "blocks": [], "error": error,
-                "by_index": false, "lookup_blocks": null, "estimated_fpr": 1.0,
+                "log": null, "by_index": false, "lookup_blocks": null, "estimated_fpr": 1.0,
             }),
         )
     };
@@ -708,7 +708,7 @@ fn query_of_damage_within_a_table() {
         Some("damaged"),
         json!({ "key": "melon", "key_hex": "6d656c6f6e", "may_match": true,
             "blocks": [known.first.0], "error": null,
-            "by_index": true, "lookup_blocks": 1, "estimated_fpr": 1.0,
+            "log": null, "by_index": true, "lookup_blocks": 1, "estimated_fpr": 1.0,
         }),
     );
     same(&found, &expected);

@@ -26,8 +26,10 @@ mod query;
 mod query_database;
 mod query_many;
 mod query_riak;
+mod scan;
 mod shell;
 mod structure;
+mod unfinished;
 mod verify;
 mod verify_database;
 
@@ -181,7 +183,7 @@ pub(crate) use args;
 
 #[test]
 fn help_and_version() {
-    for command in ["inspect", "query", "verify", "extract", "build", "completions", "man"] {
+    for command in ["inspect", "query", "scan", "verify", "extract", "build", "completions", "man"] {
         let help = run(&[command, "--help"]).expect(0).quiet().out;
         assert!(help.contains("Examples:\n  filterblock "), "{help}");
         let (_, statuses) = help.split_once("Exit status: 0 ").unwrap();

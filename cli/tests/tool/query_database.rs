@@ -16,7 +16,10 @@ fn the_manifest_makes_the_index_of_use() {
     let list = file(&folder, "keys", keys.iter().map(|key| key.replace('-', "") + "\n").collect::<String>());
     let run_all = run(&args!["query", "--json", "--hex", database("levels"), "--keys-from", list]).expect(0);
     let answers = run_all.json();
-    assert_eq!(answers.len(), 3 * keys.len());
+    assert_eq!(answers.len(), 4 * keys.len());
+    let (of_log, answers): (Vec<_>, Vec<_>) =
+        answers.into_iter().partition(|answer| !answer["log"].is_null());
+    assert_eq!((of_log.len(), answers.len()), (keys.len(), 3 * keys.len()));
     assert!(answers.iter().all(|answer| answer["by_index"] == true), "by the index");
     assert!(answers.iter().all(|answer| answer["blocks"].as_array().unwrap().len() <= 1));
     for fields in listing("databases/levels.entries") {
@@ -33,15 +36,15 @@ fn a_key_outside_of_all_ranges_is_in_no_table() {
     let copy = folder();
     for entry in fs::read_dir(database("levels")).unwrap() {
         let path = entry.unwrap().path();
-        // Without the log, whose writes no filter covers.
+        // Without the log.
         if path.extension().is_none_or(|extension| extension != "log") {
             fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
         }
     }
     let run_outside = run(&args!["query", copy.path(), "\u{10ffff}"]).expect(1).quiet();
     assert!(run_outside.out.ends_with(": a lookup reads at most 0 data blocks\n"), "{run_outside:?}");
-    let with_log = run(&args!["query", database("levels"), "\u{10ffff}"]).expect(2);
-    assert!(with_log.err.contains("which no filter covers"), "{with_log:?}");
+    let with_log = run(&args!["query", database("levels"), "\u{10ffff}"]).expect(1).quiet();
+    assert!(with_log.out.contains("000010.log: \"\u{10ffff}\": not there, in no write of this log\n"));
 
     let first = unhex(&listing("databases/levels.entries")[0][1]);
     let key = String::from_utf8(first).unwrap();
@@ -55,7 +58,7 @@ fn a_key_outside_of_all_ranges_is_in_no_table() {
 }
 
 #[test]
-fn a_log_that_is_not_empty_makes_query_unsure() {
+fn a_log_makes_query_unsure_only_if_it_cannot_be_read_to_its_end() {
     let copy = folder();
     for entry in fs::read_dir(database("levels")).unwrap() {
         let path = entry.unwrap().path();
@@ -63,15 +66,15 @@ fn a_log_that_is_not_empty_makes_query_unsure() {
     }
     // Space that was reserved for a log and never used.
     let log = file(&copy, "000010.log", [0; 4096]);
-    let reserved = run(&args!["query", copy.path(), "\u{10ffff}"]).expect(2);
-    assert!(reserved.err.contains("which no filter covers"), "{reserved:?}");
+    run(&args!["query", copy.path(), "\u{10ffff}"]).expect(1).quiet();
     assert!(!run(&args!["inspect", copy.path()]).expect(0).quiet().out.contains("1 log"));
     fs::write(&log, []).unwrap();
     run(&args!["query", copy.path(), "\u{10ffff}"]).expect(1).quiet();
     // What is damaged may hold writes.
     fs::write(&log, [&[0, 0, 0, 0, 4, 0, 1][..], b"data", &[0; 100]].concat()).unwrap();
     let damaged = run(&args!["query", copy.path(), "\u{10ffff}"]).expect(2);
-    assert!(damaged.err.contains("no filter covers"), "{damaged:?}");
+    assert!(damaged.err.contains("000010.log: log record at offset 0: expected checksum 0x"), "{damaged:?}");
+    assert!(damaged.out.contains("000010.log: \"\u{10ffff}\": may be there: log record"), "{damaged:?}");
     let inspected = run(&args!["inspect", copy.path()]);
     assert!(inspected.out.contains("1 log with the newest writes"), "{inspected:?}");
 }
@@ -83,7 +86,7 @@ fn without_a_manifest_that_can_be_read_every_log_counts() {
     file(&copy, "MANIFEST-000008", "damaged");
     file(&copy, "000003.log", "some writes");
     let run = run(&args!["query", copy.path(), "key"]).expect(2);
-    assert!(run.err.contains("000003.log: the newest writes may be in this log"), "{run:?}");
+    assert!(run.err.contains("000003.log: the log ends within the record at offset 0"), "{run:?}");
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn a_log_has_a_number() {
     run(&args!["query", copy.path(), "key"]).quiet();
     file(&copy, "000004.log", "some writes");
     let run = run(&args!["query", copy.path(), "key"]);
-    assert!(run.err.contains("000004.log: the newest writes may be in this log"), "{run:?}");
+    assert!(run.err.contains("000004.log: the log ends within the record at offset 0"), "{run:?}");
 }
 
 #[test]
@@ -103,14 +106,14 @@ fn paths_come_from_a_list_too() {
     let (levels, reversed) = (database("levels"), database("reversed"));
     let list = file(&folder, "list", format!("{}\0{}\0/missing\0", levels.display(), reversed.display()));
     let of_list = run(&args!["query", "--json", "--files-from", list, "-0", "key", "other"]);
-    // Three tables and two, and what is missing; two keys each.
+    // Three tables and a log, two tables, and what is missing; two keys each.
     let answers = of_list.json();
-    assert_eq!(answers.len(), 2 * (3 + 2 + 1));
+    assert_eq!(answers.len(), 2 * (4 + 2 + 1));
     assert!(answers.iter().step_by(2).all(|answer| answer["key"] == "key"));
     let expected = format!("missing: {}", not_found());
     assert!(of_list.err.contains(&expected), "{of_list:?}");
     let below = run(&args!["query", "--json", "--recursive", levels.parent().unwrap(), "key"]).json();
-    assert_eq!(below.len(), 3 + 2 + 2, "{below:?}");
+    assert_eq!(below.len(), 4 + 2 + 2, "{below:?}");
 
     for (arguments, message) in [
         (&["query", "--files-from", "-"][..], "keys"),
@@ -140,9 +143,9 @@ fn json_says_what_a_lookup_costs() {
     let answers = run(&args!["query", "--json", copy.path(), obsolete, "--", key]).expect(0).json();
     let costs: Vec<_> = answers.iter().map(|answer| answer["lookup_blocks"].as_u64().unwrap()).collect();
     let blocks: Vec<_> = answers.iter().map(|answer| answer["blocks"].as_array().unwrap().len()).collect();
-    // The last is obsolete: it has the key, and is not read.
-    assert_eq!((costs.len(), costs[3], blocks[3]), (4, 0, 1));
-    assert!(costs[..3].iter().zip(&blocks).all(|(&cost, &blocks)| cost == blocks as u64));
+    // The first is the log. The last is obsolete: it has the key, and is not read.
+    assert_eq!((costs.len(), costs[4], blocks[4]), (5, 0, 1));
+    assert!(costs[..4].iter().zip(&blocks).all(|(&cost, &blocks)| cost == blocks as u64));
     let text = run(&args!["query", copy.path(), key]).expect(0).out;
     let sum = costs.iter().sum::<u64>();
     assert!(text.contains(&format!("a lookup reads at most {sum} data block")), "{text}");
@@ -259,4 +262,45 @@ fn the_range_of_a_damaged_table_excludes_no_block() {
     contents[3] ^= 1;
     fs::write(&path, contents).unwrap();
     assert_eq!(blocks(2), (true.into(), 1));
+}
+
+/// Of each key that LevelDB's writes in the log set or delete, the newest write counts.
+#[test]
+fn the_writes_of_a_log_answer_for_their_keys() {
+    let copy = folder();
+    for name in ["CURRENT", "MANIFEST-000008", "000005.ldb", "000007.ldb", "000009.ldb", "000010.log"] {
+        fs::copy(database("levels").join(name), copy.path().join(name)).unwrap();
+    }
+    let answer = |key: &str, status| {
+        let run_key = run(&args!["query", "--json", copy.path(), key]).expect(status).quiet();
+        let mut lines = run_key.json().into_iter();
+        let of_log = lines.next().unwrap();
+        assert!(of_log["path"].as_str().unwrap().ends_with("000010.log"));
+        assert!(lines.all(|line| line["log"].is_null()));
+        assert_eq!((&of_log["blocks"], &of_log["error"]), (&serde_json::json!([]), &serde_json::Value::Null));
+        assert_eq!(
+            (of_log["estimated_fpr"].as_f64(), of_log["lookup_blocks"].as_u64()),
+            (Some(0.0), Some(0))
+        );
+        (of_log["log"].as_str().unwrap().to_owned(), of_log["may_match"].as_bool().unwrap())
+    };
+    assert_eq!(answer("item/0450/550", 0), ("value".to_owned(), true));
+    assert_eq!(answer("item/0450/551", 1), ("absent".to_owned(), false));
+    // As a log goes on: the key is deleted, another is set, deleted and set again.
+    let batch = |sequence: u8, writes: &[u8], count: u8| {
+        [&[sequence, 9, 0, 0, 0, 0, 0, 0, count, 0, 0, 0][..], writes].concat()
+    };
+    let records =
+        [batch(1, b"\0\x03new\x01\x04both\x01v", 2), batch(3, b"\0\x04both\x01\x04both\x01w\0\x04gone", 3)];
+    file(&copy, "000010.log", manifest::log(&records).0);
+    assert_eq!(answer("new", 1), ("deletion".to_owned(), false));
+    assert_eq!(answer("both", 0), ("value".to_owned(), true));
+    assert_eq!(answer("gone", 1), ("deletion".to_owned(), false));
+    let text = run(&args!["query", copy.path(), "new", "both"]).expect(0).quiet().out;
+    assert!(text.contains("000010.log: \"new\": not there: deleted in this log\n"), "{text}");
+    assert!(text.contains("000010.log: \"both\": may be there, with a value in this log\n"), "{text}");
+    // A later log that is damaged may say otherwise.
+    file(&copy, "000011.log", [&[0, 0, 0, 0, 4, 0, 1][..], b"data", &[0; 100]].concat());
+    run(&args!["query", copy.path(), "both"]).expect(0);
+    run(&args!["query", copy.path(), "gone"]).expect(2);
 }

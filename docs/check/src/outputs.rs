@@ -98,6 +98,8 @@ impl Runs {
         self.run("query", args![path, "apple", "", "no such key"]);
         self.run("query", args!["--hex", "--comparator", "bytewise", path, "6170706c65", "ff00"]);
         self.run(COUNT, args![path, "apple", "", "no such key"]);
+        self.run("scan", args!["--comparator", "bytewise", path]);
+        self.run("scan", args!["--all", "--limit", "40", "--comparator", "bytewise", path]);
         self.run("verify", args![path]);
         self.run("verify", args!["--comparator", "bytewise", path]);
     }
@@ -112,6 +114,9 @@ impl Runs {
         find(&testdata(), &mut tables);
         assert!(tables.len() > 50, "{} tables", tables.len());
         let folders: BTreeSet<_> = tables.iter().map(|table| table.parent().unwrap().to_owned()).collect();
+        // A key that a log sets, and one that a log deletes.
+        self.run("query", args![testdata().join("databases/levels"), "item/0000/0"]);
+        self.run("query", args![testdata().join("goleveldb/base-lg-11"), "key000000"]);
         for path in tables.iter().chain(&folders) {
             self.all(path);
         }
@@ -130,6 +135,8 @@ impl Runs {
                 let len = fs::metadata(&path).unwrap().len();
                 fs::File::options().write(true).open(path).unwrap().set_len(len - 3).unwrap();
             },
+            // An obsolete table and values that are not UTF-8.
+            |at| drop(fs::copy(at.join("000007.ldb"), at.join("000003.ldb")).unwrap()),
             |at| fs::write(at.join("MANIFEST-000008"), "damaged").unwrap(),
             |at| fs::remove_file(at.join("MANIFEST-000008")).unwrap(),
             |at| fs::remove_file(at.join("CURRENT")).unwrap(),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 /// The commands that have `--json`, and `query --count`, whose lines are others.
-pub(crate) const SCHEMAS: [&str; 4] = ["inspect", "query", COUNT, "verify"];
+pub(crate) const SCHEMAS: [&str; 5] = ["inspect", "query", COUNT, "scan", "verify"];
 pub(crate) const COUNT: &str = "query-count";
 
 /// The fields that every line of the output begins with.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::meter::Meter;
+use super::options::ReadOptions;
 use crate::error::IoAction;
 use crate::table::block::Block;
 use crate::table::block::split_trailer;
@@ -45,6 +46,17 @@ impl Span {
 }
 
 impl<R: ReadAt> BlockReader<R> {
+    pub(in crate::table) fn new(source: R, options: &ReadOptions) -> Result<Self> {
+        let file_len = source.len().map_err(|error| Error::io(IoAction::Length, 0, error))?;
+        Ok(Self {
+            source,
+            file_len,
+            verify_checksums: options.verify_checksums,
+            max_block_size: options.max_block_size,
+            meter: options.meter.clone(),
+        })
+    }
+
     /// Reads exactly `len` bytes from `offset`. A source that returns another number is an error.
     pub(in crate::table) fn read(&self, offset: u64, len: usize) -> Result<Bytes> {
         if let Some(meter) = &self.meter {

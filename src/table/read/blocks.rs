@@ -4,7 +4,8 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::path::Path;
 
-use super::Table;
+use super::block_reader::BlockReader;
+use super::{ReadOptions, Table};
 use crate::table::block::Block;
 use crate::table::block::Position;
 use crate::table::codec::Codec;
@@ -29,6 +30,20 @@ pub struct BlockCursor<'t> {
     block: Block,
     at: Position,
     path: Option<&'t Path>,
+}
+
+impl BlockCursor<'static> {
+    /// Reads the block at `handle` of a file that no table can be opened from, as its footer or
+    /// index is gone.
+    ///
+    /// # Errors
+    ///
+    /// If the block does not lie within the file or is damaged.
+    pub fn read<R: ReadAt>(source: R, handle: BlockHandle, options: &ReadOptions) -> Result<Self> {
+        let blocks = BlockReader::new(source, options)?;
+        let span = blocks.span(handle, handle.offset)?;
+        Ok(Self::new(blocks.block(span, 0, Block::default())?, None))
+    }
 }
 
 impl<'t> BlockCursor<'t> {

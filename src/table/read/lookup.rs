@@ -5,6 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 
 use super::Table;
+use super::filter_meter::Counter;
 use crate::Origin;
 use crate::bytes::coding::put_fixed64;
 use crate::key::parts::{DELETION, EXPIRING, MAX_SEQUENCE, TAG_LEN, TIMED, VALUE, kind};
@@ -41,10 +42,10 @@ impl<R: ReadAt> Table<R> {
     /// [`Error::Unsupported`] if the entry is neither a value nor a deletion, and an error if the
     /// index or the data block is damaged.
     pub fn get_at(&self, user_key: &[u8], sequence: u64) -> Result<Lookup> {
-        self.try_get_at(user_key, sequence).map_err(|error| self.in_file(error))
+        self.try_get_at(user_key, sequence, ()).map_err(|error| self.in_file(error))
     }
 
-    fn try_get_at(&self, user_key: &[u8], sequence: u64) -> Result<Lookup> {
+    pub(super) fn try_get_at(&self, user_key: &[u8], sequence: u64, counter: impl Counter) -> Result<Lookup> {
         let Some(user_order) = &self.user_order else {
             return Err(Error::InvalidOption {
                 option: "internal_keys",
@@ -62,7 +63,7 @@ impl<R: ReadAt> Table<R> {
         let greatest = if is_bashos { EXPIRING } else { VALUE };
         put_fixed64(&mut key, sequence.min(MAX_SEQUENCE) << 8 | u64::from(greatest));
 
-        let Some((block, at)) = self.find(&key)? else { return Ok(Lookup::Absent) };
+        let Some((block, at)) = self.find(&key, counter)? else { return Ok(Lookup::Absent) };
         let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
         let Some((found, tag)) = format.split(at.key(&block)) else {
             let found = format!("{} bytes", at.key(&block).len());

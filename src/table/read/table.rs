@@ -8,11 +8,11 @@ use bytes::Bytes;
 
 use super::ReadOptions;
 use super::block_reader::BlockReader;
+use super::filter_meter::Counter;
 use super::open::{MIN_MAX_KEY, Opened, open};
 use super::parts::{TableFilter, TableIndex};
 #[cfg(doc)]
 use crate::Origin;
-use crate::error::IoAction;
 use crate::key::comparator::SharedComparator;
 use crate::table::block::Block;
 use crate::table::block::Position;
@@ -92,14 +92,8 @@ impl<R: ReadAt> Table<R> {
     /// index cannot be read; [`Error::Unsupported`] if it is a table in RocksDB's or Pebble's own
     /// format.
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
-        let file_len = source.len().map_err(|error| Error::io(IoAction::Length, 0, error))?;
-        let blocks = BlockReader {
-            source,
-            file_len,
-            verify_checksums: options.verify_checksums,
-            max_block_size: options.max_block_size,
-            meter: options.meter.clone(),
-        };
+        let blocks = BlockReader::new(source, options)?;
+        let file_len = blocks.file_len;
         let Opened { footer, index, metaindex, filters } = open(&blocks, options)?;
         let identity = Arc::new(());
         let index = TableIndex {
@@ -137,7 +131,7 @@ impl<R: ReadAt> Table<R> {
     ///
     /// If the index or the data block is damaged.
     pub fn get_entry(&self, key: &[u8]) -> Result<Option<(Bytes, Bytes)>> {
-        let found = self.find(key)?;
+        let found = self.find(key, ())?;
         Ok(found.map(|(block, at)| (at.key_bytes(&block), at.value_bytes(&block))))
     }
 
@@ -155,7 +149,7 @@ impl<R: ReadAt> Table<R> {
     ///
     /// If the index or the data block is damaged.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        let found = self.find(key)?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
+        let found = self.find(key, ())?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
         Ok(found.map(|(block, at)| at.value_bytes(&block)))
     }
 
@@ -168,12 +162,12 @@ impl<R: ReadAt> Table<R> {
     ///
     /// If the index is damaged.
     pub fn may_contain(&self, key: &[u8]) -> Result<bool> {
-        Ok(self.locate(key)?.is_some())
+        Ok(self.locate(key, ())?.is_some())
     }
 
     /// The handle of the data block that may hold `key`, or `None` if the index or the filter
     /// excludes it.
-    fn locate(&self, key: &[u8]) -> Result<Option<BlockHandle>> {
+    fn locate(&self, key: &[u8], counter: impl Counter) -> Result<Option<BlockHandle>> {
         let handle = || {
             let mut at = Position::default();
             if !at.seek(&self.index.block, key, &*self.order)? {
@@ -184,16 +178,27 @@ impl<R: ReadAt> Table<R> {
             Ok(Some(handle))
         };
         let handle = handle().map_err(|error| self.in_file(error))?;
-        let denied = |offset| self.filter().is_some_and(|filter| !filter.key_may_match(offset, key));
+        let denied = |offset| {
+            self.filter().is_some_and(|filter| {
+                let passes = filter.key_may_match(offset, key);
+                counter.answered(passes);
+                !passes
+            })
+        };
         Ok(handle.filter(|handle| !denied(handle.offset)))
     }
 
     /// The entry at or after `key` in the one data block that may hold `key`.
-    pub(in crate::table) fn find(&self, key: &[u8]) -> Result<Option<(Block, Position)>> {
-        let Some(handle) = self.locate(key)? else { return Ok(None) };
+    pub(in crate::table) fn find(
+        &self,
+        key: &[u8],
+        counter: impl Counter,
+    ) -> Result<Option<(Block, Position)>> {
+        let Some(handle) = self.locate(key, counter)? else { return Ok(None) };
         let block = self.block(handle, Block::default())?;
         let mut at = Position::default();
         let found = at.seek(&block, key, &*self.order).map_err(|error| self.in_file(error))?;
+        counter.passed(self, &block, found.then_some(&at), key)?;
         Ok(found.then_some((block, at)))
     }
 

@@ -1,6 +1,7 @@
 //! Reading sound tables: those LevelDB wrote, entry by entry, and what reading takes.
 
 mod entries;
+mod filter_meter;
 mod reads;
 mod surface;
 mod versions;

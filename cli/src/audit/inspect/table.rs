@@ -5,6 +5,7 @@ use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::foreign::explain;
 use crate::audit::rates::effort::Effort;
 use crate::audit::rates::random::{random_rate, random_rate_of_filters};
 use crate::audit::reading::{is_not_whole, is_unreadable};
@@ -30,7 +31,7 @@ pub(crate) fn table<R: ReadAt>(
             let file_size = if is_unreadable { None } else { source.len().ok() };
             let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
             let kind = ErrorKind::of(&error);
-            let message = error.without_path().to_string();
+            let message = explain(&source, &error, error.without_path().to_string())?;
             let is_not_whole = is_not_whole(&error);
             Ok(TableReport { is_not_whole, ..TableReport::unopened(message, kind, !is_damaged, file_size) })
         }

@@ -40,6 +40,8 @@ pub(crate) struct KeySum {
     squared_error: f64,
     /// `keys` is an estimate, or some tables are missing in it.
     pub(crate) estimated: bool,
+    /// The keys of some table are not known.
+    pub(crate) is_partial: bool,
 }
 
 /// A level that the MANIFEST has. Tables that it has on none come behind all levels.
@@ -108,6 +110,7 @@ impl KeySum {
             self.squared_error += error * error;
         }
         self.estimated |= count.is_none_or(|count| !count.exact);
+        self.is_partial |= count.is_none();
     }
 
     /// The share of the sum that it is likely to be off by at most; `None` if it is exact. The

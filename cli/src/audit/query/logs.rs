@@ -6,6 +6,7 @@ use filterblock::Error;
 use filterblock::database::LogWrites;
 
 use super::keys::SoughtKeys;
+use crate::audit::error_kind::ErrorKind;
 
 /// The newest write of a log for one key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +32,7 @@ pub(crate) struct LogAnswers {
     /// For each key, in the order given.
     pub(crate) answers: Vec<LogAnswer>,
     /// The first reason why writes may be missing from these answers.
-    pub(crate) error: Option<Error>,
+    pub(crate) error: Option<(String, ErrorKind)>,
 }
 
 /// Reads a log to its end, as far as LevelDB would recover it.
@@ -44,11 +45,11 @@ pub(crate) fn read(source: impl Read, keys: &SoughtKeys) -> LogAnswers {
             Ok(true) => {}
             Ok(false) => break,
             Err(failure @ Error::Io { .. }) => {
-                error.get_or_insert(failure);
+                error.get_or_insert((failure.to_string(), ErrorKind::of(&failure)));
                 break;
             }
             Err(damage) => {
-                error.get_or_insert(damage);
+                error.get_or_insert((damage.to_string(), ErrorKind::of(&damage)));
                 continue;
             }
         }
@@ -61,5 +62,10 @@ pub(crate) fn read(source: impl Read, keys: &SoughtKeys) -> LogAnswers {
             }
         }
     }
+    // LevelDB leaves such a record out. It may be one that is being written, or the last of several
+    // that a damaged length hides.
+    let tail = log.incomplete_tail();
+    let ends = |at| format!("the log ends within the record at offset {at}");
+    let error = error.or(tail.map(|at| (ends(at), ErrorKind::Damaged)));
     LogAnswers { answers: newest.into_iter().map(|(_, answer)| answer).collect(), error }
 }

@@ -188,7 +188,54 @@ fn hash(key: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use filterblock::{Keys, Result};
+
     use super::*;
+
+    /// Records the keys it is asked for.
+    #[derive(Default)]
+    struct Witness(Mutex<Vec<Vec<u8>>>);
+
+    impl FilterPolicy for Witness {
+        fn name(&self) -> &str {
+            "witness"
+        }
+        fn create_filter(&self, _: Keys<'_>, _: &mut Vec<u8>) -> Result<()> {
+            Ok(())
+        }
+        fn key_may_match(&self, key: &[u8], _: &[u8]) -> bool {
+            self.0.lock().unwrap().push(key.to_vec());
+            false
+        }
+    }
+
+    /// The keys asked for, with these stored.
+    fn asked(stored: &[&[u8]], partial: bool) -> Vec<Vec<u8>> {
+        // One filter of a byte, for all offsets.
+        let filters = FilterBlockReader::new(Witness::default(), [1, 0, 0, 0, 0, 1, 0, 0, 0, 63]);
+        let mut neighbours = Neighbours::new(1);
+        neighbours.begin(500, partial);
+        stored.iter().for_each(|key| neighbours.key(key));
+        let (passed, count) = neighbours.ask(&filters, 0);
+        let asked = std::mem::take(&mut *filters.policy().0.lock().unwrap());
+        assert_eq!((passed, count), (0, asked.len() as u64));
+        asked
+    }
+
+    /// Another data block may hold keys beyond those of the one that was read.
+    #[test]
+    fn of_a_part_of_the_keys_only_those_between_are_asked_for() {
+        let stored: [&[u8]; 3] = [b"key3", b"key5", b"key7"];
+        let all = asked(&stored, false);
+        assert!(all.iter().any(|key| &key[..] < stored[0]) && all.iter().any(|key| &key[..] > stored[2]));
+        let some = asked(&stored, true);
+        assert!(some.len() > 100 && some.len() < all.len(), "{}", some.len());
+        assert!(some.iter().all(|key| stored[0] < &key[..] && &key[..] < stored[2]));
+        // In an order that is not known, no key is known to be between.
+        assert_eq!(asked(&[b"key7", b"key5", b"key3"], true).len(), 0);
+    }
 
     #[test]
     fn a_changed_key_is_another_one() {

@@ -60,16 +60,111 @@ fn ask<I: Iterator<Item = u64>>(
     if count == 0 {
         return None;
     }
-    // Of very many data blocks, every second or third is asked, and so on.
+    // Of very many data blocks, one of every two or three is asked, and so on. Chance chooses it, as
+    // tables may repeat themselves in any step.
     let stride = count.div_ceil(most.max(1));
-    let each = (ROUND / count).max(1);
-    let round = count.div_ceil(stride) * each;
+    let mut choice = SplitMix(1);
+    let visited = count.div_ceil(stride);
+    let each = (ROUND.min(most) / visited).max(1);
+    let round = visited * each;
     let (mut passed, mut asked) = (0, 0);
     while asked == 0 || passed < ENOUGH && asked + round <= most {
-        for offset in places().skip((stride / 2) as usize).step_by(stride as usize) {
-            passed += (0..each).map(|_| u64::from(passes(offset))).sum::<u64>();
-            asked += each;
+        let mut chosen = 0;
+        for (at, offset) in (0u64..).zip(places()) {
+            if at % stride == 0 {
+                chosen = at + choice.next() % stride;
+            }
+            if at == chosen {
+                passed += (0..each).map(|_| u64::from(passes(offset))).sum::<u64>();
+                asked += each;
+            }
         }
     }
     MeasuredRate::of(passed, asked)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use filterblock::{
+        BloomFilterPolicy, CassandraBloomPolicy, FilterBlockBuilder, FilterBlockReader, LegacyBloomPolicy,
+        OpaquePolicy, SharedPolicy,
+    };
+
+    use super::*;
+
+    /// Filters of 20 keys in every eighth range of 2 KiB: the data blocks, and their filters.
+    fn filters(policy: SharedPolicy) -> (Offsets, FilterStats) {
+        let mut builder = FilterBlockBuilder::new(Arc::clone(&policy));
+        let mut blocks = Offsets::default();
+        for block in 0..1000_u64 {
+            let offset = block << 14;
+            blocks.insert(offset);
+            builder.start_block(offset).unwrap();
+            (0..20).for_each(|key| builder.add_key(format!("{block} {key}").as_bytes()));
+        }
+        let contents = builder.finish().unwrap();
+        (blocks, FilterStats::new(FilterBlockReader::new(policy, contents)))
+    }
+
+    /// The share of a hundred keys for each data block that the filters let pass.
+    fn asked_plainly(blocks: &Offsets, filters: &FilterStats) -> f64 {
+        let passed = blocks.iter().flat_map(|offset| (0..100).map(move |number| (offset, number)));
+        let passed = passed.filter(|(offset, number)| {
+            filters.reader().key_may_match(*offset, format!("absent {offset} {number}").as_bytes())
+        });
+        passed.count() as f64 / (100 * blocks.len()) as f64
+    }
+
+    #[test]
+    fn the_rate_is_that_of_keys_by_every_policy() {
+        let policies: [SharedPolicy; 3] = [
+            Arc::new(BloomFilterPolicy::new(8)),
+            // Read by either hash, of which a table was written by one.
+            Arc::new(LegacyBloomPolicy::new(8)),
+            Arc::new(CassandraBloomPolicy::new(8)),
+        ];
+        for policy in policies {
+            let (blocks, filters) = filters(policy);
+            let rate = random_rate(&filters, &blocks, 400_000).unwrap();
+            let plain = asked_plainly(&blocks, &filters);
+            assert!((rate.rate / plain - 1.0).abs() < 0.25, "{rate:?} {plain}");
+            let alone = random_rate_of_filters(&filters, 400_000).unwrap();
+            assert!((alone.rate / plain - 1.0).abs() < 0.25, "{alone:?} {plain}");
+            assert!(rate.low < rate.rate && rate.rate < rate.high && rate.asked < 400_000, "{rate:?}");
+        }
+        let opaque = FilterStats::new(FilterBlockReader::new(
+            Arc::new(OpaquePolicy::new("rocksdb.BuiltinBloomFilter")) as SharedPolicy,
+            filters(Arc::new(BloomFilterPolicy::new(8))).1.reader().contents().to_vec().into(),
+        ));
+        assert_eq!(random_rate_of_filters(&opaque, 1000), None);
+        assert_eq!(
+            random_rate(&filters(Arc::new(BloomFilterPolicy::new(8))).1, &Offsets::default(), 9),
+            None
+        );
+    }
+
+    #[test]
+    fn no_more_keys_are_asked_for_than_allowed() {
+        // So few pass that the limit is reached.
+        let (blocks, filters) = filters(Arc::new(BloomFilterPolicy::new(30)));
+        for most in [1, 10, 300, 999, 1000, 1001, 20_000] {
+            let rate = random_rate(&filters, &blocks, most).unwrap();
+            assert!(rate.asked <= most && 2 * rate.asked >= most, "{most}: {rate:?}");
+        }
+    }
+
+    /// Every data block counts alike, those with an empty filter too.
+    #[test]
+    fn questions_are_spread_over_data_blocks() {
+        let (mut blocks, filters) = filters(Arc::new(BloomFilterPolicy::new(1)));
+        let plain = asked_plainly(&blocks, &filters);
+        assert!(plain > 0.2, "{plain}");
+        for most in [500, 400_000] {
+            (0..1000).for_each(|block| blocks.insert((block << 14) + 2048));
+            let rate = random_rate(&filters, &blocks, most).unwrap();
+            assert!((rate.rate / (plain / 2.0) - 1.0).abs() < 0.25, "{most}: {rate:?} {plain}");
+        }
+    }
 }

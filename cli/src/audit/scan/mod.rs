@@ -1,5 +1,6 @@
 //! The entries of tables, logs and databases.
 
+pub(crate) mod carve;
 pub(crate) mod database;
 pub(crate) mod log;
 pub(crate) mod range;

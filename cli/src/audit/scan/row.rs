@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use filterblock::Error;
 
-use crate::audit::reading::is_unreadable;
+use crate::audit::error_kind::ErrorKind;
 
 /// One version of a key, and where it lies.
 #[derive(Debug)]
@@ -69,21 +69,20 @@ pub(crate) struct Fault {
     /// `None`: the file that was asked for.
     pub(crate) path: Option<PathBuf>,
     pub(crate) message: String,
-    /// Bytes could not be read, which says nothing about what they are.
-    pub(crate) is_unreadable: bool,
+    pub(crate) kind: ErrorKind,
 }
 
 impl Fault {
     pub(super) const fn damage(message: String) -> Self {
-        Self { path: None, message, is_unreadable: false }
+        Self { path: None, message, kind: ErrorKind::Damaged }
     }
 }
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         let path = error.path().map(Path::to_owned);
-        let is_unreadable = is_unreadable(&error);
-        Self { path, message: error.without_path().to_string(), is_unreadable }
+        let kind = ErrorKind::of(&error);
+        Self { path, message: error.without_path().to_string(), kind }
     }
 }
 

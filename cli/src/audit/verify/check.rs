@@ -14,6 +14,7 @@ use super::fpr_sampler::FprSampler;
 use super::order::{ExpectedOrder, OrderCheck};
 use super::verdict::{Note, Verdict};
 use super::walk::{Walk, Walked};
+use crate::audit::foreign::explain;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::reading::{filter_trouble, is_not_whole};
@@ -77,15 +78,17 @@ pub(crate) fn table<R: ReadAt>(
         }
     };
     let mut verdict = Verdict::default();
-    let result = match Table::open(source, &options.read.clone().meter(Arc::clone(&meter))) {
+    let result = match Table::open(&source, &options.read.clone().meter(Arc::clone(&meter))) {
         Ok(table) => {
             let table = OpenTable { table: &table, meter: &meter, record, options };
             table.check(&|| observer.begin_walk(), &progress, &mut verdict)
         }
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
-            not_opened(&error, record.filter(|_| may_be_unfinished), &mut verdict);
-            Ok(())
+            let record = record.filter(|_| may_be_unfinished);
+            let finding = Finding::of(&error);
+            explain(&source, &error, finding.found.clone())
+                .map(|found| not_opened(&error, Finding { found, ..finding }, record, &mut verdict))
         }
     };
     options.meter.add(&meter);
@@ -98,8 +101,7 @@ pub(crate) fn table<R: ReadAt>(
     Ok(verdict)
 }
 
-fn not_opened(error: &Error, record: Option<&TableRecord<'_>>, verdict: &mut Verdict) {
-    let finding = Finding::of(error);
+fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Verdict) {
     let is_used = record.is_none_or(|record| record.live.is_some());
     // It is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
     if is_not_whole(error) && !is_used {
@@ -245,7 +247,8 @@ impl<R: ReadAt> OpenTable<'_, R> {
 /// there, and that its keys lie apart from those of the other tables on its level.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
     let Some(live) = record.live else {
-        verdict.notes.push(if record.is_unlisted { Note::Unlisted } else { Note::Obsolete });
+        let is_new = record.is_unlisted && verdict.is_not_live;
+        verdict.notes.push(if is_new { Note::Unlisted } else { Note::Obsolete });
         return;
     };
     if let Some(before) = record.overlapped {

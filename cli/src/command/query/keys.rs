@@ -8,7 +8,7 @@ use std::path::Path;
 
 use filterblock::escape_path;
 
-use crate::command::hex::unhex;
+use crate::command::hex::{bytes_of, unhex};
 
 /// Returns all keys in the order given.
 pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Result<Vec<Vec<u8>>, String> {
@@ -44,27 +44,6 @@ fn lines(contents: &[u8]) -> impl Iterator<Item = &[u8]> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         line.strip_suffix(b"\r").unwrap_or(line)
     })
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere not every argument is bytes")]
-fn bytes_of(key: OsString, _place: &impl Display) -> Result<Vec<u8>, String> {
-    Ok(std::os::unix::ffi::OsStringExt::into_vec(key))
-}
-
-#[cfg(not(unix))]
-fn bytes_of(key: OsString, place: &impl Display) -> Result<Vec<u8>, String> {
-    let text = key.into_string();
-    text.map(String::into_bytes).map_err(|_| format!("{place}: expected Unicode; other keys need --hex"))
-}
-
-/// The bytes that an argument stands for, hexadecimal or not.
-pub(in crate::command) fn decode_argument(
-    key: OsString,
-    hex: bool,
-    place: &impl Display,
-) -> Result<Vec<u8>, String> {
-    decode(bytes_of(key, place)?, hex, place)
 }
 
 fn decode(key: Vec<u8>, hex: bool, place: &impl Display) -> Result<Vec<u8>, String> {

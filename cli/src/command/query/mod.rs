@@ -1,6 +1,6 @@
 //! `filterblock query`: asks which keys tables may hold, and in which data blocks.
 
-pub(super) mod keys;
+mod keys;
 mod results;
 mod words;
 
@@ -18,6 +18,7 @@ use super::key_order::KeyOrder;
 use super::limits::Limits;
 use super::walk::{Visitor, folder_header, walk};
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::foreign::explain;
 use crate::audit::query;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::keys::SoughtKeys;
@@ -39,7 +40,8 @@ const EXIT_NOT_FOUND: u8 = 1;
 
 /// Ask the filters which keys a table may hold
 ///
-/// A table without a filter, or whose filter cannot be read, may hold every key.
+/// A table without a filter, or whose filter cannot be read, may hold every key. The logs of a
+/// database are read to their ends for the keys.
 ///
 /// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names
 /// leveldb.BytewiseComparator, or --comparator tells the order, the filters of all data blocks are
@@ -109,7 +111,7 @@ Examples:
   filterblock query --json ~/db hello | jq -s 'map(.lookup_blocks) | add'
                                                             how many data blocks a lookup reads at most
 
-Exit status: 0 some key may be there; 1 none may, and every table was read soundly;
+Exit status: 0 some key may be there; 1 none may, and all was read soundly;
 141 the reader of the output went away, whatever the answers; 2 anything else.";
 
 pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
@@ -202,7 +204,6 @@ impl Query {
             Err(error) => return self.unreadable(subject, error, console),
         };
         let LogAnswers { answers, error } = query::logs::read(file, &self.keys);
-        let error = error.map(|error| (error.to_string(), ErrorKind::of(&error)));
         let error = error.as_ref().map(|(error, kind)| (error.as_str(), *kind));
         self.sound &= error.is_none();
         self.results.begin_table(subject, error, console);
@@ -275,9 +276,13 @@ impl Visitor for Query {
             }
             Err(error) => return self.unreadable(subject, error, console),
         };
-        let table = match query::table(file, &self.options, &self.keys, self.is_bytewise, record) {
+        let table = match query::table(&file, &self.options, &self.keys, self.is_bytewise, record) {
             Ok(table) => table,
-            Err(error) => return self.unknown(subject, &error.to_string(), ErrorKind::of(&error), console),
+            Err(error) => {
+                let text = error.to_string();
+                let text = explain(&file, &error, text.clone()).unwrap_or(text);
+                return self.unknown(subject, &text, ErrorKind::of(&error), console);
+            }
         };
         let error = table.error.as_ref().map(|(error, kind)| (error.as_str(), *kind));
         self.sound &= error.is_none();

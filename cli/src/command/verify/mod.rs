@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut jobs = Jobs::new(arguments.paths.iter(), recursive);
     let mut show = |outcome| {
         progress.suspend(|| {
-            verifier.show(outcome, &options, &progress, console)?;
+            verifier.show(outcome, &options, console)?;
             console.flush()
         })
     };
@@ -132,13 +132,7 @@ struct Verifier {
 }
 
 impl Verifier {
-    fn show(
-        &mut self,
-        outcome: Outcome,
-        options: &VerifyOptions,
-        progress: &TablesProgress,
-        console: &mut Console,
-    ) -> io::Result<()> {
+    fn show(&mut self, outcome: Outcome, options: &VerifyOptions, console: &mut Console) -> io::Result<()> {
         match outcome {
             Outcome::Done(done) => self.verdict(&done, console),
             Outcome::Vanished { path, is_live } => {
@@ -146,9 +140,7 @@ impl Verifier {
                 self.vanished.extend(is_live.then_some(path));
                 Ok(())
             }
-            Outcome::EndFolder { input, folder } => {
-                self.end_folder(&input, &folder, options, progress, console)
-            }
+            Outcome::EndFolder { input, folder } => self.end_folder(&input, &folder, options, console),
         }
     }
 
@@ -167,15 +159,16 @@ impl Verifier {
         input: &Arc<Path>,
         folder: &Folder,
         options: &VerifyOptions,
-        progress: &TablesProgress,
         console: &mut Console,
     ) -> io::Result<()> {
+        // The bar is hidden while results are shown, and cannot be moved then.
+        let progress = TablesProgress::new(false);
         let vanished = std::mem::take(&mut self.vanished);
         let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
         let lost = in_use::go_on(folder, files, vanished, |path, folder| {
             let (input, folder) = (Arc::clone(input), Some(Arc::clone(folder)));
             let job = Job::Table(TableJob { input, path, listed: true, folder });
-            self.show(work(job, options, progress), options, progress, console)?;
+            self.show(work(job, options, &progress), options, console)?;
             Ok(std::mem::take(&mut self.vanished).is_empty())
         })?;
         for path in lost {

@@ -78,7 +78,7 @@ impl QueryRenderer for JsonQuery {
             error: answer.error.map(|(error, _)| error),
             log: answer.log.map(LogAnswer::name),
             by_index: blocks.is_some_and(|blocks| blocks.by_index),
-            lookup_blocks: blocks.and_then(|blocks| blocks.lookup_blocks),
+            lookup_blocks: answer.log.map(|_| 0).or_else(|| blocks?.lookup_blocks),
             estimated_fpr: answer.fpr(),
         };
         write_line(console, &json)

@@ -6,21 +6,25 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::frame::Frame;
 use super::line::write_line;
-use super::strings::{Hex, json_path};
+use super::strings::Hex;
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::scan::row::Row;
 use crate::io::console::Console;
 use crate::render::renderer::{ScanRenderer, ValuePart};
+use crate::render::subject::Subject;
 
 pub(crate) struct JsonScan {
     pub(crate) value: ValuePart,
 }
 
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct JsonEntry<'a> {
-    path: Cow<'a, str>,
+    #[serde(flatten)]
+    frame: Frame<'a>,
     key: Option<&'a str>,
-    key_hex: Option<String>,
+    key_hex: String,
     value: Option<&'a str>,
     /// Only if the value is not UTF-8.
     value_hex: Option<String>,
@@ -29,12 +33,27 @@ struct JsonEntry<'a> {
     #[serde(rename = "type")]
     kind: Option<Cow<'a, str>>,
     state: Option<&'static str>,
-    offset: Option<u64>,
-    error: Option<&'a str>,
+    offset: u64,
+}
+
+/// Something that was passed over.
+#[derive(Serialize)]
+struct JsonFault<'a> {
+    #[serde(flatten)]
+    frame: Frame<'a>,
+    error: &'a str,
+}
+
+/// The end of a file or database.
+#[derive(Serialize)]
+struct JsonEnd<'a> {
+    #[serde(flatten)]
+    frame: Frame<'a>,
+    entries: u64,
 }
 
 impl ScanRenderer for JsonScan {
-    fn entry(&mut self, row: &Row<'_>, console: &mut Console) -> io::Result<()> {
+    fn entry(&mut self, input: &Path, row: &Row<'_>, console: &mut Console) -> io::Result<()> {
         let is_deletion = row.version.is_some_and(|version| version.is_deletion());
         let value = (self.value == ValuePart::Whole && !is_deletion).then_some(row.value);
         let text = value.and_then(|value| std::str::from_utf8(value).ok());
@@ -44,23 +63,33 @@ impl ScanRenderer for JsonScan {
             other => format!("type {other}").into(),
         });
         let json = JsonEntry {
-            path: json_path(row.path),
+            frame: Frame::new("entry", &Subject { path: row.path, ..Subject::of(input) }, None),
             key: std::str::from_utf8(row.key).ok(),
-            key_hex: Some(Hex(row.key).to_string()),
+            key_hex: Hex(row.key).to_string(),
             value: text,
             value_hex: value.filter(|_| text.is_none()).map(|value| Hex(value).to_string()),
             value_size: (!is_deletion).then_some(row.value.len()),
             sequence: row.version.map(|version| version.sequence),
             kind,
             state: row.state.name(),
-            offset: Some(row.offset),
-            error: None,
+            offset: row.offset,
         };
         write_line(console, &json)
     }
 
-    fn damage(&mut self, path: &Path, error: &str, console: &mut Console) -> io::Result<()> {
-        let json = JsonEntry { path: json_path(path), error: Some(error), ..JsonEntry::default() };
-        write_line(console, &json)
+    fn fault(
+        &mut self,
+        subject: Subject<'_>,
+        error: &str,
+        kind: ErrorKind,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        console.message_about(subject.path, error);
+        write_line(console, &JsonFault { frame: Frame::new("fault", &subject, Some(kind)), error })
+    }
+
+    fn end(&mut self, subject: Subject<'_>, entries: u64, console: &mut Console) -> io::Result<()> {
+        subject.write_remarks(console);
+        write_line(console, &JsonEnd { frame: Frame::new("end", &subject, None), entries })
     }
 }

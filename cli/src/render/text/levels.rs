@@ -24,9 +24,10 @@ pub(super) fn key_sum(sum: &KeySum) -> String {
     or_dash(sum.keys.map(|keys| format!("{about}{}", count(keys))))
 }
 
-/// The share by which a number of keys may be off; nothing if it is exact or not known.
+/// The share by which a number of keys may be off; nothing if it is exact. A dash if some tables are
+/// not in it, or none.
 pub(super) fn key_error(sum: &KeySum) -> String {
-    sum.error().filter(|_| sum.keys.is_some()).map(percent).unwrap_or_default()
+    if sum.is_partial { "-".to_owned() } else { sum.error().map(percent).unwrap_or_default() }
 }
 
 /// Writes a line for each level, if the MANIFEST tells the levels.

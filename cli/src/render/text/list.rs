@@ -68,7 +68,7 @@ impl Listing {
             Column::right("set", 6, 0).extra(),
             Column::right("k", 2, 0).extra(),
             Column::right("rate", 8, 0),
-            Column::left("state", 9, 0),
+            Column::left("state", 10, 0),
             Column::left("filters of", 10, 0).extra(),
             Column::left("policy", 27, 0).extra(),
             Column::left("metaindex", 0, 0).extra(),
@@ -275,6 +275,8 @@ fn state_cell(report: &TableReport<'_>) -> Cell {
         (None, Some(stats)) if stats.metaindex.filter_names().next().is_some() => "unknown".into(),
         (None, Some(_)) => Cell::toned("no filter", Tone::Dim),
         (Some(_), Some(stats)) if stats.filter_unsupported => "unknown".into(),
+        // It is no whole table, and need not be one.
+        (None, None) => Cell::toned("unfinished", Tone::Dim),
         _ => "ok".into(),
     }
 }

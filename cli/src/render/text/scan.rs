@@ -5,9 +5,11 @@ use std::path::Path;
 
 use filterblock::{escape, escape_path};
 
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::scan::row::Row;
 use crate::io::console::Console;
 use crate::render::renderer::{ScanParts, ScanRenderer, ValuePart};
+use crate::render::subject::Subject;
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
@@ -27,7 +29,7 @@ impl TextScan {
 }
 
 impl ScanRenderer for TextScan {
-    fn entry(&mut self, row: &Row<'_>, console: &mut Console) -> io::Result<()> {
+    fn entry(&mut self, _: &Path, row: &Row<'_>, console: &mut Console) -> io::Result<()> {
         self.line.clear();
         self.bytes(row.key);
         if self.parts.version {
@@ -53,8 +55,19 @@ impl ScanRenderer for TextScan {
         console.write_all(&self.line)
     }
 
-    fn damage(&mut self, _: &Path, _: &str, _: &mut Console) -> io::Result<()> {
-        // The message has it.
+    fn fault(
+        &mut self,
+        subject: Subject<'_>,
+        error: &str,
+        _: ErrorKind,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        console.message_about(subject.path, error);
+        Ok(())
+    }
+
+    fn end(&mut self, subject: Subject<'_>, _: u64, console: &mut Console) -> io::Result<()> {
+        subject.write_remarks(console);
         Ok(())
     }
 }

@@ -1,0 +1,152 @@
+//! The entries of the data blocks that are found by their checksums.
+
+use std::path::Path;
+
+use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
+use filterblock::{Error, KeyFormat};
+
+use super::finder::{Finder, Stretch};
+use super::kind::{BlockKind, KnownBlocks};
+use crate::audit::error_kind::ErrorKind;
+use crate::audit::scan::range::KeyRange;
+use crate::audit::scan::row::{Fault, Row, Rows};
+use crate::audit::scan::table::{KeyTrial, Versions};
+
+/// The footer: its length, and the bytes it ends in.
+const FOOTER: u64 = 48;
+const MAGIC: &[u8] = &0xdb47_7524_8b80_fb57_u64.to_le_bytes();
+
+pub(crate) struct CarvedRows<'a, R> {
+    finder: Finder<R>,
+    known: KnownBlocks,
+    options: ReadOptions,
+    path: &'a Path,
+    versions: Versions<'a>,
+    /// The format of the keys is known.
+    is_tried: bool,
+    block: Option<(BlockHandle, BlockCursor<'static>)>,
+    blocks: u64,
+    ended: bool,
+}
+
+impl<'a, R: ReadAt> CarvedRows<'a, R> {
+    /// `all` and `internal` are as for a table that opens.
+    pub(crate) fn new(
+        source: R,
+        options: &ReadOptions,
+        path: &'a Path,
+        range: &'a KeyRange,
+        all: bool,
+        internal: Option<bool>,
+    ) -> std::io::Result<Self> {
+        let format = internal.unwrap_or_default().then_some(KeyFormat::LevelDb);
+        Ok(Self {
+            finder: Finder::new(source)?,
+            known: KnownBlocks::default(),
+            options: options.clone(),
+            path,
+            versions: Versions::new(format, range, all),
+            is_tried: internal == Some(false),
+            block: None,
+            blocks: 0,
+            ended: false,
+        })
+    }
+
+    /// Moves to the next data block. Returns false at the end.
+    fn next_block(&mut self) -> Result<bool, Fault> {
+        loop {
+            let options = &self.options;
+            let found = self.finder.next(|source, handle| KnownBlocks::is_block(source, handle, options));
+            let stretch = found.map_err(|error| {
+                self.ended = true;
+                Fault { path: None, message: error.to_string(), kind: ErrorKind::of_io(&error) }
+            })?;
+            match stretch {
+                None => return Ok(false),
+                Some(Stretch::Gap(gap)) => {
+                    let len = gap.end - gap.start;
+                    self.known.add_gap(&gap);
+                    if len == FOOTER && self.ends_in_magic(gap.end) {
+                        continue;
+                    }
+                    let message = format!(
+                        "offset {}: expected blocks with right checksums, found none in {len} bytes",
+                        gap.start
+                    );
+                    return Err(Fault::damage(message));
+                }
+                Some(Stretch::Block(handle)) => {
+                    let kind = self.known.kind(self.finder.source(), handle, &self.options);
+                    self.known.add(handle);
+                    if kind == BlockKind::Data {
+                        self.try_keys(handle);
+                        let block = BlockCursor::read(self.finder.source(), handle, &self.options)?;
+                        self.block = Some((handle, block));
+                        self.blocks += 1;
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+    }
+
+    fn ends_in_magic(&self, end: u64) -> bool {
+        let start = end.saturating_sub(MAGIC.len() as u64);
+        self.finder.source().read_at(start, MAGIC.len()).is_ok_and(|found| *found == *MAGIC)
+    }
+
+    /// Tells by the keys of the first data block whether they are internal keys, and which.
+    fn try_keys(&mut self, handle: BlockHandle) {
+        if self.is_tried {
+            return;
+        }
+        self.is_tried = true;
+        for format in [KeyFormat::LevelDb, KeyFormat::Basho] {
+            let Ok(mut entries) = BlockCursor::read(self.finder.source(), handle, &self.options) else {
+                return;
+            };
+            let mut trial = KeyTrial::new(format);
+            while let Ok(true) = entries.next() {
+                if !trial.add(entries.key()) {
+                    break;
+                }
+            }
+            if trial.is_internal() {
+                self.versions.format = Some(format);
+                return;
+            }
+        }
+    }
+}
+
+impl<R: ReadAt> Rows for CarvedRows<'_, R> {
+    fn advance(&mut self) -> Result<bool, Fault> {
+        while !self.ended {
+            if let Some((handle, block)) = &mut self.block {
+                let moved: Result<bool, Error> = block.next();
+                if matches!(moved, Ok(true)) {
+                    if self.versions.shows(block.key(), handle.offset)? {
+                        return Ok(true);
+                    }
+                    continue;
+                }
+                self.block = None;
+                moved?;
+            }
+            if !self.next_block()? {
+                self.ended = true;
+            }
+        }
+        Ok(false)
+    }
+
+    fn row(&self) -> Option<Row<'_>> {
+        let (handle, block) = self.block.as_ref()?;
+        Some(self.versions.row(self.path, handle.offset, block.key(), block.value()))
+    }
+
+    fn note(&self) -> Option<String> {
+        Some(format!("data blocks found by their checksums: {}", self.blocks))
+    }
+}

@@ -1,0 +1,147 @@
+//! Files in a database's folder that are no whole tables: sound is only what was looked at.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::*;
+
+/// A database with a table that was left behind cut short, and one that is being written.
+fn levels() -> tempfile::TempDir {
+    let copy = folder();
+    for entry in fs::read_dir(database("levels")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let table = fs::read(copy.path().join("000005.ldb")).unwrap();
+    file(&copy, "000003.ldb", &table[..table.len() / 2]);
+    file(&copy, "000099.ldb", &table[..100]);
+    copy
+}
+
+#[test]
+fn files_that_the_database_does_not_use_are_neither_damage_nor_sound() {
+    let copy = levels();
+    let inspect = run(&args!["inspect", "--json", copy.path()]).expect(0);
+    let state = |name: &str| {
+        let lines = inspect.json();
+        let line = lines.iter().find(|line| line["path"].as_str().unwrap().ends_with(name)).unwrap();
+        (line["status"].clone(), line["live"].clone(), line["error_kind"].clone())
+    };
+    for name in ["000003.ldb", "000099.ldb"] {
+        assert_eq!(state(name), (json!("not-live"), json!(false), json!(null)), "{name}");
+    }
+    assert_eq!(state("000005.ldb"), (json!("ok"), json!(true), json!(null)));
+    let totals = inspect.all_json().pop().unwrap();
+    assert_eq!(
+        ["tables", "damaged", "not_live"].map(|field| totals[field].clone()),
+        [5, 0, 2].map(|n| json!(n))
+    );
+
+    let verify = run(&args!["verify", "--json", copy.path()]).expect(0);
+    let statuses: Vec<_> = verify.json().iter().map(|line| line["status"].clone()).collect();
+    assert_eq!(statuses, ["not-live", "sound", "sound", "sound", "not-live"]);
+    let text = run(&args!["verify", copy.path()]).expect(0).quiet().out;
+    assert!(text.contains("5 files in all: 3 sound, 2 not live; "), "{text}");
+    assert!(text.contains("it is being written, or was left behind"), "{text}");
+    run(&args!["query", copy.path(), "no such key"]).expect(1);
+
+    // A live table has to be whole.
+    let live = copy.path().join("000007.ldb");
+    let whole = fs::read(&live).unwrap();
+    fs::write(&live, &whole[..whole.len() - 9]).unwrap();
+    run(&args!["inspect", copy.path()]).expect(1);
+    run(&args!["verify", copy.path()]).expect(1);
+    run(&args!["query", copy.path(), "no such key"]).expect(2);
+    // So have all without a MANIFEST that can be relied on.
+    fs::write(&live, whole).unwrap();
+    file(&copy, "MANIFEST-000008", "damaged");
+    let statuses: Vec<_> = run(&args!["verify", "--json", copy.path()])
+        .expect(1)
+        .json()
+        .iter()
+        .map(|line| line["status"].clone())
+        .collect();
+    assert_eq!(statuses, ["findings", "findings", "sound", "sound", "sound", "findings"]);
+}
+
+#[test]
+fn a_file_that_is_named_is_judged_as_a_table() {
+    let copy = levels();
+    for (name, contents) in [("LOG", "a message\n"), ("x", "xxx"), ("x.ldb", "xxx")] {
+        file(&copy, name, contents);
+    }
+    for name in ["LOG", "MANIFEST-000008", "CURRENT", "000010.log", "x", "x.ldb", "000003.ldb", "000099.ldb"]
+    {
+        let path = copy.path().join(name);
+        let line = run(&args!["verify", "--json", path]).expect(1).one();
+        assert_eq!(line["status"], "findings", "{name}");
+        assert_eq!(line["findings"][0]["code"], "not-a-table", "{name}");
+        let line = run(&args!["inspect", "--json", path]).expect(1).one();
+        assert_eq!((&line["status"], &line["error_kind"]), (&json!("error"), &json!("damaged")), "{name}");
+    }
+}
+
+#[test]
+fn folders_that_are_no_database_and_hold_no_table_are_not_sound() {
+    let folder = folder();
+    let deep = folder.path().join("some/database");
+    fs::create_dir_all(&deep).unwrap();
+    let hint = "which --recursive looks into";
+    for tables in [false, true] {
+        if tables {
+            fs::copy(table("single-4096-bloom10.ldb"), deep.join("000005.ldb")).unwrap();
+        }
+        for command in [args!["inspect", folder.path()], args!["verify", folder.path()]] {
+            let run = run(&command).expect(2);
+            let all = run.out.clone() + &run.err;
+            assert!(all.contains("expected a database, or a folder with tables"), "{run:?}");
+            assert_eq!(all.contains(hint), tables, "{run:?}");
+        }
+        let query = run(&args!["query", folder.path(), "key"]).expect(2);
+        assert_eq!(query.err.contains(hint), tables, "{query:?}");
+        let status = if tables { 0 } else { 2 };
+        run(&args!["inspect", "--recursive", folder.path()]).expect(status);
+        run(&args!["verify", "--recursive", folder.path()]).expect(status);
+    }
+}
+
+/// Archives and compressed files as the programs of these names write them, and a pointer as Git LFS
+/// documents it.
+#[test]
+fn files_of_another_kind_are_called_that() {
+    let crlf = |name: &str| {
+        let table = fs::read(table(name)).unwrap();
+        table.iter().flat_map(|&byte| if byte == b'\n' { vec![b'\r', b'\n'] } else { vec![byte] }).collect()
+    };
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+    let files: [(&str, Vec<u8>); 7] = [
+        ("a Git LFS pointer", pointer.into()),
+        ("a zip archive", [b"PK\x03\x04\x14\0".as_slice(), &[7; 100]].concat()),
+        ("a gzip file", [b"\x1f\x8b\x08\0".as_slice(), &[7; 100]].concat()),
+        ("a text file", "Caf\u{e9} <html>\n".repeat(10_000).into()),
+        ("of zeros", vec![0; 5000]),
+        ("a transfer as text", crlf("binary-256-bloom10.ldb")),
+        ("a transfer as text", crlf("noise-2048-bloom10-snappy.ldb")),
+    ];
+    for (kind, contents) in files {
+        let folder = folder();
+        let path = file(&folder, "000005.ldb", contents);
+        for command in [
+            args!["inspect", "--json", path].to_vec(),
+            args!["query", "--json", path, "key"].to_vec(),
+            args!["verify", "--json", path].to_vec(),
+        ] {
+            let line = run(&command).one();
+            let error = if line["error"].is_null() { &line["findings"][0]["found"] } else { &line["error"] };
+            assert!(error.as_str().unwrap().contains(kind), "{kind}: {line}");
+            assert_eq!(line["error_kind"], "damaged", "{line}");
+        }
+    }
+    // Other damage is not called anything.
+    let sound = fs::read(table("binary-256-bloom10.ldb")).unwrap();
+    let folder = folder();
+    let cut = file(&folder, "cut.ldb", &sound[..sound.len() - 10]);
+    let line = run(&args!["inspect", "--json", cut]).expect(1).one();
+    assert!(!line["error"].as_str().unwrap().contains("the file is"), "{line}");
+}
