@@ -1,6 +1,6 @@
 //! The entries of a table that was cut short: of the blocks with right checksums from its start on.
 
-use std::io;
+use std::io::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ struct Start {
 }
 
 impl ReadAt for Start {
-    fn len(&self) -> io::Result<u64> {
+    fn len(&self) -> Result<u64> {
         ReadAt::len(&self.bytes)
     }
 
-    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+    fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
         match self.meter.bytes_decoded() <= MAX_DECODED {
             true => self.bytes.read_at(offset, len),
-            false => Err(io::Error::other("more was decoded than is worth it")),
+            false => Err(Error::other("more was decoded than is worth it")),
         }
     }
 }
@@ -40,7 +40,9 @@ pub(super) fn count_entries(start: Bytes) -> u64 {
     let options = read_options().max_block_size(start.len()).meter(Arc::clone(&meter));
     let range = KeyRange { prefix: None, from: None, to: None };
     let source = Start { bytes: start, meter };
-    let Ok(mut rows) = CarvedRows::new(source, &options, Path::new(""), &range, true, Some(false)) else {
+    let Ok(mut rows) =
+        CarvedRows::new(source, &options, MAX_DECODED, Path::new(""), &range, true, Some(false))
+    else {
         return 0;
     };
     let mut entries = 0;
