@@ -1,6 +1,6 @@
 //! The entries of a table that was cut short: of the blocks with right checksums from its start on.
 
-use std::io;
+use std::io::{Error as IoError, Result as IoResult};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ struct Start {
 }
 
 impl ReadAt for Start {
-    fn len(&self) -> io::Result<u64> {
+    fn len(&self) -> IoResult<u64> {
         ReadAt::len(&self.bytes)
     }
 
-    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+    fn read_at(&self, offset: u64, len: usize) -> IoResult<Bytes> {
         match self.meter.bytes_decoded() <= MAX_DECODED {
             true => self.bytes.read_at(offset, len),
-            false => Err(io::Error::other("more was decoded than is worth it")),
+            false => Err(IoError::other("more was decoded than is worth it")),
         }
     }
 }
