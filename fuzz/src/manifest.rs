@@ -1,6 +1,6 @@
 //! Any bytes as a MANIFEST or a log, also framed with correct checksums.
 
-use filterblock::database::{LogReader, Manifest, batch_has_writes};
+use filterblock::database::{LogReader, LogWrites, Manifest, batch_has_writes};
 use filterblock::{Error, Result};
 
 use crate::cut::Input;
@@ -17,6 +17,7 @@ pub fn run(data: &[u8]) {
     if input.byte() & 1 == 0 {
         let file = input.0;
         read_log(file);
+        read_writes(file);
         read_manifest(file);
         return;
     }
@@ -30,7 +31,33 @@ pub fn run(data: &[u8]) {
     let (read, damage) = read_log(&file);
     assert!(!damage, "a sound log");
     assert_eq!(read, records, "every record comes back");
+    read_writes(&file);
     read_manifest(&file);
+}
+
+/// Reads the writes of a log. They take no more bytes than the file, and errors are about it.
+fn read_writes(file: &[u8]) {
+    let mut log = LogWrites::new(file);
+    let (mut bytes, mut errors) = (0, 0);
+    loop {
+        match log.next() {
+            Ok(true) => {
+                let write = log.write().expect("it moved to a write");
+                assert!(write.sequence < 1 << 56 && write.offset < file.len() as u64);
+                bytes += 2 + write.key.len() + write.value.map_or(0, <[u8]>::len);
+            }
+            Ok(false) => break,
+            Err(error) => {
+                assert_is_of_the_file(&error, file);
+                errors += 1;
+            }
+        }
+        assert!(bytes <= file.len() && errors <= file.len(), "{bytes} bytes, {errors} errors");
+    }
+    assert!(log.write().is_none());
+    if bytes > 0 {
+        assert!(batch_has_writes(file).unwrap_or(true));
+    }
 }
 
 /// Frames the records as LevelDB's `db/log_writer.cc` does.

@@ -78,6 +78,15 @@ pub(crate) fn query(file: &[u8], most: &Most) {
     assert!(lines.len() <= 1, "{lines:?}");
 }
 
+/// Shows the entries of a file of these bytes. The last line ends them, or says why there are none.
+pub(crate) fn scan(arguments: &[&str], file: &[u8], most: &Most) {
+    let mut table = tempfile::NamedTempFile::new().expect("a place for temporary files");
+    table.write_all(file).expect("room for a small file");
+    let (_, lines) = run_on(arguments, table.path(), &[], file.len(), most);
+    let last = lines.last().expect("a line");
+    assert!(last["object"] == "end" || lines.len() == 1 && last["object"] == "fault", "{last}");
+}
+
 /// Runs it on the folder of a database with this MANIFEST and no tables. Returns the exit status
 /// and the lines.
 pub(crate) fn run_on_manifest(arguments: &[&str], manifest: &[u8], most: &Most) -> (u8, Vec<Value>) {

@@ -26,6 +26,9 @@ const MOST: Most =
 /// Keys are queried without reading a data block.
 const MOST_OF_QUERY: Most = Most { read_a_byte: 4, decoded: 4 * program::BLOCK, ..MOST };
 
+/// A key may take up to twice the file, and six bytes of output for each of its own.
+const MOST_OF_SCAN: Most = Most { printed_a_byte: 4096, read_a_byte: 24, decoded: 64 * program::BLOCK };
+
 /// Runs an input: its kind, then a filter block, a file, a table as for the target `table`, or a
 /// structure that makes much of little.
 pub fn run(data: &[u8]) {
@@ -36,12 +39,22 @@ pub fn run(data: &[u8]) {
             let Run { report, .. } = program::run(&["inspect", "--block", "--filters"], data, &MOST);
             check(&report["filter"], &FilterBlockReader::new(BloomFilterPolicy::new(10), data));
         }
-        1 => inspect(Bytes::copy_from_slice(data), false),
+        1 => {
+            inspect(Bytes::copy_from_slice(data), false);
+            scan(data);
+        }
         _ => {
             if let Some(made) = table::make(data) {
                 inspect(made.file, made.sound);
             }
         }
+    }
+}
+
+/// Shows some entries, by the index and by the checksums of blocks.
+fn scan(file: &[u8]) {
+    for arguments in [&["scan", "--all", "--limit", "64"][..], &["scan", "--carve", "--limit", "64"]] {
+        program::scan(arguments, file, &MOST_OF_SCAN);
     }
 }
 
@@ -51,6 +64,7 @@ fn hostile(made: &Hostile) {
         Hostile::Table(file) => {
             inspect(file.clone(), false);
             program::query(file, &MOST_OF_QUERY);
+            scan(file);
         }
         Hostile::Manifest(manifest) => {
             program::run_on_manifest(&["inspect"], manifest, &MOST);

@@ -88,6 +88,7 @@ struct Start {
     target: Vec<u8>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there are few, and most are of the larger kind")]
 enum Source<'d> {
     /// `next` is the place behind the current entry.
     Logs {

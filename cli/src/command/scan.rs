@@ -12,6 +12,7 @@ use super::hex::{bytes_of, unhex};
 use super::key_order::KeyOrder;
 use super::limits::Limits;
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::reading::decode_limit;
 use crate::audit::scan::carve::rows::CarvedRows;
 use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
@@ -221,7 +222,9 @@ impl Scan<'_> {
             return self.fault(subject, message, ErrorKind::Unsupported, EXIT_ERROR, console);
         }
         let range = self.range.clone();
-        match DatabaseRows::new(folder.database(), &self.options, &range, self.arguments.all) {
+        let sizes = folder.database().files().of_kind(FileKind::Table).map(|file| file.len);
+        let options = self.options(sizes.max().unwrap_or(0));
+        match DatabaseRows::new(folder.database(), &options, &range, self.arguments.all) {
             Ok(mut rows) => self.show(subject, &mut rows, console),
             Err(error) => {
                 let message = format!(
@@ -231,6 +234,15 @@ impl Scan<'_> {
                 self.fault(subject, &message, ErrorKind::Unsupported, EXIT_ERROR, console)
             }
         }
+    }
+
+    fn decode_limit(&self, file_size: u64) -> u64 {
+        decode_limit(self.arguments.limits.max_output(), file_size)
+    }
+
+    /// The options for a table of this size.
+    fn options(&self, file_size: u64) -> ReadOptions {
+        self.options.clone().max_output(self.decode_limit(file_size))
     }
 
     /// `in_database`: its keys are internal keys.
@@ -255,13 +267,16 @@ impl Scan<'_> {
             Some(format) => Some(format == StoredKeys::Internal),
             None => in_database.then_some(true),
         };
+        let file_size = file.metadata().map_or(0, |metadata| metadata.len());
+        let options = self.options(file_size);
         if self.arguments.carve {
-            return match CarvedRows::new(file, &self.options, path, &range, all, internal) {
+            let limit = self.decode_limit(file_size);
+            return match CarvedRows::new(file, &options, limit, path, &range, all, internal) {
                 Ok(mut rows) => self.show(subject, &mut rows, console),
                 Err(error) => self.failed(subject, &error.into(), console),
             };
         }
-        match TableRows::new(file, &self.options, path, &range, all, internal) {
+        match TableRows::new(file, &options, path, &range, all, internal) {
             Ok(mut rows) => self.show(subject, &mut rows, console),
             Err(error) => {
                 let message = error.without_path().to_string();

@@ -371,3 +371,30 @@ fn a_reader_that_goes_away_ends_it() {
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(141));
 }
+
+/// Otherwise a small index could name a large block any number of times.
+#[test]
+fn a_block_that_the_index_names_again_is_not_shown_again() {
+    let mut crafted = tables::Crafted::default();
+    let first = crafted.entries(&[("a", "1")]);
+    let second = crafted.entries(&[("b", "2")]);
+    let folder = folder();
+    let index = [(&b"a"[..], first), (b"b", first), (b"c", second), (b"d", first)];
+    let path = file(&folder, "table.ldb", crafted.finish(&index, &[]));
+    let shown = run(&args!["scan", path]).expect(1);
+    assert_eq!(shown.out, "a\t1\nb\t2\n");
+    assert_eq!(shown.err.matches("expected a data block from offset").count(), 2, "{shown:?}");
+}
+
+#[test]
+fn blocks_decode_to_no_more_than_is_allowed() {
+    for more in [&[][..], &["--carve"]] {
+        let mut arguments =
+            args!["scan", "--max-output", "5000", table("words-4096-unfiltered.ldb")].to_vec();
+        arguments.extend(more.iter().map(Into::into));
+        let limited = run(&arguments).expect(1);
+        let all = run(&args!["scan", table("words-4096-unfiltered.ldb")]).expect(0);
+        assert!(all.out.starts_with(&limited.out) && !limited.out.is_empty(), "{limited:?}");
+        assert!(limited.out.len() < all.out.len(), "{limited:?}");
+    }
+}

@@ -64,8 +64,13 @@ fn write(folder: &Path, bytes: u64) -> Result<()> {
     let mut database = Database::open(folder, &options)?;
     let mut random = Random::for_case(1, 0);
     let keys = bytes / 120;
-    let (mut batch, mut written) = (WriteBatch::new(), 0);
+    let (mut batch, mut written, mut is_compacted) = (WriteBatch::new(), 0, false);
     while written < bytes {
+        if written > bytes / 50 * 49 && !is_compacted {
+            // Otherwise LevelDB would go on compacting while it is timed.
+            database.compact(None);
+            is_compacted = true;
+        }
         for _ in 0..1000 {
             let number = random.below(keys);
             let key = format!("user/{number:010}/{}", number % 7919);

@@ -211,13 +211,13 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.pending = Some(handle);
         // The old block is released before the new one is read, so that one at a time is in memory.
         let before = self.block.take().map(|(_, block)| block);
-        if let Some(end) = self.end {
-            if handle.offset < end {
-                let expected = format!("a data block from offset {end} on, behind the one before");
-                let found = format!("one at offset {}", handle.offset);
-                let index = self.table.index.footer.index.offset;
-                return Err(Error::corrupt(Structure::Index, index, expected, found));
-            }
+        if let Some(end) = self.end
+            && handle.offset < end
+        {
+            let expected = format!("a data block from offset {end} on, behind the one before");
+            let found = format!("one at offset {}", handle.offset);
+            let index = self.table.index.footer.index.offset;
+            return Err(Error::corrupt(Structure::Index, index, expected, found));
         }
         let block = self.table.block(handle, before.unwrap_or_default());
         // A handle that reaches beyond the file says nothing about the blocks behind it.

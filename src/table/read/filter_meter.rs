@@ -1,19 +1,14 @@
-//! Lookups that count what filters are worth.
+//! Counts of what filters are worth.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::Bytes;
-
-use super::{Lookup, Table};
-use crate::key::parts::{EXPIRING, MAX_SEQUENCE, TAG_LEN, VALUE};
-use crate::table::block::{Block, Position};
-use crate::table::source::ReadAt;
-use crate::{KeyFormat, Origin, Result};
+use crate::Result;
 
 /// Counts the answers of filters, and what came of them: the rate of false positives that a
 /// program's own lookups get.
 ///
-/// Given to [`Table::get_metered`] and [`Table::get_at_metered`], for any number of tables and
+/// Given to [`Table::get_metered`](super::Table::get_metered) and
+/// [`Table::get_at_metered`](super::Table::get_at_metered), for any number of tables and
 /// threads: one meter for all tables, or one for each level. Lookups without a meter count nothing,
 /// and cost no instruction more.
 ///
@@ -85,9 +80,10 @@ pub(in crate::table) trait Counter: Copy {
     #[inline]
     fn answered(self, _passes: bool) {}
 
-    /// The data block has been read. `at`: the entry at or after `key`.
+    /// The data block has been read. `is_stored`: whether it has an entry of the key; `None` if no
+    /// filter was asked.
     #[inline]
-    fn passed<R>(self, _: &Table<R>, _: &Block, _at: Option<&Position>, _key: &[u8]) -> Result<()> {
+    fn passed(self, _is_stored: impl FnOnce() -> Result<Option<bool>>) -> Result<()> {
         Ok(())
     }
 }
@@ -100,65 +96,13 @@ impl Counter for &FilterMeter {
         self.denied.fetch_add(u64::from(!passes), Ordering::Relaxed);
     }
 
-    fn passed<R>(self, table: &Table<R>, block: &Block, at: Option<&Position>, key: &[u8]) -> Result<()> {
-        if table.filter().is_none() {
-            return Ok(());
-        }
-        let is_it = |at: &Position| table.is_same_key(at.key(block), key);
-        let mut is_stored = at.is_some_and(is_it);
-        if !is_stored && table.user_order.is_some() {
-            // Versions of the key that are newer than the one sought stand before it.
-            let (time, greatest) = match table.origin() {
-                Some(Origin::Basho) => (&[0; TAG_LEN][..], EXPIRING),
-                _ => (&[][..], VALUE),
-            };
-            let tag = MAX_SEQUENCE << 8 | u64::from(greatest);
-            let newest = [table.filtered(key), time, &tag.to_le_bytes()].concat();
-            let mut at = Position::default();
-            let found = at.seek(block, &newest, &*table.order).map_err(|error| table.in_file(error))?;
-            is_stored = found && is_it(&at);
-        }
-        let count = if is_stored { &self.true_positives } else { &self.false_positives };
+    fn passed(self, is_stored: impl FnOnce() -> Result<Option<bool>>) -> Result<()> {
+        let count = match is_stored()? {
+            Some(true) => &self.true_positives,
+            Some(false) => &self.false_positives,
+            None => return Ok(()),
+        };
         count.fetch_add(1, Ordering::Relaxed);
         Ok(())
-    }
-}
-
-impl<R: ReadAt> Table<R> {
-    /// Looks a key up as [`get`](Self::get) does, and counts the filter's answer in `meter`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`get`](Self::get).
-    pub fn get_metered(&self, key: &[u8], meter: &FilterMeter) -> Result<Option<Bytes>> {
-        let found = self.find(key, meter)?;
-        let found = found.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
-        Ok(found.map(|(block, at)| at.value_bytes(&block)))
-    }
-
-    /// Looks a user key up as [`get_at`](Self::get_at) does, and counts the filter's answer in
-    /// `meter`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`get_at`](Self::get_at).
-    pub fn get_at_metered(&self, user_key: &[u8], sequence: u64, meter: &FilterMeter) -> Result<Lookup> {
-        self.try_get_at(user_key, sequence, meter).map_err(|error| self.in_file(error))
-    }
-}
-
-impl<R> Table<R> {
-    /// The part of a key that filters are made of: all of it if it is too short to be split.
-    fn filtered<'k>(&self, key: &'k [u8]) -> &'k [u8] {
-        let is_bashos = self.origin() == Some(Origin::Basho);
-        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
-        format.user_key(key).unwrap_or(key)
-    }
-
-    fn is_same_key(&self, a: &[u8], b: &[u8]) -> bool {
-        match &self.user_order {
-            Some(order) => order.compare(self.filtered(a), self.filtered(b)).is_eq(),
-            None => self.order.compare(a, b).is_eq(),
-        }
     }
 }

@@ -9,6 +9,7 @@ mod filters;
 mod inspect;
 mod lookup;
 mod meter;
+mod metered;
 mod open;
 mod options;
 mod parts;

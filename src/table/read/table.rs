@@ -198,7 +198,7 @@ impl<R: ReadAt> Table<R> {
         let block = self.block(handle, Block::default())?;
         let mut at = Position::default();
         let found = at.seek(&block, key, &*self.order).map_err(|error| self.in_file(error))?;
-        counter.passed(self, &block, found.then_some(&at), key)?;
+        counter.passed(|| self.holds(&block, found.then_some(&at), key))?;
         Ok(found.then_some((block, at)))
     }
 

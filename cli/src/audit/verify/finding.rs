@@ -116,7 +116,7 @@ pub(crate) struct Finding {
     pub(crate) expected: String,
     pub(crate) found: String,
     /// The keys that cannot be read because of it, as far as they are known.
-    pub(crate) lost: Option<LostKeys>,
+    pub(crate) lost: Option<Box<LostKeys>>,
 }
 
 impl Display for Finding {
@@ -153,7 +153,7 @@ impl Finding {
 
     /// Adds the keys that cannot be read because of it.
     pub(crate) fn with_lost(self, lost: Option<LostKeys>) -> Self {
-        Self { lost, ..self }
+        Self { lost: lost.map(Box::new), ..self }
     }
 
     /// The finding behind an error of the library's.

@@ -41,7 +41,7 @@ struct JsonFinding {
 impl From<Finding> for JsonFinding {
     fn from(finding: Finding) -> Self {
         let Finding { code, offset, expected, found, lost, .. } = finding;
-        Self { code: code.name(), offset, expected, found, lost: lost.as_ref().map(JsonLostKeys::from) }
+        Self { code: code.name(), offset, expected, found, lost: lost.as_deref().map(JsonLostKeys::from) }
     }
 }
 

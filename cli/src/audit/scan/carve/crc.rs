@@ -11,7 +11,6 @@ const POLYNOMIAL: u32 = 0x82f6_3b78;
 const START: u32 = u32::MAX;
 
 /// `z` of each byte.
-
 const FORWARD: [u32; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -28,7 +27,6 @@ const FORWARD: [u32; 256] = {
 };
 
 /// The byte whose `z` has this highest byte.
-
 const BACKWARD: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -44,14 +42,12 @@ const fn times_x(state: u32) -> u32 {
 }
 
 #[inline]
-
 fn z_of(byte: u8) -> u32 {
     FORWARD.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// Undoes `z`.
 #[inline]
-
 fn back(state: u32) -> u32 {
     let byte = BACKWARD.get((state >> 24) as usize).copied().unwrap_or_default();
     (state ^ z_of(byte)) << 8 | u32::from(byte)
@@ -143,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_checksum_is_that_of_the_crate_crc32c() {
-        let bytes: Vec<u8> = (0..1000u32).map(|at| (at * at >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..1000u32).map(|at| ((at * at) >> 3) as u8).collect();
         for len in [0, 1, 2, 3, 255, 1000] {
             let mut crc = Crc::new();
             bytes[..len].iter().for_each(|&byte| crc.add(byte));
@@ -155,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_start_meets_the_ends_of_sound_blocks_and_no_others() {
-        let bytes: Vec<u8> = (0..300u32).map(|at| (at * at * 7 >> 4) as u8).collect();
+        let bytes: Vec<u8> = (0..300u32).map(|at| ((at * at * 7) >> 4) as u8).collect();
         let offsets = |at: usize| {
             let mut offset = Offset::new();
             bytes[..at].iter().for_each(|&byte| offset.add(byte));

@@ -71,7 +71,7 @@ impl<R: ReadAt> Finder<R> {
         let found = match self.next.take() {
             Some(found) => Some(found),
             None if self.at >= self.len => return Ok(None),
-            None => self.from_start()?,
+            None => self.next_in_row()?,
         };
         if let Some(found) = found {
             self.at = end(found);
@@ -84,7 +84,7 @@ impl<R: ReadAt> Finder<R> {
     }
 
     /// The block that starts where the last one ended.
-    fn from_start(&mut self) -> Result<Option<BlockHandle>> {
+    fn next_in_row(&mut self) -> Result<Option<BlockHandle>> {
         if self.vain > self.len.saturating_mul(PASSES) {
             return Ok(None);
         }

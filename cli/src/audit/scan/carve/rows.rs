@@ -26,14 +26,18 @@ pub(crate) struct CarvedRows<'a, R> {
     is_tried: bool,
     block: Option<(BlockHandle, BlockCursor<'static>)>,
     blocks: u64,
+    /// The bytes that may still be decoded.
+    left: u64,
     ended: bool,
 }
 
 impl<'a, R: ReadAt> CarvedRows<'a, R> {
-    /// `all` and `internal` are as for a table that opens.
+    /// Decodes blocks of at most `limit` bytes together. `all` and `internal` are as for a table that
+    /// opens.
     pub(crate) fn new(
         source: R,
         options: &ReadOptions,
+        limit: u64,
         path: &'a Path,
         range: &'a KeyRange,
         all: bool,
@@ -49,6 +53,7 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
             is_tried: internal == Some(false),
             block: None,
             blocks: 0,
+            left: limit,
             ended: false,
         })
     }
@@ -82,6 +87,15 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
                     if kind == BlockKind::Data {
                         self.try_keys(handle);
                         let block = BlockCursor::read(self.finder.source(), handle, &self.options)?;
+                        let Some(left) = self.left.checked_sub(block.size() as u64) else {
+                            self.ended = true;
+                            let message = format!(
+                                "offset {}: the blocks decode to more than --max-output allows",
+                                handle.offset
+                            );
+                            return Err(Fault { path: None, message, kind: ErrorKind::Unsupported });
+                        };
+                        self.left = left;
                         self.block = Some((handle, block));
                         self.blocks += 1;
                         return Ok(true);
