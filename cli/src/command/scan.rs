@@ -13,7 +13,7 @@ use super::key_order::KeyOrder;
 use super::limits::Limits;
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::decode_limit;
-use crate::audit::scan::carve::rows::CarvedRows;
+use crate::audit::scan::carve::rows::{CarvedRows, DecodeLimit};
 use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
 use crate::audit::scan::range::KeyRange;
@@ -270,7 +270,7 @@ impl Scan<'_> {
         let file_size = file.metadata().map_or(0, |metadata| metadata.len());
         let options = self.options(file_size);
         if self.arguments.carve {
-            let limit = self.decode_limit(file_size);
+            let limit = DecodeLimit::new(console.meter(), self.decode_limit(file_size));
             return match CarvedRows::new(file, &options, limit, path, &range, all, internal) {
                 Ok(mut rows) => self.show(subject, &mut rows, console),
                 Err(error) => self.failed(subject, &error.into(), console),

@@ -137,6 +137,11 @@ impl Runs {
             },
             // An obsolete table and values that are not UTF-8.
             |at| drop(fs::copy(at.join("000007.ldb"), at.join("000003.ldb")).unwrap()),
+            // The only table of a level is damaged, and one that is not live was left unfinished.
+            |at| {
+                fs::write(at.join("000007.ldb"), "damaged").unwrap();
+                fs::write(at.join("000099.ldb"), "unfinished").unwrap();
+            },
             |at| fs::write(at.join("MANIFEST-000008"), "damaged").unwrap(),
             |at| fs::remove_file(at.join("MANIFEST-000008")).unwrap(),
             |at| fs::remove_file(at.join("CURRENT")).unwrap(),

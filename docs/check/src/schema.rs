@@ -127,7 +127,8 @@ impl Schema {
         let definitions = self.document["$defs"].as_object().unwrap();
         let tables = definitions.iter().map(|(definition, schema)| {
             let is_root = self.roots().any(|(root, _)| root == definition);
-            let own = properties(schema).iter().filter(|(name, _)| !(is_root && FRAME.contains(&name.as_str())));
+            let own =
+                properties(schema).iter().filter(|(name, _)| !(is_root && FRAME.contains(&name.as_str())));
             let of = if is_root { format!("{}: ", self.title()) } else { String::new() };
             (format!("### {of}{definition}"), self.page_table(own))
         });

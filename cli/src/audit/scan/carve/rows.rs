@@ -1,8 +1,9 @@
 //! The entries of the data blocks that are found by their checksums.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
+use filterblock::table::{BlockCursor, BlockHandle, Meter, ReadAt, ReadOptions};
 use filterblock::{Error, KeyFormat};
 
 use super::finder::{Finder, Stretch};
@@ -26,18 +27,45 @@ pub(crate) struct CarvedRows<'a, R> {
     is_tried: bool,
     block: Option<(BlockHandle, BlockCursor<'static>)>,
     blocks: u64,
-    /// The bytes that may still be decoded.
-    left: u64,
+    limit: DecodeLimit,
     ended: bool,
 }
 
+/// A limit on what is decoded.
+pub(crate) struct DecodeLimit {
+    meter: Arc<Meter>,
+    /// The bytes of data blocks that may still be decoded.
+    left: u64,
+    /// The greatest count of the meter. Each data block is decoded up to four times, and others are
+    /// only looked at.
+    most: u64,
+}
+
+impl DecodeLimit {
+    /// Allows data blocks of `bytes` together. `meter`: counts all that is decoded.
+    pub(crate) fn new(meter: Arc<Meter>, bytes: u64) -> Self {
+        let most = meter.bytes_decoded().saturating_add(bytes.saturating_mul(4));
+        Self { meter, left: bytes, most }
+    }
+
+    fn is_reached(&self) -> bool {
+        self.meter.bytes_decoded() > self.most
+    }
+
+    /// Counts a data block. Returns false if it is too much.
+    fn take(&mut self, size: u64) -> bool {
+        let left = self.left.checked_sub(size);
+        self.left = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
 impl<'a, R: ReadAt> CarvedRows<'a, R> {
-    /// Decodes blocks of at most `limit` bytes together. `all` and `internal` are as for a table that
-    /// opens.
+    /// `all` and `internal` are as for a table that opens.
     pub(crate) fn new(
         source: R,
         options: &ReadOptions,
-        limit: u64,
+        limit: DecodeLimit,
         path: &'a Path,
         range: &'a KeyRange,
         all: bool,
@@ -47,13 +75,13 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
         Ok(Self {
             finder: Finder::new(source)?,
             known: KnownBlocks::default(),
-            options: options.clone(),
+            options: options.clone().meter(Arc::clone(&limit.meter)),
             path,
             versions: Versions::new(format, range, all),
             is_tried: internal == Some(false),
             block: None,
             blocks: 0,
-            left: limit,
+            limit,
             ended: false,
         })
     }
@@ -61,8 +89,10 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
     /// Moves to the next data block. Returns false at the end.
     fn next_block(&mut self) -> Result<bool, Fault> {
         loop {
-            let options = &self.options;
-            let found = self.finder.next(|source, handle| KnownBlocks::is_block(source, handle, options));
+            let (options, limit) = (&self.options, &self.limit);
+            let found = self
+                .finder
+                .next(|source, handle| !limit.is_reached() && KnownBlocks::is_block(source, handle, options));
             let stretch = found.map_err(|error| {
                 self.ended = true;
                 Fault { path: None, message: error.to_string(), kind: ErrorKind::of_io(&error) }
@@ -82,20 +112,17 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
                     return Err(Fault::damage(message));
                 }
                 Some(Stretch::Block(handle)) => {
+                    if self.limit.is_reached() {
+                        return Err(self.limit_reached(handle));
+                    }
                     let kind = self.known.kind(self.finder.source(), handle, &self.options);
                     self.known.add(handle);
                     if kind == BlockKind::Data {
                         self.try_keys(handle);
                         let block = BlockCursor::read(self.finder.source(), handle, &self.options)?;
-                        let Some(left) = self.left.checked_sub(block.size() as u64) else {
-                            self.ended = true;
-                            let message = format!(
-                                "offset {}: the blocks decode to more than --max-output allows",
-                                handle.offset
-                            );
-                            return Err(Fault { path: None, message, kind: ErrorKind::Unsupported });
-                        };
-                        self.left = left;
+                        if !self.limit.take(block.size() as u64) {
+                            return Err(self.limit_reached(handle));
+                        }
                         self.block = Some((handle, block));
                         self.blocks += 1;
                         return Ok(true);
@@ -103,6 +130,13 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
                 }
             }
         }
+    }
+
+    /// Ends the search at the block at `handle`.
+    fn limit_reached(&mut self, handle: BlockHandle) -> Fault {
+        self.ended = true;
+        let message = format!("offset {}: the blocks decode to more than --max-output allows", handle.offset);
+        Fault { path: None, message, kind: ErrorKind::Unsupported }
     }
 
     fn ends_in_magic(&self, end: u64) -> bool {
