@@ -115,3 +115,28 @@ fn samples_keep_to_what_may_be_decoded() {
         assert!((2 * (BLOCK - 20)..=5 * BLOCK).contains(&limited), "{command}: {limited}");
     }
 }
+
+/// Blocks that hold no entries count too. Without the limit 64 MiB come of a few kilobytes of these, twice over.
+#[test]
+fn carving_keeps_to_what_may_be_decoded() {
+    const BLOCK: usize = 1 << 20;
+    let mut crafted = Crafted::default();
+    let stored = miniz_oxide::deflate::compress_to_vec_zlib(&vec![0; BLOCK], 6);
+    for _ in 0..64 {
+        crafted.block_of_type(&stored, 2);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ldb");
+    std::fs::write(&path, &crafted.file).unwrap();
+    let decoded = |more: &[&str]| {
+        let meter = Arc::new(Meter::default());
+        let arguments = ["filterblock", "scan", "--carve"].into_iter().chain(more.iter().copied());
+        let arguments = arguments.map(Into::into).chain([path.clone().into()]);
+        run_metered(arguments, std::io::sink(), std::io::sink(), Arc::clone(&meter));
+        meter.bytes_decoded() as usize
+    };
+    let all = decoded(&[]);
+    assert!(all >= 64 * BLOCK, "{all}");
+    let limited = decoded(&["--max-output", "4M"]);
+    assert!((4 * BLOCK..=18 * BLOCK).contains(&limited), "{limited}");
+}
