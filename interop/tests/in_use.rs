@@ -2,7 +2,7 @@
 //!
 //! Runs for 15 seconds, or as long as `FILTERBLOCK_IN_USE_SECONDS` says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
@@ -136,6 +136,17 @@ fn look(
             let odd: Vec<_> = lines.iter().filter(odd).collect();
             return Err(format!("{command} {keys:?}: status {status}, {messages} {odd:?}"));
         }
+    }
+    let keys = settled.load(Ordering::Acquire);
+    let (status, out, messages) = run(&["scan", "--keys", "--prefix", "key "], folder, &[]);
+    *runs.entry("scan").or_default() += 1;
+    let found: BTreeSet<&str> = out.lines().collect();
+    let is_sorted = out.lines().is_sorted_by(|a, b| a < b);
+    if let Some(number) = (0..keys).find(|number| !found.contains(&*key(*number))) {
+        return Err(format!("scan: status {status}, {messages} no key {number} of {keys}"));
+    }
+    if status != 0 || !is_sorted {
+        return Err(format!("scan: status {status}, in order: {is_sorted}, {messages}"));
     }
     Ok(())
 }

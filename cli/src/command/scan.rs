@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use filterblock::database::FileKind;
@@ -17,7 +18,7 @@ use crate::audit::scan::carve::rows::{CarvedRows, DecodeLimit};
 use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
 use crate::audit::scan::range::KeyRange;
-use crate::audit::scan::row::Rows;
+use crate::audit::scan::row::{Fault, Rows};
 use crate::audit::scan::table::TableRows;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
@@ -34,6 +35,9 @@ const EXIT_DAMAGED: u8 = 1;
 
 /// The most errors about one path that are told.
 const MAX_ERRORS: u64 = 64;
+
+/// The most times that a database is read anew, one after the other, without an entry in between.
+const MAX_ROUNDS: u32 = 16;
 
 /// Show the entries of databases, tables and logs
 ///
@@ -172,6 +176,14 @@ struct Scan<'a> {
     status: u8,
 }
 
+/// The account of one path.
+#[derive(Default)]
+struct Shown {
+    entries: u64,
+    errors: u64,
+    remarks: Vec<Remark>,
+}
+
 impl Scan<'_> {
     fn paths(&mut self, console: &mut Console) -> io::Result<()> {
         let mut folders = FolderCache::default();
@@ -199,7 +211,12 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn folder(&mut self, subject: Subject<'_>, folder: &Folder, console: &mut Console) -> io::Result<()> {
+    fn folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()> {
         for (path, error) in folder.skipped() {
             self.failed(Subject { path, ..subject }, &error, console)?;
         }
@@ -221,18 +238,54 @@ impl Scan<'_> {
                            give --comparator bytewise, or the tables one by one";
             return self.fault(subject, message, ErrorKind::Unsupported, EXIT_ERROR, console);
         }
-        let range = self.range.clone();
-        let sizes = folder.database().files().of_kind(FileKind::Table).map(|file| file.len);
-        let options = self.options(sizes.max().unwrap_or(0));
-        match DatabaseRows::new(folder.database(), &options, &range, self.arguments.all) {
-            Ok(mut rows) => self.show(subject, &mut rows, console),
-            Err(error) => {
-                let message = format!(
-                    "{}: its tables cannot be merged in an order that is not known here; give them one by one",
-                    error.without_path()
-                );
-                self.fault(subject, &message, ErrorKind::Unsupported, EXIT_ERROR, console)
+        self.database(subject, folder, console)
+    }
+
+    /// Goes on behind the last entry where a file was removed that the database no longer uses.
+    fn database(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let (mut folder, range) = (Arc::clone(folder), self.range.clone());
+        let (mut place, mut shown, mut rounds) = (None, Shown::default(), 0);
+        loop {
+            let sizes = folder.database().files().of_kind(FileKind::Table).map(|file| file.len);
+            let options = self.options(sizes.max().unwrap_or(0));
+            let made = DatabaseRows::new(folder.database(), &options, &range, self.arguments.all, place);
+            let mut rows = match made {
+                Ok(rows) => rows,
+                Err(error) => {
+                    let message = format!(
+                        "{}: its tables cannot be merged in an order that is not known here; give them one by one",
+                        error.without_path()
+                    );
+                    return self.fault(subject, &message, ErrorKind::Unsupported, EXIT_ERROR, console);
+                }
+            };
+            let before = shown.entries;
+            let has_vanished = |fault: &Fault| {
+                fault.kind == ErrorKind::Missing
+                    && fault
+                        .path
+                        .as_ref()
+                        .is_some_and(|path| folder.missing().all(|(missing, ..)| missing != *path))
+            };
+            let may_go_on = rounds < MAX_ROUNDS;
+            let goes_on = |fault: &Fault| may_go_on && has_vanished(fault);
+            if self.show_some(subject, &mut rows, &mut shown, &goes_on, console)? {
+                return self.end(subject, shown, console);
             }
+            rounds = if shown.entries > before { 0 } else { rounds + 1 };
+            place = rows.into_place();
+            folder = match folder::reopen(&folder) {
+                Ok(folder) => folder,
+                Err(error) => {
+                    self.failed(subject, &error, console)?;
+                    return self.end(subject, shown, console);
+                }
+            };
         }
     }
 
@@ -287,8 +340,20 @@ impl Scan<'_> {
 
     /// Shows all entries up to the limit.
     fn show(&mut self, subject: Subject<'_>, rows: &mut dyn Rows, console: &mut Console) -> io::Result<()> {
-        let (mut errors, before) = (0, self.left);
-        let mut remarks = Vec::new();
+        let mut shown = Shown::default();
+        self.show_some(subject, rows, &mut shown, &|_| false, console)?;
+        self.end(subject, shown, console)
+    }
+
+    /// Shows the entries up to the limit. Returns false at the first fault that `stops_at` holds for.
+    fn show_some(
+        &mut self,
+        subject: Subject<'_>,
+        rows: &mut dyn Rows,
+        shown: &mut Shown,
+        stops_at: &dyn Fn(&Fault) -> bool,
+        console: &mut Console,
+    ) -> io::Result<bool> {
         while self.left > 0 {
             match rows.advance() {
                 Ok(true) => {
@@ -296,16 +361,18 @@ impl Scan<'_> {
                         self.renderer.entry(subject.input, &row, console)?;
                     }
                     self.left -= 1;
+                    shown.entries += 1;
                 }
                 Ok(false) => {
-                    remarks.extend(rows.note().map(|note| Remark::new(subject.path, note)));
+                    shown.remarks.extend(rows.note().map(|note| Remark::new(subject.path, note)));
                     break;
                 }
+                Err(fault) if stops_at(&fault) => return Ok(false),
                 Err(fault) => {
-                    errors += 1;
+                    shown.errors += 1;
                     let is_damage = matches!(fault.kind, ErrorKind::Damaged | ErrorKind::Unsupported);
                     let status = if is_damage { EXIT_DAMAGED } else { EXIT_ERROR };
-                    if errors > MAX_ERRORS {
+                    if shown.errors > MAX_ERRORS {
                         self.status = self.status.max(status);
                         continue;
                     }
@@ -314,10 +381,15 @@ impl Scan<'_> {
                 }
             }
         }
+        Ok(true)
+    }
+
+    fn end(&mut self, subject: Subject<'_>, shown: Shown, console: &mut Console) -> io::Result<()> {
+        let Shown { entries, errors, mut remarks } = shown;
         if errors > MAX_ERRORS {
             remarks.push(Remark::new(subject.path, format_args!("{} more errors", errors - MAX_ERRORS)));
         }
-        self.renderer.end(Subject { remarks: &remarks, ..subject }, before - self.left, console)
+        self.renderer.end(Subject { remarks: &remarks, ..subject }, entries, console)
     }
 
     /// A path could not be looked at.

@@ -136,7 +136,9 @@ impl Runs {
                 fs::File::options().write(true).open(path).unwrap().set_len(len - 3).unwrap();
             },
             // An obsolete table and values that are not UTF-8.
-            |at| drop(fs::copy(at.join("000007.ldb"), at.join("000003.ldb")).unwrap()),
+            |at| {
+                fs::copy(at.join("000007.ldb"), at.join("000003.ldb")).unwrap();
+            },
             // The only table of a level is damaged, and one that is not live was left unfinished.
             |at| {
                 fs::write(at.join("000007.ldb"), "damaged").unwrap();

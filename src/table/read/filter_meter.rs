@@ -22,7 +22,7 @@ use crate::Result;
 /// let table = Table::open_path("testdata/databases/levels/000005.ldb", &options)?;
 /// let meter = FilterMeter::default();
 /// for number in 0..1000 {
-///     table.get_at_metered(format!("none {number}").as_bytes(), u64::MAX, &meter)?;
+///     table.get_at_metered(format!("item/0000/none {number}").as_bytes(), u64::MAX, &meter)?;
 /// }
 /// assert_eq!((meter.asked(), meter.true_positives()), (1000, 0));
 /// assert!(meter.false_positive_rate().is_some_and(|rate| rate < 0.05));
