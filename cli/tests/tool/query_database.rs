@@ -171,7 +171,7 @@ fn obsolete_tables_are_asked_only_by_name_and_named_once() {
     assert_eq!(
         with_obsolete.err,
         format!(
-            "filterblock: {path}: 5 tables that the database no longer uses, not asked unless named: \
+            "filterblock: {path}: 5 tables that the database does not use, not asked unless named: \
              000001.ldb, 000002.ldb, 000003.ldb, 000011.ldb, ...\n"
         )
     );

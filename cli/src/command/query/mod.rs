@@ -313,8 +313,7 @@ impl Visitor for Query {
         console: &mut Console,
     ) -> io::Result<()> {
         let mut remarks = subject.remarks.to_vec();
-        let is_obsolete = |path: &&Path| folder.record(path).is_some_and(|record| record.live.is_none());
-        let obsolete: Vec<_> = folder.tables().filter(is_obsolete).collect();
+        let obsolete: Vec<_> = folder.tables().filter(|path| !is_asked(folder, path)).collect();
         if !obsolete.is_empty() {
             remarks.push(Remark::new(subject.path, not_asked(&obsolete)));
         }
@@ -341,8 +340,11 @@ impl Visitor for Query {
         console: &mut Console,
     ) -> io::Result<()> {
         let vanished = std::mem::take(&mut self.vanished);
-        let files =
-            |folder: &Folder| folder.filled_logs().chain(folder.tables()).map(Path::to_owned).collect();
+        // A table that was not asked may have become live.
+        let files = |folder: &Folder| {
+            let tables = folder.tables().filter(|path| is_asked(folder, path));
+            folder.filled_logs().chain(tables).map(Path::to_owned).collect()
+        };
         let lost = in_use::go_on(folder, files, vanished, |path, folder| {
             let subject = Subject { path: &path, ..subject };
             match folder.filled_logs().any(|log| log == path) {
@@ -362,7 +364,12 @@ impl Visitor for Query {
     }
 }
 
-/// The message about tables in a folder that its database no longer uses.
+/// Returns true unless the database around the table does not use it.
+fn is_asked(folder: &Folder, path: &Path) -> bool {
+    folder.record(path).is_none_or(|record| record.live.is_some())
+}
+
+/// The message about tables in a folder that its database does not use.
 fn not_asked(obsolete: &[&Path]) -> String {
     /// The most names to list.
     const NAMED: usize = 4;
@@ -372,5 +379,5 @@ fn not_asked(obsolete: &[&Path]) -> String {
         names.push("...".to_owned());
     }
     let tables = counted_as(obsolete.len() as u64, "table that", "tables that");
-    format!("{tables} the database no longer uses, not asked unless named: {}", names.join(", "))
+    format!("{tables} the database does not use, not asked unless named: {}", names.join(", "))
 }
