@@ -45,10 +45,10 @@ mod manifest;
 mod names;
 
 pub use database::{Database, DatabaseLog, DatabaseTable, TableStatus};
-pub use edit::NUM_LEVELS;
+pub use edit::{NUM_LEVELS, VersionEdit};
 pub use folder::{DatabaseFile, DatabaseFiles, FileState, StrayFile, UnreadableFile};
 pub use listing::DatabaseListing;
 pub use live_tables::LiveTable;
-pub use log::{LogReader, LogRecord, batch_has_writes, log_has_writes};
+pub use log::{LogReader, LogRecord, LogWriter, batch_has_writes, log_has_writes};
 pub use manifest::{Manifest, ManifestScan};
 pub use names::FileKind;

@@ -11,3 +11,4 @@ mod logs;
 mod lookup;
 mod manifest;
 mod view;
+mod writing;
