@@ -27,6 +27,11 @@ pub struct LiveTable {
 }
 
 impl LiveTable {
+    pub(super) fn as_new(&self) -> NewTable<'_> {
+        let &Self { level, number, size, ref smallest, ref largest } = self;
+        NewTable { level, number, size, smallest, largest }
+    }
+
     /// The user keys of the first and the last entry.
     ///
     /// `None` if one of the two is neither a value nor a deletion of LevelDB's: relatives append
@@ -73,14 +78,16 @@ impl fmt::Debug for LiveTable {
 /// Collects live tables, within a limit of memory.
 pub(crate) struct LiveTables {
     tables: BTreeMap<(u8, u64), LiveTable>,
-    /// The memory of `tables` in bytes, roughly and rather too high.
+    /// By level, the key at which its next compaction starts.
+    compact_pointers: BTreeMap<u8, Bytes>,
+    /// The memory of both in bytes, roughly and rather too high.
     memory: u64,
     limit: u64,
 }
 
 impl LiveTables {
     pub(crate) const fn new(limit: u64) -> Self {
-        Self { tables: BTreeMap::new(), memory: 0, limit }
+        Self { tables: BTreeMap::new(), compact_pointers: BTreeMap::new(), memory: 0, limit }
     }
 
     /// Takes a table off its level. One that is not there is no error: LevelDB too lets it pass.
@@ -107,19 +114,35 @@ impl LiveTables {
                 format!("it with {size} bytes or another range of keys"),
             ));
         }
-        let memory = self.memory.saturating_add(memory(smallest.len(), largest.len()));
-        if memory > self.limit {
-            return Err(Error::Limit { what: "live tables", offset, limit: self.limit, found: memory });
-        }
-        self.memory = memory;
+        self.take(memory(smallest.len(), largest.len()), offset)?;
         let (smallest, largest) = (Bytes::copy_from_slice(smallest), Bytes::copy_from_slice(largest));
         self.tables.insert((level, number), LiveTable { level, number, size, smallest, largest });
         Ok(())
     }
 
-    /// By level, and by number within each.
-    pub(crate) fn into_vec(self) -> Vec<LiveTable> {
-        self.tables.into_values().collect()
+    /// Sets the key at which the next compaction of `level` starts.
+    pub(crate) fn set_compact_pointer(&mut self, level: u8, key: &[u8], offset: u64) -> Result<()> {
+        if let Some(old) = self.compact_pointers.remove(&level) {
+            self.memory = self.memory.saturating_sub(old.len() as u64);
+        }
+        self.take(key.len() as u64, offset)?;
+        self.compact_pointers.insert(level, Bytes::copy_from_slice(key));
+        Ok(())
+    }
+
+    /// Counts memory that is about to be taken.
+    fn take(&mut self, bytes: u64, offset: u64) -> Result<()> {
+        let memory = self.memory.saturating_add(bytes);
+        if memory > self.limit {
+            return Err(Error::Limit { what: "live tables", offset, limit: self.limit, found: memory });
+        }
+        self.memory = memory;
+        Ok(())
+    }
+
+    /// The tables by level and by number within each, and the compact pointers by level.
+    pub(crate) fn into_parts(self) -> (Vec<LiveTable>, Vec<(u8, Bytes)>) {
+        (self.tables.into_values().collect(), self.compact_pointers.into_iter().collect())
     }
 }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::by_range::ByRange;
 use super::current::current_manifest;
-use super::edit::{Field, NUM_LEVELS, fields};
+use super::edit::{Field, NUM_LEVELS, VersionEdit, fields};
 use super::folder::{DatabaseFile, DatabaseFiles};
 use super::live_tables::{LiveTable, LiveTables};
 use super::log::{LogReader, LogRecord};
@@ -33,6 +33,8 @@ pub struct Manifest {
     tables: Vec<LiveTable>,
     /// Empty unless keys are in bytewise order.
     by_range: ByRange,
+    /// By level.
+    compact_pointers: Vec<(u8, Bytes)>,
     records: u64,
     incomplete_tail: Option<u64>,
 }
@@ -116,7 +118,7 @@ impl Manifest {
         let mut tables = LiveTables::new(memory_limit as u64);
         let mut log = LogReader::new(source).max_record_len(memory_limit);
         let read = manifest.apply_all(&mut log, &mut tables);
-        manifest.tables = tables.into_vec();
+        (manifest.tables, manifest.compact_pointers) = tables.into_parts();
         if manifest.is_bytewise() {
             manifest.by_range = ByRange::new(&manifest.tables);
         }
@@ -215,6 +217,21 @@ impl Manifest {
         self.by_range.overlapped_by(&self.tables, table)
     }
 
+    /// The edit that makes the state of this MANIFEST from nothing: the first record of a new
+    /// MANIFEST (`VersionSet::WriteSnapshot`, with the numbers that `LogAndApply` adds).
+    pub fn snapshot(&self) -> VersionEdit {
+        VersionEdit {
+            comparator: self.comparator.clone(),
+            log_number: self.log_number,
+            prev_log_number: Some(self.prev_log_number),
+            next_file_number: self.next_file_number,
+            last_sequence: self.last_sequence,
+            compact_pointers: self.compact_pointers.clone(),
+            deleted_tables: Vec::new(),
+            new_tables: self.tables.clone(),
+        }
+    }
+
     /// The number of records that were read.
     pub fn records(&self) -> u64 {
         self.records
@@ -255,7 +272,10 @@ impl Manifest {
                 Field::NextFileNumber(number) => self.next_file_number = Some(number),
                 Field::LastSequence(sequence) => self.last_sequence = Some(sequence),
                 Field::DeletedTable { level, number } => tables.delete(level, number),
-                Field::CompactPointer { .. } | Field::NewTable(_) => {}
+                Field::CompactPointer { level, key } => {
+                    tables.set_compact_pointer(level, key, record.offset)?;
+                }
+                Field::NewTable(_) => {}
             }
         }
         for field in fields(record.data, record.offset) {

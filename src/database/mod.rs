@@ -47,11 +47,11 @@ mod names;
 mod scan;
 
 pub use database::{Database, DatabaseLog, DatabaseTable, TableStatus};
-pub use edit::NUM_LEVELS;
+pub use edit::{NUM_LEVELS, VersionEdit};
 pub use folder::{DatabaseFile, DatabaseFiles, FileState, StrayFile, UnreadableFile};
 pub use listing::DatabaseListing;
 pub use live_tables::LiveTable;
-pub use log::{LogReader, LogRecord, LogWrite, LogWrites, batch_has_writes, log_has_writes};
+pub use log::{LogReader, LogRecord, LogWrite, LogWriter, LogWrites, batch_has_writes, log_has_writes};
 pub use manifest::{Manifest, ManifestScan};
 pub use names::FileKind;
 pub use scan::{DatabaseEntry, EntryFile, Scan};

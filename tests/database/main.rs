@@ -13,3 +13,4 @@ mod manifest;
 mod scan;
 mod view;
 mod writes;
+mod writing;

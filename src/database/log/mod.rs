@@ -2,8 +2,10 @@
 
 mod batches;
 mod reader;
+mod writer;
 mod writes;
 
 pub use batches::{LogWrite, LogWrites};
 pub use reader::{LogReader, LogRecord};
+pub use writer::LogWriter;
 pub use writes::{batch_has_writes, log_has_writes};

@@ -20,14 +20,14 @@ use crate::bytes::crc::mask;
 use crate::error::IoAction;
 use crate::{Error, Result, Structure};
 
-const BLOCK_LEN: usize = 32 * 1024;
-const HEADER_LEN: usize = 7;
+pub(super) const BLOCK_LEN: usize = 32 * 1024;
+pub(super) const HEADER_LEN: usize = 7;
 
 const BLANK: u8 = 0;
-const FULL: u8 = 1;
-const FIRST: u8 = 2;
-const MIDDLE: u8 = 3;
-const LAST: u8 = 4;
+pub(super) const FULL: u8 = 1;
+pub(super) const FIRST: u8 = 2;
+pub(super) const MIDDLE: u8 = 3;
+pub(super) const LAST: u8 = 4;
 
 /// Reads the records of a log or a MANIFEST, in the order in which they were written.
 ///

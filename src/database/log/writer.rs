@@ -1,0 +1,104 @@
+//! Writing records, as logs and MANIFESTs hold them (LevelDB's `db/log_writer.cc`).
+
+use std::io::{self, Write};
+
+use super::reader::{BLOCK_LEN, FIRST, FULL, HEADER_LEN, LAST, MIDDLE};
+use crate::bytes::crc::mask;
+use crate::error::IoAction;
+use crate::{Error, Result};
+
+/// Writes the records of a log or a MANIFEST, in the bytes that LevelDB writes.
+///
+/// Each record is one call of `write` for each block of 32 KiB that it reaches into. Making the
+/// file durable is left to the caller.
+///
+/// ```
+/// use filterblock::database::{LogReader, LogWriter};
+///
+/// let mut log = LogWriter::new(Vec::new());
+/// log.add_record(b"one")?;
+/// log.add_record(&[7; 100_000])?;
+/// let file = log.into_writer();
+/// let mut reader = LogReader::new(&file[..]);
+/// assert_eq!(reader.read_record()?.unwrap().data, b"one");
+/// assert_eq!(reader.read_record()?.unwrap().data.len(), 100_000);
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LogWriter<W> {
+    writer: W,
+    offset: u64,
+    /// The bytes of one write.
+    buffer: Vec<u8>,
+}
+
+impl<W: Write> LogWriter<W> {
+    /// Starts a file at the beginning of `writer`.
+    pub const fn new(writer: W) -> Self {
+        Self { writer, offset: 0, buffer: Vec::new() }
+    }
+
+    /// Writes one record, of any length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the writer fails. Part of the record may be in the file then, which readers
+    /// take for the end of the file as long as nothing follows.
+    pub fn add_record(&mut self, data: &[u8]) -> Result<()> {
+        let (mut rest, mut is_first) = (data, true);
+        loop {
+            self.buffer.clear();
+            let mut room = BLOCK_LEN.saturating_sub(self.position());
+            if room < HEADER_LEN {
+                self.buffer.resize(room, 0);
+                room = BLOCK_LEN;
+            }
+            let (fragment, after) =
+                rest.split_at_checked(room.saturating_sub(HEADER_LEN)).unwrap_or((rest, &[]));
+            let kind = match (is_first, after.is_empty()) {
+                (true, true) => FULL,
+                (true, false) => FIRST,
+                (false, true) => LAST,
+                (false, false) => MIDDLE,
+            };
+            self.push_fragment(kind, fragment);
+            self.write_buffer()?;
+            if after.is_empty() {
+                return Ok(());
+            }
+            (rest, is_first) = (after, false);
+        }
+    }
+
+    /// The number of bytes written.
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Returns the writer. It has not been flushed.
+    pub fn into_writer(self) -> W {
+        self.writer
+    }
+
+    /// The position in the current block, whose length is a power of two.
+    const fn position(&self) -> usize {
+        (self.offset as usize) & (BLOCK_LEN - 1)
+    }
+
+    fn push_fragment(&mut self, kind: u8, data: &[u8]) {
+        let checksum = mask(crc32c::crc32c_append(crc32c::crc32c(&[kind]), data));
+        self.buffer.extend_from_slice(&checksum.to_le_bytes());
+        // A fragment is shorter than a block of 32 KiB.
+        self.buffer.extend_from_slice(&(data.len() as u16).to_le_bytes());
+        self.buffer.push(kind);
+        self.buffer.extend_from_slice(data);
+    }
+
+    fn write_buffer(&mut self) -> Result<()> {
+        let len = self.buffer.len() as u64;
+        let error = |error: io::Error| Error::io(IoAction::Write { len }, self.offset, error);
+        self.writer.write_all(&self.buffer).map_err(error)?;
+        self.offset = self.offset.saturating_add(len);
+        Ok(())
+    }
+}
