@@ -8,11 +8,12 @@ use bytes::Bytes;
 
 use super::by_range::ByRange;
 use super::current::current_manifest;
-use super::edit::{Field, NUM_LEVELS, VersionEdit, fields};
+use super::edit::{Field, NUM_LEVELS, fields};
 use super::folder::{DatabaseFile, DatabaseFiles};
 use super::live_tables::{LiveTable, LiveTables};
 use super::log::{LogReader, LogRecord};
 use super::names::FileKind;
+use super::version_edit::VersionEdit;
 use crate::bytes::escape::quote;
 use crate::table::source::open_file;
 use crate::table::{BytewiseComparator, Comparator};

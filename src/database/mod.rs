@@ -45,9 +45,10 @@ mod manifest;
 mod memtable;
 mod names;
 mod scan;
+mod version_edit;
 
 pub use database::{Database, DatabaseLog, DatabaseTable, TableStatus};
-pub use edit::{NUM_LEVELS, VersionEdit};
+pub use edit::NUM_LEVELS;
 pub use folder::{DatabaseFile, DatabaseFiles, FileState, StrayFile, UnreadableFile};
 pub use listing::DatabaseListing;
 pub use live_tables::LiveTable;
@@ -55,3 +56,4 @@ pub use log::{LogReader, LogRecord, LogWrite, LogWriter, LogWrites, batch_has_wr
 pub use manifest::{Manifest, ManifestScan};
 pub use names::FileKind;
 pub use scan::{DatabaseEntry, EntryFile, Scan};
+pub use version_edit::VersionEdit;
