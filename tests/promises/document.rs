@@ -1,4 +1,4 @@
-//! SECURITY.md itself.
+//! The pages themselves.
 
 use std::fs;
 use std::path::Path;
@@ -17,4 +17,18 @@ fn every_promise_has_its_test() {
         named += 1;
     }
     assert!(named >= 20, "only {named} tests are named");
+}
+
+/// The Rust examples of a page.
+fn examples(page: &str) -> Vec<String> {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+    let code = page.split("```rust").skip(1).map(|code| code.split("```").next().unwrap().to_owned());
+    code.collect()
+}
+
+/// The crate's page holds the examples of README.md, and its doctests compile them.
+#[test]
+fn both_pages_have_the_same_examples() {
+    assert_eq!(examples("README.md"), examples("docs/crate.md"));
+    assert_eq!(examples("README.md").len(), 3);
 }
