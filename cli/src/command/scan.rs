@@ -13,6 +13,7 @@ use super::hex::{bytes_of, unhex};
 use super::key_order::KeyOrder;
 use super::limits::Limits;
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::foreign::explain;
 use crate::audit::reading::decode_limit;
 use crate::audit::scan::carve::rows::{CarvedRows, DecodeLimit};
 use crate::audit::scan::database::DatabaseRows;
@@ -329,11 +330,18 @@ impl Scan<'_> {
                 Err(error) => self.failed(subject, &error.into(), console),
             };
         }
-        match TableRows::new(file, &options, path, &range, all, internal) {
+        match TableRows::new(&file, &options, path, &range, all, internal) {
             Ok(mut rows) => self.show(subject, &mut rows, console),
             Err(error) => {
-                let message = error.without_path().to_string();
-                self.fault(subject, &message, ErrorKind::of(&error), EXIT_ERROR, console)
+                let text = error.without_path().to_string();
+                let mut message = explain(&file, &error, text.clone()).unwrap_or(text);
+                let kind = ErrorKind::of(&error);
+                let is_damaged = kind == ErrorKind::Damaged;
+                if is_damaged {
+                    message.push_str("; --carve finds blocks without index and footer");
+                }
+                let status = if is_damaged { EXIT_DAMAGED } else { EXIT_ERROR };
+                self.fault(subject, &message, kind, status, console)
             }
         }
     }

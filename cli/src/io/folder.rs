@@ -102,7 +102,11 @@ impl Folder {
     /// relied on, or does not tell whether the table is live.
     pub(crate) fn record(&self, path: &Path) -> Option<TableRecord<'_>> {
         let manifest = self.database.manifest().ok()?;
-        let table = path.file_name().and_then(|name| self.database.table_named(name.to_str()?));
+        let name = path.file_name().and_then(|name| name.to_str());
+        if name.and_then(FileKind::parse).is_some_and(|(kind, _)| kind != FileKind::Table) {
+            return None;
+        }
+        let table = name.and_then(|name| self.database.table_named(name));
         let live = match table.map(|table| table.status) {
             Some(TableStatus::Live(live)) => Some(live),
             Some(TableStatus::Unknown) => return None,
