@@ -45,6 +45,7 @@ mod manifest;
 mod memtable;
 mod names;
 mod scan;
+mod scan_sources;
 mod version_edit;
 
 pub use database::{Database, DatabaseLog, DatabaseTable, TableStatus};

@@ -4,15 +4,14 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::fmt;
-use std::fs::File;
 use std::path::Path;
 
 use super::database::{Database, DatabaseLog, DatabaseTable, TableStatus};
-use super::live_tables::LiveTable;
 use super::memtable::Memtable;
+use super::scan_sources::{Current, Run, Source, Start, runs};
 use crate::key::parts::{DELETION, TAG_LEN};
-use crate::table::{Comparator, Cursor, ReadOptions, SharedComparator, Table};
-use crate::{Error, InternalKey, KeyFormat, Origin, Result, Structure, quote};
+use crate::table::{ReadOptions, SharedComparator, Table};
+use crate::{Error, InternalKey, Result, Structure, quote};
 
 /// Walks through the entries of a database, those of its logs included, as [`Database::scan`] and
 /// [`Database::scan_versions`] have it.
@@ -80,39 +79,6 @@ pub enum EntryFile<'a> {
     Table(DatabaseTable<'a>),
     /// A log.
     Log(DatabaseLog<'a>),
-}
-
-struct Start {
-    user_key: Vec<u8>,
-    /// The internal key before all versions of it, whatever their types.
-    target: Vec<u8>,
-}
-
-#[expect(clippy::large_enum_variant, reason = "there are few, and most are of the larger kind")]
-enum Source<'d> {
-    /// `next` is the place behind the current entry.
-    Logs {
-        table: Memtable<'d>,
-        next: usize,
-    },
-    Tables(Run<'d>),
-}
-
-/// Tables that follow each other in the order of keys.
-struct Run<'d> {
-    tables: Vec<DatabaseTable<'d>>,
-    /// The number of tables that have been opened.
-    opened: usize,
-    current: Option<Current<'d>>,
-    /// An error about the order of its keys was returned.
-    unordered: bool,
-}
-
-struct Current<'d> {
-    table: DatabaseTable<'d>,
-    format: KeyFormat,
-    cursor: Cursor<'static, File>,
-    is_sought: bool,
 }
 
 impl Database {
@@ -369,109 +335,6 @@ impl<'d> Scan<'d> {
             None => error,
         }
     }
-}
-
-impl Source<'_> {
-    /// Moves to before the first entry at or after `start`, or to where it is sought from.
-    fn seek(&mut self, start: Option<&Start>, order: &dyn Comparator) {
-        match self {
-            Self::Logs { table, next } => {
-                *next = start.map_or(0, |start| table.seek(&start.user_key, order));
-            }
-            Self::Tables(run) => {
-                let ends_before = |table: &&DatabaseTable<'_>| {
-                    let keys = table.recorded().and_then(LiveTable::user_keys);
-                    keys.zip(start)
-                        .is_some_and(|((_, largest), start)| order.compare(largest, &start.user_key).is_lt())
-                };
-                run.opened = run.tables.iter().take_while(ends_before).count();
-                run.current = None;
-            }
-        }
-    }
-
-    /// Moves to the next entry. Returns false if there is none.
-    fn step(&mut self, start: Option<&Start>, options: &ReadOptions) -> Result<bool> {
-        match self {
-            Self::Logs { table, next } => {
-                *next = next.saturating_add(1);
-                Ok(table.get(next.saturating_sub(1)).is_some())
-            }
-            Self::Tables(run) => run.step(start, options),
-        }
-    }
-
-    /// User key and tag of the current entry. `None` if its key is too short.
-    #[inline]
-    fn key(&self) -> Option<(&[u8], u64)> {
-        match self {
-            Self::Logs { table, next } => {
-                let (key, ..) = table.get(next.checked_sub(1)?)?;
-                Some((key.user_key, key.sequence << 8 | u64::from(key.kind)))
-            }
-            Self::Tables(run) => {
-                let current = run.current.as_ref()?;
-                current.format.split(current.cursor.key())
-            }
-        }
-    }
-}
-
-impl<'d> Run<'d> {
-    const fn new(tables: Vec<DatabaseTable<'d>>) -> Self {
-        Self { tables, opened: 0, current: None, unordered: false }
-    }
-
-    fn step(&mut self, start: Option<&Start>, options: &ReadOptions) -> Result<bool> {
-        loop {
-            if let Some(Current { cursor, is_sought, .. }) = &mut self.current {
-                let start = start.filter(|_| !std::mem::replace(is_sought, true));
-                let moved = match start {
-                    Some(start) => cursor.seek(&start.target),
-                    None => cursor.next(),
-                };
-                match moved {
-                    Ok(true) => return Ok(true),
-                    Ok(false) => self.current = None,
-                    Err(error) => {
-                        cursor.skip_block();
-                        return Err(error);
-                    }
-                }
-            }
-            let Some(&table) = self.tables.get(self.opened) else { return Ok(false) };
-            self.opened = self.opened.saturating_add(1);
-            let Some(path) = table.file.path() else { continue };
-            let cursor = Table::open_path(path, options)?.into_cursor();
-            let is_bashos = cursor.table().origin() == Some(Origin::Basho);
-            let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
-            self.current = Some(Current { table, format, cursor, is_sought: false });
-        }
-    }
-}
-
-/// Arranges tables of the levels from 1 on in runs: one for each level, unless tables overlap.
-fn runs<'d>(mut tables: Vec<DatabaseTable<'d>>, order: &dyn Comparator) -> Vec<Vec<DatabaseTable<'d>>> {
-    let level = |table: &DatabaseTable<'_>| table.recorded().map(|recorded| recorded.level);
-    let keys = |table: &DatabaseTable<'d>| table.recorded().and_then(LiveTable::user_keys);
-    tables.sort_by(|a, b| {
-        let (a_keys, b_keys) = (keys(a).unwrap_or_default(), keys(b).unwrap_or_default());
-        level(a).cmp(&level(b)).then_with(|| order.compare(a_keys.0, b_keys.0))
-    });
-    let mut runs: Vec<Vec<DatabaseTable<'d>>> = Vec::new();
-    for table in tables {
-        let follows = |last: &DatabaseTable<'d>| match (keys(last), keys(&table)) {
-            (Some((_, largest)), Some((smallest, _))) => {
-                level(last) == level(&table) && order.compare(largest, smallest).is_lt()
-            }
-            _ => false,
-        };
-        match runs.last_mut() {
-            Some(run) if run.last().is_some_and(follows) => run.push(table),
-            _ => runs.push(vec![table]),
-        }
-    }
-    runs
 }
 
 impl<'a> EntryFile<'a> {

@@ -7,7 +7,7 @@ use filterblock::Error;
 /// The kind of a fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ErrorKind {
-    /// What was read is not as it should be.
+    /// The bytes read are not as they should be.
     Damaged,
     /// The system could not read it, for a reason that is not told apart here.
     Unreadable,

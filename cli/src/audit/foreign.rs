@@ -65,7 +65,7 @@ fn start<R: ReadAt>(source: &R, most: u64) -> Result<Bytes> {
     })
 }
 
-/// What the file is, if it is something that is known.
+/// The kind of the file, if it is a known one.
 fn kind_of(start: &[u8]) -> Option<&'static str> {
     let begins = BEGINNINGS.iter().find(|(beginning, _)| start.starts_with(beginning));
     match begins {

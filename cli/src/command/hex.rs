@@ -13,7 +13,7 @@ use filterblock::escape;
 ///
 /// # Errors
 ///
-/// What was expected and what was found, in words.
+/// The expected and the found, in words.
 pub(super) fn unhex(text: &[u8]) -> Result<Vec<u8>, String> {
     if text.contains(&b'\\') { unescape(text) } else { digits(text, 0) }
 }

@@ -1,4 +1,4 @@
-//! What a result is about.
+//! The subject of a result.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};

@@ -27,7 +27,7 @@ impl LogAnswer {
     }
 }
 
-/// What a log has of the keys sought.
+/// The answers of a log for the keys sought.
 pub(crate) struct LogAnswers {
     /// For each key, in the order given.
     pub(crate) answers: Vec<LogAnswer>,

@@ -6,8 +6,8 @@
 //! filter's size tells its number of keys. A filter also takes 4 bytes in the offset array, empty
 //! or not, and 1 byte for k if it is not empty.
 //!
-//! Where no number of bits a key explains the sizes, the bits of joined filters are taken to stay
-//! the same.
+//! If no number of bits a key explains the sizes, the bits of joined filters are taken to stay the
+//! same.
 
 use filterblock::expected_false_positive_rate;
 
@@ -90,7 +90,7 @@ impl<'a> Ranges<'a> {
 
     /// The rate with another base_lg, if it is `rate` now.
     ///
-    /// How far it is from the rate of random keys depends on the keys, and is taken to stay the
+    /// Its distance from the rate of random keys depends on the keys, and is taken to stay the
     /// same. Filters of the least size are no guide to that: nearly all their bits are clear.
     fn changed_rate(&self, rate: Option<f64>, base_lg: u8) -> Option<f64> {
         let expected = self.rate_with(base_lg)?;
