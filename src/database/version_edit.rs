@@ -38,7 +38,7 @@ impl VersionEdit {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for a name or key of 4 GiB and more.
+    /// [`Error::Limit`](crate::Error::Limit) for a name or key of 4 GiB and more.
     pub fn encode(&self, dst: &mut Vec<u8>) -> Result<()> {
         let numbers = [
             self.log_number.map(Field::LogNumber),

@@ -168,3 +168,36 @@ impl Write for Console {
         self.out.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// One place for results and messages.
+    #[derive(Clone, Default)]
+    struct Screen(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Screen {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn messages_come_after_the_results_written_before() {
+        let screen = Screen::default();
+        let mut console = Console::new(Box::new(screen.clone()), Box::new(screen.clone()));
+        writeln!(console, "first").unwrap();
+        console.message("second");
+        writeln!(console, "third").unwrap();
+        assert_eq!(console.finish(Ok(()), 7), 7);
+        let shown = screen.0.lock().unwrap();
+        assert_eq!(String::from_utf8_lossy(&shown), "first\nfilterblock: second\nthird\n");
+    }
+}
