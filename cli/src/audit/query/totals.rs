@@ -51,3 +51,19 @@ impl QueryTotals {
         (self.found.len() as u64, found as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::query::logs::LogAnswer;
+
+    #[test]
+    fn a_key_counts_if_it_may_be_in_any_file() {
+        let mut totals = QueryTotals::default();
+        let answer = |log| Answer { key: b"key", blocks: None, log: Some(log), error: None };
+        for (at, log) in [(0, LogAnswer::Value), (0, LogAnswer::Absent), (1, LogAnswer::Absent)] {
+            totals.add(at, &answer(log));
+        }
+        assert_eq!(totals.keys(), (2, 1));
+    }
+}
