@@ -287,3 +287,26 @@ fn without_path(error: Error) -> Error {
         error => error,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use filterblock::table::{TableBuilder, WriteOptions};
+
+    use super::*;
+    use crate::audit::reading::read_options;
+
+    #[test]
+    fn a_sample_is_spread_over_the_whole_table() {
+        let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1));
+        (0..100_u8).for_each(|key| builder.add(&[key], b"value").unwrap());
+        let table = Table::open(builder.finish().unwrap().0, &read_options()).unwrap();
+        let blocks = Blocks::list(&table).unwrap();
+        let all: Vec<u64> = table.data_blocks().map(|handle| handle.unwrap().offset).collect();
+        let chosen = spread(&table, &blocks);
+        let places: Vec<_> =
+            chosen.iter().map(|handle| all.iter().position(|at| *at == handle.offset).unwrap()).collect();
+        assert_eq!(places.len(), MAX_BLOCKS);
+        assert!(places.windows(2).all(|pair| (6..=7).contains(&(pair[1] - pair[0]))), "{places:?}");
+        assert!(places[0] == 0 && places[15] > 90, "{places:?}");
+    }
+}
