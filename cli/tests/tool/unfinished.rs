@@ -50,7 +50,10 @@ fn files_that_the_database_does_not_use_are_neither_damage_nor_sound() {
     let live = copy.path().join("000007.ldb");
     let whole = fs::read(&live).unwrap();
     fs::write(&live, &whole[..whole.len() - 9]).unwrap();
-    run(&args!["inspect", copy.path()]).expect(1);
+    let inspect = run(&args!["inspect", "--json", copy.path()]).expect(1);
+    let lines = inspect.json();
+    let line = lines.iter().find(|line| line["path"] == live.to_str().unwrap()).unwrap();
+    assert_eq!((&line["status"], &line["error_kind"]), (&json!("error"), &json!("damaged")));
     run(&args!["verify", copy.path()]).expect(1);
     run(&args!["query", copy.path(), "no such key"]).expect(2);
     // So have all without a MANIFEST that can be relied on.
