@@ -169,3 +169,24 @@ impl Rates {
         (weight > 0.0).then(|| sum / weight)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_is_exact_only_if_all_tables_were_counted() {
+        let count =
+            |keys, error, exact| Some(KeyCount { keys, low: keys - error, high: keys + error, exact });
+        let sum = |counts: &[Option<KeyCount>]| {
+            let mut sum = KeySum::default();
+            counts.iter().for_each(|count| sum.add(*count));
+            (sum.keys, sum.error(), sum.estimated, sum.is_partial)
+        };
+        assert_eq!(sum(&[]), (None, None, false, false));
+        assert_eq!(sum(&[count(3, 0, true), count(4, 0, true)]), (Some(7), None, false, false));
+        assert_eq!(sum(&[count(3, 0, true), None]), (Some(3), Some(0.0), true, true));
+        // Independent errors add up by their squares.
+        assert_eq!(sum(&[count(40, 3, false), count(60, 4, false)]), (Some(100), Some(0.05), true, false));
+    }
+}
