@@ -65,8 +65,11 @@ fn control_characters_never_reach_the_terminal() {
 fn text_is_shown_as_text() {
     let folder = folder();
     let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
-    let name =
-        if cfg!(windows) { "jürgens ganze 世界 🙂.ldb" } else { "jürgen's 世界 \"\\\u{301} 🙂.ldb" };
+    let name = if cfg!(windows) {
+        "jürgens ganze 世界 🙂.ldb"
+    } else {
+        "jürgen's 世界 \"\\\u{301} 🙂.ldb"
+    };
     let path = file(&folder, name, &contents);
     let shown = folder.path().join(name).display().to_string();
     let inspect = run(&args!["inspect", path]).expect(0).quiet().out;
