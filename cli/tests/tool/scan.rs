@@ -85,7 +85,7 @@ fn every_version_is_shown_with_its_place() {
         .iter()
         .map(|line| {
             let path = field(line, "path");
-            let (_, name) = path.rsplit_once('/').unwrap();
+            let (_, name) = path.rsplit_once(['/', '\\']).unwrap();
             let size = if line["value_size"].is_null() { "0".to_owned() } else { field(line, "value_size") };
             [
                 name,
