@@ -155,7 +155,7 @@ fn old_filters_that_cannot_be_read_are_replaced() {
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn small_blocks_are_read_together_and_no_byte_much_more_than_once() {
-    for (block_size, most) in [(1000, 20), (4096, 20), (60_000, 26), (1 << 20, 8)] {
+    for (block_size, most) in [(1000, 20), (4096, 20), (60_000, 26), (100_000, 20), (1 << 20, 8)] {
         let mut builder = filterblock::table::TableBuilder::new(
             Vec::new(),
             made().block_size(block_size).compression(filterblock::table::Compression::None),
