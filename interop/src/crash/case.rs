@@ -25,6 +25,10 @@ pub const DATABASE: &str = "db";
 /// The folder beside it by which a rebuild is undone.
 pub const UNDO_FOLDER: &str = "db.filterblock-undo";
 
+/// The name of LevelDB's filters since 1.18, and of goleveldb's and older ones.
+const NEW_NAME: &str = "leveldb.BuiltinBloomFilter2";
+const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
+
 /// What the program is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
@@ -32,7 +36,7 @@ pub enum Mode {
     InPlace,
     /// `rebuild --in-place --no-undo`.
     NoUndo,
-    /// `rebuild --in-place --no-undo --batch 8KiB`.
+    /// `rebuild --in-place --no-undo --batch 8K`.
     Batches,
     /// `rebuild --undo` after `rebuild --in-place`.
     Undo,
@@ -50,7 +54,7 @@ impl fmt::Display for Mode {
         f.write_str(match self {
             Self::InPlace => "--in-place",
             Self::NoUndo => "--in-place --no-undo",
-            Self::Batches => "--in-place --no-undo --batch 8KiB",
+            Self::Batches => "--in-place --no-undo --batch 8K",
             Self::Undo => "--undo",
             Self::Discard => "--discard",
         })
@@ -84,16 +88,21 @@ impl Case {
         std::fs::create_dir_all(root.join(DATABASE))?;
         plan.write(&root.join(DATABASE), goleveldb)?;
         let (original, _) = Tree::read(&root)?;
-        let (filters, filter): (&[_], _) = match seed % 5 {
-            0 => (&["--bits-per-key", "0=20,1=20,2=17,3=9"], Filter::BuiltIn(10)),
-            1 => (&[], Filter::BuiltIn(10)),
-            2 => (
-                &["--policy", "leveldb.BuiltinBloomFilter"],
-                Filter::Policy(Arc::new(LegacyBloomPolicy::new(10))),
-            ),
-            3 => (&["--policy", "leveldb.BuiltinBloomFilter2", "--bits-per-key", "3"], Filter::BuiltIn(3)),
-            _ => (&["--drop"], Filter::BuiltIn(10)),
+        let (mut filters, mut filter) = match seed % 5 {
+            0 => (vec!["--bits-per-key", "0=20,1=20,2=17,3=9"], Filter::BuiltIn(10)),
+            1 => (vec![], Filter::BuiltIn(10)),
+            2 => (vec!["--policy", OLD_NAME], Filter::BuiltIn(10)),
+            3 => (vec!["--bits-per-key", "3"], Filter::BuiltIn(3)),
+            _ => (vec!["--drop"], Filter::BuiltIn(10)),
         };
+        let is_named = filters.iter().any(|option| matches!(*option, "--policy" | "--drop"));
+        if !is_named && !plan.has_filters() {
+            filters.extend(["--policy", NEW_NAME]);
+        }
+        if filters.contains(&OLD_NAME) || (!is_named && plan.has_filters() && plan.by_goleveldb) {
+            filters.extend(["--hash", "unsigned"]);
+            filter = Filter::Policy(Arc::new(LegacyBloomPolicy::new(10)));
+        }
         let options = DatabaseOptions { filter, paranoid_checks: true, ..DatabaseOptions::default() };
         let mut case = Self {
             plan,
@@ -102,7 +111,7 @@ impl Case {
             options,
             stale: unused_files(&root.join(DATABASE))?,
             repaired: Entries::new(),
-            filters: filters.to_vec(),
+            filters,
         };
         let copy = folder.path().join("copy");
         case.original.write(&copy)?;
@@ -120,7 +129,7 @@ impl Case {
         let (before, after): (&[&str], &[&str]) = match mode {
             Mode::InPlace => (&[], &["--in-place"]),
             Mode::NoUndo => (&[], &["--in-place", "--no-undo"]),
-            Mode::Batches => (&[], &["--in-place", "--no-undo", "--batch", "8KiB"]),
+            Mode::Batches => (&[], &["--in-place", "--no-undo", "--batch", "8K"]),
             Mode::Undo => (&["--undo"], &[]),
             Mode::Discard => (&["--discard"], &[]),
         };

@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Error, Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use filterblock::database::{Database as Listed, FileKind};
 use tempfile::TempDir;
 
@@ -246,13 +246,4 @@ pub fn unused_files(folder: &Path) -> Result<BTreeSet<String>> {
         }
     }
     Ok(unused)
-}
-
-/// The check that failed, and how.
-#[derive(Debug)]
-pub struct Failure {
-    /// The check.
-    pub check: Check,
-    /// How it failed.
-    pub error: Error,
 }

@@ -20,7 +20,8 @@ pub type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 pub struct Plan {
     /// Where a report finds it again.
     pub seed: u64,
-    by_goleveldb: bool,
+    /// goleveldb writes it.
+    pub by_goleveldb: bool,
     /// Tables are named `.sst`, as early versions did.
     old_names: bool,
     bits_per_key: Option<u32>,
@@ -61,6 +62,11 @@ impl Plan {
         };
         plan.make_steps(&mut random);
         plan
+    }
+
+    /// Whether the tables have filters at first.
+    pub fn has_filters(&self) -> bool {
+        self.bits_per_key.is_some()
     }
 
     fn make_steps(&mut self, random: &mut Random) {

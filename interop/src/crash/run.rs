@@ -6,15 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use anyhow::{Context as _, Error, Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use super::case::{Case, Mode};
-use super::check::{Check, Checker, Failure};
+use super::check::{Check, Checker};
 use super::goleveldb::Goleveldb;
 use super::history::History;
 use super::record::Disturbance;
 use super::states::{Model, State, sample};
 use crate::random::Random;
+
+/// Failures of each check that a report describes.
+const FAILURES_SHOWN: usize = 2;
 
 /// The programs that take part.
 #[derive(Debug, Clone)]
@@ -44,7 +47,7 @@ pub struct Extent {
     pub threads: usize,
 }
 
-/// What was checked, without a failure.
+/// What was checked.
 #[derive(Debug, Default, Clone)]
 pub struct Report {
     /// Databases.
@@ -61,6 +64,8 @@ pub struct Report {
     pub checks: BTreeMap<Check, u64>,
     /// How often the program refused, as there was something to undo or to discard.
     pub refused: u64,
+    /// Failures, each with its state.
+    pub failures: BTreeMap<Check, Vec<String>>,
 }
 
 impl Report {
@@ -77,6 +82,9 @@ impl Report {
         self.refused += other.refused;
         for (mode, count) in &other.states {
             *self.states.entry(*mode).or_default() += count;
+        }
+        for (check, failures) in &other.failures {
+            self.failures.entry(*check).or_default().extend_from_slice(failures);
         }
         for (check, count) in &other.checks {
             *self.checks.entry(*check).or_default() += count;
@@ -100,12 +108,18 @@ impl fmt::Display for Report {
         for (check, count) in &self.checks {
             writeln!(f, "  {count:6}  times {check}")?;
         }
-        write!(f, "  {:6}  times it refused until something was undone or discarded", self.refused)
+        write!(f, "  {:6}  times it refused until something was undone or discarded", self.refused)?;
+        for (check, failures) in &self.failures {
+            write!(f, "\nFAILED {} times: {check}", failures.len())?;
+            for failure in failures.iter().take(FAILURES_SHOWN) {
+                write!(f, "\n{failure}")?;
+            }
+        }
+        Ok(())
     }
 }
 
-/// Stops the program in databases of consecutive seeds, and checks each state. Ends at the first
-/// failure.
+/// Stops the program in databases of consecutive seeds, and checks each state.
 pub fn run(programs: &Programs, extent: Extent) -> Result<Report> {
     let (next, failed) = (AtomicU64::new(extent.first_seed), AtomicBool::new(false));
     let end = extent.first_seed + extent.databases;
@@ -147,8 +161,7 @@ fn database(programs: &Programs, seed: u64, states: usize) -> Result<Report> {
         let found = sample(&history, states, &mut random);
         let mut checker = Checker::new(&case, goleveldb.as_mut())?;
         for state in &found {
-            check_all(&mut checker, state, &history, mode, &mut random, &mut report)
-                .map_err(Failed::into_error)?;
+            check_all(&mut checker, state, &history, mode, &mut random, &mut report);
             *report.states.entry(mode).or_default() += 1;
         }
         if let Some(state) = found.get(random.index(found.len().max(1))) {
@@ -176,24 +189,13 @@ fn nested(
     let history = recorded.history()?;
     report.steps += history.steps.len() as u64;
     for state in sample(&history, states, random) {
-        check_all(checker, &state, &history, mode, random, report).map_err(Failed::into_error)?;
+        check_all(checker, &state, &history, mode, random, report);
         report.nested += 1;
     }
     Ok(())
 }
 
-/// The state that failed a check, in words.
-struct Failed {
-    failure: Failure,
-    state: String,
-}
-
-impl Failed {
-    fn into_error(self) -> Error {
-        self.failure.error.context(self.state)
-    }
-}
-
+/// Makes all checks of a state, the last of them for one state in three.
 fn check_all(
     checker: &mut Checker<'_>,
     state: &State,
@@ -201,16 +203,16 @@ fn check_all(
     mode: Mode,
     random: &mut Random,
     report: &mut Report,
-) -> Result<(), Failed> {
+) {
     report.by_any += u64::from(state.model == Model::Any);
     for check in Check::ALL {
         if check == Check::Used && !random.one_in(3) {
             continue;
         }
-        checker
-            .check(check, &state.tree, mode, random)
-            .map_err(|error| Failed { failure: Failure { check, error }, state: state.describe(history) })?;
         *report.checks.entry(check).or_default() += 1;
+        if let Err(error) = checker.check(check, &state.tree, mode, random) {
+            let failures = report.failures.entry(check).or_default();
+            failures.push(format!("{:?}", error.context(state.describe(history))));
+        }
     }
-    Ok(())
 }
