@@ -117,7 +117,14 @@ impl UndoFolder {
     /// Reads the record.
     pub(super) fn record(&self) -> Result<UndoRecord> {
         let path = self.path.join(RECORD);
-        let contents = fs::read(&path).map_err(|error| Failure::system("reading it", &path, &error))?;
+        let contents = fs::read(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                let why = "expected the record of a rebuild, found none: the folder was cut off while it was made or \
+                           removed; `filterblock rebuild --discard` removes the rest";
+                Failure::refused(&path, why)
+            }
+            _ => Failure::system("reading it", &path, &error),
+        })?;
         let refused = |found: String| {
             Failure::refused(&path, format_args!("expected the record of a rebuild, found {found}"))
         };

@@ -160,6 +160,7 @@ impl Plan {
             filter: self.bits_per_key.map_or(Filter::None, Filter::BuiltIn),
             reverse_order: self.order == Order::Reversed,
             paranoid_checks: true,
+            reuse_logs: false,
         };
         let mut database = Database::open(folder, &options)?;
         let mut batch = WriteBatch::new();
