@@ -45,6 +45,14 @@ pub enum Error {
         len: usize,
     },
 
+    /// The database is locked, as by a program that has it open.
+    #[error("the database is in use by {by}")]
+    #[non_exhaustive]
+    InUse {
+        /// The holder of the lock, as far as it is known.
+        by: &'static str,
+    },
+
     /// The memory asked for is not available.
     #[error("{what}: expected {bytes} bytes of memory, found less")]
     #[non_exhaustive]
@@ -252,6 +260,24 @@ pub enum IoAction {
     /// Flushing a writer.
     #[error("flushing")]
     Flush,
+    /// Creating a file.
+    #[error("creating")]
+    Create,
+    /// Setting owner, group or mode of a file.
+    #[error("setting owner and mode")]
+    SetAttributes,
+    /// Making sure that a file or folder survives a loss of power.
+    #[error("syncing")]
+    Sync,
+    /// Giving a file the name of another.
+    #[error("renaming")]
+    Rename,
+    /// Removing a file.
+    #[error("removing")]
+    Remove,
+    /// Locking a file.
+    #[error("locking")]
+    Lock,
 }
 
 /// A structure that [`Error::Corrupt`] or [`Error::Unsupported`] is about.
@@ -349,6 +375,12 @@ impl Error {
     /// fetch the missing bytes and try again, so carrying on without them would be premature.
     pub fn needs_range(&self) -> bool {
         matches!(self.without_path(), Self::NeedRange { .. })
+    }
+
+    /// Returns `true` for [`InUse`](Self::InUse), with or without a file: somebody else holds the
+    /// lock.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self.without_path(), Self::InUse { .. })
     }
 
     pub(crate) fn out_of_memory(what: &'static str, bytes: usize) -> Self {

@@ -8,6 +8,7 @@ mod audit;
 mod command;
 mod exit;
 mod io;
+mod rebuild;
 mod render;
 
 use std::ffi::OsString;

@@ -8,11 +8,17 @@
 //! LOCK, LOG, …       nothing of the database's contents
 //! ```
 //!
-//! [`Database`] puts them together. Nothing here writes or locks, so a database that is open
+//! [`Database`] puts them together. Reading neither writes nor locks, so a database that is open
 //! elsewhere can be looked at. It is then seen in one state, and files may vanish at any time.
 //!
 //! Databases of LevelDB and goleveldb are read. Any bytes can be given; damage is an error, never a
 //! shorter list of tables.
+//!
+//! What changes a database says so: [`set_current`] makes another MANIFEST the right one, and
+#![cfg_attr(feature = "lock", doc = "[`DatabaseLock`] keeps")]
+#![cfg_attr(not(feature = "lock"), doc = "`DatabaseLock`, with the feature `lock`, keeps")]
+//! everybody else away meanwhile. A new MANIFEST is a [`LogWriter`] and a [`VersionEdit`], such as
+//! [`Manifest::snapshot`].
 //!
 //! ```
 //! use filterblock::database::{Database, log_has_writes};
@@ -40,12 +46,15 @@ mod edit;
 mod folder;
 mod listing;
 mod live_tables;
+#[cfg(feature = "lock")]
+mod lock;
 mod log;
 mod manifest;
 mod memtable;
 mod names;
 mod scan;
 mod scan_sources;
+mod set_current;
 mod version_edit;
 
 pub use database::{Database, DatabaseLog, DatabaseTable, TableStatus};
@@ -53,8 +62,11 @@ pub use edit::NUM_LEVELS;
 pub use folder::{DatabaseFile, DatabaseFiles, FileState, StrayFile, UnreadableFile};
 pub use listing::DatabaseListing;
 pub use live_tables::LiveTable;
+#[cfg(feature = "lock")]
+pub use lock::DatabaseLock;
 pub use log::{LogReader, LogRecord, LogWrite, LogWriter, LogWrites, batch_has_writes, log_has_writes};
 pub use manifest::{Manifest, ManifestScan};
 pub use names::FileKind;
 pub use scan::{DatabaseEntry, EntryFile, Scan};
+pub use set_current::{set_current, sync_folder};
 pub use version_edit::VersionEdit;

@@ -22,6 +22,7 @@ fn all() -> Vec<(Error, &'static str)> {
             Error::NeedRange { offset: 100, len: 48 },
             "48 bytes at offset 100 are needed and have not been fetched",
         ),
+        (Error::InUse { by: "another process" }, "the database is in use by another process"),
         (
             Error::OutOfMemory { what: "filter block", bytes: 5 },
             "filter block: expected 5 bytes of memory, found less",

@@ -157,4 +157,6 @@ pub use read::{
     TableFilter, TableIndex,
 };
 pub use source::{FetchedRanges, ReadAt};
-pub use write::{FilterSummary, FinishError, TableBuilder, TableSummary, WriteOptions};
+pub use write::{
+    FilterSummary, FinishError, RewriteSummary, Rewriter, TableBuilder, TableSummary, WriteOptions,
+};

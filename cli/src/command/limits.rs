@@ -17,7 +17,7 @@ pub(super) struct Limits {
 }
 
 /// Reads a number of bytes, with a unit or without.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (text.get(..at), 1 << 10),
         Some((at, 'm' | 'M')) => (text.get(..at), 1 << 20),

@@ -8,7 +8,9 @@ mod in_use;
 mod inspect;
 mod key_order;
 mod limits;
+mod policy_name;
 mod query;
+mod rebuild;
 mod scan;
 mod shell;
 mod verify;
@@ -21,6 +23,7 @@ use crate::io::console::Console;
 /// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
 ///
 /// Files are opened for reading only and without a lock, so that databases in use can be looked at.
+/// `rebuild` alone locks a database, and with --in-place changes it.
 #[derive(Parser)]
 #[command(name = "filterblock", version, after_help = EXAMPLES, max_term_width = 100, propagate_version = true)]
 pub(crate) struct Arguments {
@@ -41,7 +44,8 @@ Examples:
   filterblock scan ~/db                  all keys and values of a database
   filterblock verify ~/db                is everything in order, and does no filter deny a key?
   filterblock extract 000005.ldb >block  the bare filter block
-  filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value";
+  filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value
+  filterblock rebuild ~/db --to new-db   the database with new filters";
 
 #[derive(Subcommand)]
 enum Command {
@@ -51,6 +55,7 @@ enum Command {
     Verify(verify::Arguments),
     Extract(extract::Arguments),
     Build(build::Arguments),
+    Rebuild(rebuild::Arguments),
     Completions(shell::Completions),
     Man(shell::Man),
 }
@@ -65,6 +70,7 @@ impl Arguments {
             Command::Verify(arguments) => verify::run(&arguments, console),
             Command::Extract(arguments) => extract::run(&arguments, console),
             Command::Build(arguments) => build::run(&arguments, console),
+            Command::Rebuild(arguments) => rebuild::run(&arguments, console),
             Command::Completions(arguments) => shell::completions(&arguments, Self::command(), console),
             Command::Man(_) => shell::man(Self::command(), console),
         }

@@ -1,16 +1,44 @@
-//! Removal of temporary files when a signal ends the program.
+//! What happens when a signal ends the program: temporary files are removed, and work that must not
+//! be cut off comes to its end.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io, thread};
 
-static STATE: Mutex<State> = Mutex::new(State { is_watching: false, unfinished: Vec::new() });
+static STATE: Mutex<State> =
+    Mutex::new(State { is_watching: false, unfinished: Vec::new(), is_deferring: false });
+
+/// The signal that came while the end was put off; 0: none.
+static DEFERRED: AtomicI32 = AtomicI32::new(0);
 
 struct State {
     /// A thread waits for signals.
     is_watching: bool,
     /// The temporary files being written.
     unfinished: Vec<PathBuf>,
+    /// Signals do not end the program.
+    is_deferring: bool,
+}
+
+impl State {
+    /// Sees to it that a thread waits for signals.
+    fn watch(&mut self) -> io::Result<()> {
+        if !self.is_watching {
+            watch()?;
+            self.is_watching = true;
+        }
+        Ok(())
+    }
+
+    /// Removes the unfinished files, and ends the program as `signal` would have done.
+    fn end(&self, signal: i32) {
+        for path in &self.unfinished {
+            // There is nobody left to report an error to.
+            let _ = fs::remove_file(path);
+        }
+        system::end(signal);
+    }
 }
 
 fn state() -> MutexGuard<'static, State> {
@@ -30,10 +58,7 @@ impl Unfinished {
         path: impl FnOnce(&T) -> &Path,
     ) -> io::Result<(T, Self)> {
         let mut state = state();
-        if !state.is_watching {
-            watch()?;
-            state.is_watching = true;
-        }
+        state.watch()?;
         let file = make()?;
         let path = path(&file).to_owned();
         state.unfinished.push(path.clone());
@@ -56,19 +81,51 @@ impl Drop for Unfinished {
     }
 }
 
-/// Starts the thread that waits for a signal, removes the unfinished files, and lets the signal end
-/// the program.
-fn watch() -> io::Result<()> {
-    let signals = system::Signals::new()?;
-    let wait = move || {
-        let Some(signal) = signals.wait() else { return };
-        // Held until the end, so that no other file is created.
-        let state = state();
-        for path in &state.unfinished {
-            // There is nobody left to report an error to.
-            let _ = fs::remove_file(path);
+/// Puts off the end of the program: while there is one, a signal does not end it. Whoever holds it
+/// asks whether one came, brings the work to a state that may stay, and drops it. The signal then
+/// does what it came for.
+pub(crate) struct Deferred(());
+
+impl Deferred {
+    /// Puts off the end from now on. There is one at a time.
+    pub(crate) fn begin() -> io::Result<Self> {
+        let mut state = state();
+        state.watch()?;
+        state.is_deferring = true;
+        Ok(Self(()))
+    }
+
+    /// Returns true if a signal came.
+    #[expect(clippy::unused_self, reason = "signals are put off only while there is one")]
+    pub(crate) fn is_requested(&self) -> bool {
+        DEFERRED.load(Ordering::Relaxed) != 0
+    }
+}
+
+impl Drop for Deferred {
+    fn drop(&mut self) {
+        let mut state = state();
+        state.is_deferring = false;
+        let signal = DEFERRED.swap(0, Ordering::Relaxed);
+        if signal != 0 {
+            state.end(signal);
         }
-        system::end(signal);
+    }
+}
+
+/// Starts the thread that waits for signals. The first one ends the program, or the first that is
+/// not put off.
+fn watch() -> io::Result<()> {
+    let mut signals = system::Signals::new()?;
+    let wait = move || {
+        while let Some(signal) = signals.wait() {
+            // Held until the end, so that no other file is created.
+            let state = state();
+            if !state.is_deferring {
+                return state.end(signal);
+            }
+            DEFERRED.store(signal, Ordering::Relaxed);
+        }
     };
     thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)
 }
@@ -93,7 +150,7 @@ mod system {
             Iterator::new(signals).map(Self)
         }
 
-        pub(super) fn wait(mut self) -> Option<i32> {
+        pub(super) fn wait(&mut self) -> Option<i32> {
             self.0.forever().next()
         }
     }
@@ -136,8 +193,8 @@ mod system {
         }
 
         /// Polls a flag: Windows has nothing else to wait for.
-        pub(super) fn wait(self) -> Option<i32> {
-            while !self.0.load(Ordering::Relaxed) {
+        pub(super) fn wait(&mut self) -> Option<i32> {
+            while !self.0.swap(false, Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(50));
             }
             Some(SIGINT)

@@ -15,6 +15,8 @@ use crate::audit::scan::row::Row;
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
 use crate::io::console::Console;
 use crate::io::input::PathError;
+use crate::rebuild::failure::Failure;
+use crate::rebuild::report::Report;
 
 /// A folder, before its tables are shown.
 pub(crate) struct FolderHeader<'a> {
@@ -148,4 +150,28 @@ pub(crate) trait VerifyRenderer {
     ) -> io::Result<()>;
 
     fn end(&mut self, counts: &VerdictCounts, console: &mut Console) -> io::Result<()>;
+}
+
+/// What was to be done with a database.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RebuildAction {
+    Rebuild,
+    DryRun,
+    Undo,
+    Discard,
+}
+
+/// What became of a database.
+pub(crate) struct RebuildOutcome<'a> {
+    pub(crate) action: RebuildAction,
+    pub(crate) result: &'a Result<Report, Failure>,
+}
+
+pub(crate) trait RebuildRenderer {
+    fn outcome(
+        &mut self,
+        subject: Subject<'_>,
+        outcome: &RebuildOutcome<'_>,
+        console: &mut Console,
+    ) -> io::Result<()>;
 }

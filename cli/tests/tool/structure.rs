@@ -171,12 +171,13 @@ fn no_files_import_each_other_in_a_circle() {
 }
 
 /// The rooms of the tool, and what must not be named in each: other rooms and crates.
-const ROOMS: [(&str, &[&str]); 4] = [
+const ROOMS: [(&str, &[&str]); 5] = [
     (
         "audit",
         &[
             "command",
             "render",
+            "rebuild",
             "io",
             "exit",
             "serde",
@@ -187,7 +188,8 @@ const ROOMS: [(&str, &[&str]); 4] = [
             "indicatif",
         ],
     ),
-    ("io", &["command", "render", "serde", "serde_json"]),
+    ("io", &["command", "render", "rebuild", "serde", "serde_json"]),
+    ("rebuild", &["command", "render", "anstream", "anstyle", "clap", "indicatif"]),
     ("render", &["command", "clap", "indicatif"]),
     ("command", &["serde", "serde_json", "anstream", "anstyle"]),
 ];
@@ -216,7 +218,7 @@ fn each_room_of_the_tool_knows_only_what_it_may() {
         assert_eq!(strangers(&modules, room, forbidden), [""; 0]);
     }
     let rooms: BTreeSet<&str> = modules.keys().map(|module| &*module[0]).collect();
-    assert_eq!(rooms, ["audit", "command", "exit", "io", "render"].into());
+    assert_eq!(rooms, ["audit", "command", "exit", "io", "rebuild", "render"].into());
 }
 
 #[test]

@@ -13,14 +13,17 @@ mod metered;
 mod open;
 mod options;
 mod parts;
+mod stored_blocks;
 mod table;
 
 pub use block_types::DataBlockTypes;
 pub use blocks::{BlockCursor, DataBlocks};
 pub use cursor::{Cursor, Iter};
 pub use filter_meter::FilterMeter;
+pub(in crate::table) use filters::MAX_NAME;
 pub use lookup::Lookup;
 pub use meter::Meter;
 pub use options::ReadOptions;
 pub use parts::{TableFilter, TableIndex};
+pub(in crate::table) use stored_blocks::StoredBlocks;
 pub use table::Table;

@@ -70,9 +70,7 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     let (index, metaindex) = read_indexes(blocks, &tail, index_span, metaindex_span.as_ref().ok().copied())?;
 
     let index = blocks.entries(index, index_span.offset, blocks.memory_budget(1, 0), &mut Vec::new())?;
-    // No key of a sound index is longer than the file, unless the file is small.
-    let max_key = usize::try_from(blocks.file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
-    let index = index.with_max_key(max_key);
+    let index = with_max_index_key(index, blocks.file_len);
     let metaindex = metaindex_span.and_then(|span| {
         let stored = metaindex.unwrap_or_else(|| blocks.read(span.offset, span.len))?;
         Ok((
@@ -105,6 +103,12 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
         }
     };
     Ok(Opened { footer, index, metaindex, filters })
+}
+
+/// Limits the keys of an index. None of a sound one is longer than the file, unless that is small.
+pub(in crate::table) fn with_max_index_key(index: Block, file_len: u64) -> Block {
+    let max_key = usize::try_from(file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
+    index.with_max_key(max_key)
 }
 
 /// Reads the last `tail_size` bytes of the file. If that fails, reads the footer alone; the rest is

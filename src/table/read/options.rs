@@ -80,9 +80,9 @@ impl ReadOptions {
         Self { max_block_size: bytes, ..self }
     }
 
-    /// The greatest number of bytes that one [`Cursor`](crate::table::Cursor) decodes, including
-    /// blocks that it decodes again. Beyond it the cursor stops with
-    /// [`Error::Limit`](crate::Error::Limit). Default: no limit.
+    /// The greatest number of bytes that one [`Cursor`](crate::table::Cursor) or
+    /// [`Rewriter`](crate::table::Rewriter) decodes, including blocks that it decodes again. Beyond
+    /// it the cursor stops with [`Error::Limit`](crate::Error::Limit). Default: no limit.
     ///
     /// A small file can name the same block any number of times, and its keys can share long
     /// prefixes. For untrusted files, set this to the cost that a walk may have.

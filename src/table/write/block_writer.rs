@@ -7,7 +7,7 @@ use crate::error::IoAction;
 use crate::table::block::BlockBuilder;
 use crate::table::block::trailer;
 use crate::table::codec::{Compression, Compressor};
-use crate::table::format::{BlockHandle, Footer};
+use crate::table::format::{BlockHandle, Footer, TRAILER_LEN};
 use crate::{Error, Result};
 
 /// Writes to `writer` and counts the bytes. After an error the file is lost, since part of a block
@@ -45,6 +45,14 @@ impl<W: Write> BlockWriter<W> {
     /// Writes a block without entries, uncompressed. Leaves its trailer appended to `contents`.
     pub(in crate::table) fn write_raw(&mut self, contents: &mut Vec<u8>) -> Result<BlockHandle> {
         write_stored(&mut self.writer, &mut self.offset, contents, Compression::None)
+    }
+
+    /// Writes a block as another table has stored it, with its trailer.
+    pub(in crate::table) fn write_stored(&mut self, block: &[u8]) -> Result<BlockHandle> {
+        let size = (block.len() as u64).saturating_sub(TRAILER_LEN as u64);
+        let handle = BlockHandle { offset: self.offset, size };
+        write_all(&mut self.writer, &mut self.offset, block)?;
+        Ok(handle)
     }
 
     /// Writes the footer and flushes the writer. Nothing may follow.

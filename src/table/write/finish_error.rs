@@ -4,8 +4,9 @@ use std::fmt;
 
 use crate::Error;
 
-/// The error of [`TableBuilder::finish`](crate::table::TableBuilder::finish), with the writer: a
-/// file can then be truncated or removed, a buffer inspected.
+/// The error of [`TableBuilder::finish`](crate::table::TableBuilder::finish) and
+/// [`Rewriter::finish`](crate::table::Rewriter::finish), with the writer: a file can then be
+/// truncated or removed, a buffer inspected.
 ///
 /// `?` turns it into the [`Error`] alone.
 #[must_use]

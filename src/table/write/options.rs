@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::filters::FilterBuilder;
 use crate::bytes::escape::quote;
 use crate::filter_block::{DEFAULT_BASE_LG, check_base_lg};
 use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
@@ -11,7 +12,7 @@ use crate::table::codec::Compression;
 use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy};
 
 /// Options of a [`TableBuilder`](crate::table::TableBuilder): LevelDB's `Options`, as far as they
-/// concern tables.
+/// concern tables. A [`Rewriter`](crate::table::Rewriter) takes those that concern filters.
 ///
 /// The defaults are LevelDB's: blocks of 4 KiB, a restart every 16 entries, Snappy, no filters.
 ///
@@ -148,9 +149,7 @@ impl WriteOptions {
 
     /// Checks all options and makes a builder for each policy. Returns the builders with their
     /// policies' names, in the order of the names, which is that of the metaindex.
-    pub(in crate::table) fn filter_builders(
-        &self,
-    ) -> Result<Vec<(String, FilterBlockBuilder<SharedPolicy>)>> {
+    pub(in crate::table) fn filter_builders(&self) -> Result<Vec<FilterBuilder>> {
         if self.restart_interval == 0 {
             return Err(Error::InvalidOption {
                 option: "restart_interval",

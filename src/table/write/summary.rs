@@ -1,4 +1,4 @@
-//! A summary of the table that a [`TableBuilder`](crate::table::TableBuilder) has written.
+//! Summaries of tables that were written.
 
 use bytes::Bytes;
 
@@ -21,6 +21,23 @@ pub struct TableSummary {
     pub index_size: u64,
     /// The first and the last key, or `None` in a table without entries.
     pub key_range: Option<(Bytes, Bytes)>,
+    /// The filters of each policy, in ascending order of the policies' names.
+    pub filters: Vec<FilterSummary>,
+}
+
+/// A summary of the table written again, returned by
+/// [`Rewriter::finish`](crate::table::Rewriter::finish).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RewriteSummary {
+    /// The table's size in bytes.
+    pub file_size: u64,
+    /// The size of all data blocks as stored, in bytes, including their five-byte trailers.
+    pub data_size: u64,
+    /// The number of data blocks.
+    pub data_blocks: u64,
+    /// The number of entries. `None` without filter policies: data blocks are not decoded then.
+    pub num_entries: Option<u64>,
     /// The filters of each policy, in ascending order of the policies' names.
     pub filters: Vec<FilterSummary>,
 }

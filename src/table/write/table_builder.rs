@@ -7,12 +7,13 @@ use std::mem;
 use bytes::Bytes;
 
 use super::block_writer::BlockWriter;
-use super::{FilterSummary, FinishError, TableSummary, WriteOptions};
+use super::filters::{FilterBuilder, write_filters};
+use super::{FinishError, TableSummary, WriteOptions};
 use crate::key::comparator::{Comparator, SharedComparator};
 use crate::key::parts::TAG_LEN;
 use crate::table::block::BlockBuilder;
-use crate::table::format::{BlockHandle, FILTER_PREFIX, Footer};
-use crate::{Error, FilterBlockBuilder, Result, SharedPolicy, escape};
+use crate::table::format::{BlockHandle, Footer};
+use crate::{Error, Result};
 
 /// Writes a table, key by key in ascending order, to any writer.
 ///
@@ -65,8 +66,8 @@ pub struct TableBuilder<W: Write> {
     internal_keys: bool,
     block_size: usize,
     restart_interval: u32,
-    /// With each policy's name, in ascending order of the names.
-    filters: Vec<(String, FilterBlockBuilder<SharedPolicy>)>,
+    /// In ascending order of the policies' names.
+    filters: Vec<FilterBuilder>,
     data: BlockBuilder,
     index: BlockBuilder,
     /// The data block just written. Its index entry waits for the next key, to use the shortest key
@@ -168,7 +169,8 @@ impl<W: Write> TableBuilder<W> {
         self.check_usable()?;
         self.end_data_block()?;
         let data_size = self.out.offset();
-        let (metaindex, filters) = self.write_filters()?;
+        let (metaindex, filters) =
+            write_filters(&mut self.out, self.filters.drain(..), self.restart_interval)?;
         if let Some(handle) = self.pending.take() {
             self.add_index_entry(handle, None)?;
         }
@@ -277,42 +279,6 @@ impl<W: Write> TableBuilder<W> {
         self.index.add(name, value);
         Ok(())
     }
-
-    /// Writes the filter blocks, and the metaindex that names them.
-    fn write_filters(&mut self) -> Result<(BlockHandle, Vec<FilterSummary>)> {
-        let mut metaindex = BlockBuilder::new(self.restart_interval);
-        let mut summaries = Vec::with_capacity(self.filters.len());
-        for (name, mut filter) in self.filters.drain(..) {
-            let mut contents = Vec::new();
-            filter.finish_into(&mut contents)?;
-            check_name(&name, filter.policy().name())?;
-            let summary = FilterSummary::new(name, filter.policy(), &contents);
-            let handle = self.out.write_raw(&mut contents)?;
-
-            let (key, value) = &mut self.scratch;
-            key.clear();
-            key.extend_from_slice(FILTER_PREFIX);
-            key.extend_from_slice(summary.policy.as_bytes());
-            value.clear();
-            handle.encode(value);
-            metaindex.check_room(key.len(), value.len(), "metaindex", self.out.offset())?;
-            metaindex.add(key, value);
-            summaries.push(summary);
-        }
-        Ok((self.out.write_block(&mut metaindex)?, summaries))
-    }
-}
-
-/// Checks that a policy still has the name under which its filters are stored.
-fn check_name(name: &str, now: &str) -> Result<()> {
-    if now == name {
-        return Ok(());
-    }
-    Err(Error::PolicyContract {
-        policy: name.to_owned(),
-        expected: "the name it had when the table was begun",
-        found: format!("\"{}\"", escape(now.as_bytes())).into(),
-    })
 }
 
 impl<W: Write> fmt::Debug for TableBuilder<W> {

@@ -5,13 +5,12 @@ mod lines;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use filterblock::table::{Compression, TableBuilder, TableSummary, WriteOptions};
-use filterblock::{BloomFilterPolicy, CassandraBloomPolicy, Error, LegacyBloomPolicy, Murmur3BloomPolicy};
-use filterblock::{SharedPolicy, escape, escape_path, quote};
+use filterblock::{Error, escape, escape_path, quote};
 
+use super::policy_name::PolicyName;
 use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
 use crate::io::console::Console;
 use crate::io::progress::InputProgress;
@@ -84,39 +83,10 @@ Examples:
 Exit status: 0 built; 141 the reader of the output went away; 2 anything else, and then there is no
 new file.";
 
-/// The policies that tables can be built with. Basho's has the name of another one, and a table by
-/// it needs marks that only Riak's tables have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum PolicyName {
-    /// For LevelDB since 1.18 (short: new)
-    #[value(name = "leveldb.BuiltinBloomFilter2", alias = "new")]
-    BuiltinBloomFilter2,
-    /// For goleveldb, and LevelDB up to 1.17 on ARM (short: old)
-    #[value(name = "leveldb.BuiltinBloomFilter", alias = "old")]
-    BuiltinBloomFilter,
-    /// For readers by this library alone (short: cassandra)
-    #[value(name = "filterblock.CassandraBloomFilter1", alias = "cassandra")]
-    CassandraBloomFilter1,
-    /// For readers by this library alone (short: murmur3)
-    #[value(name = "filterblock.Murmur3BloomFilter1", alias = "murmur3")]
-    Murmur3BloomFilter1,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum BlockCodec {
     None,
     Snappy,
-}
-
-impl PolicyName {
-    fn policy(self, bits_per_key: u32) -> SharedPolicy {
-        match self {
-            Self::BuiltinBloomFilter2 => Arc::new(BloomFilterPolicy::new(bits_per_key)),
-            Self::BuiltinBloomFilter => Arc::new(LegacyBloomPolicy::new(bits_per_key)),
-            Self::CassandraBloomFilter1 => Arc::new(CassandraBloomPolicy::new(bits_per_key)),
-            Self::Murmur3BloomFilter1 => Arc::new(Murmur3BloomPolicy::new(bits_per_key)),
-        }
-    }
 }
 
 /// The reason why there is no table.

@@ -7,6 +7,7 @@ mod line;
 mod lost_keys;
 pub(crate) mod query;
 mod rate;
+pub(crate) mod rebuild;
 pub(crate) mod scan;
 mod strings;
 mod totals;

@@ -7,5 +7,6 @@ pub(crate) mod inspect;
 mod levels;
 mod list;
 pub(crate) mod query;
+pub(crate) mod rebuild;
 pub(crate) mod scan;
 pub(crate) mod verify;

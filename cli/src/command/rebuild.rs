@@ -1,0 +1,271 @@
+//! `filterblock rebuild`: new filters for the tables of a database that exists.
+
+use std::path::{Path, PathBuf};
+
+use clap::{ArgGroup, Args, ValueEnum};
+use filterblock::LegacyHash;
+
+use super::in_order::MAX_JOBS;
+use super::limits::bytes;
+use super::policy_name::PolicyName;
+use crate::exit::EXIT_ERROR;
+use crate::io::console::Console;
+use crate::io::interrupt::Deferred;
+use crate::io::progress::TablesProgress;
+use crate::rebuild::failure::{Failure, Result};
+use crate::rebuild::in_place::{self, InPlace};
+use crate::rebuild::report::Report;
+use crate::rebuild::request::{BitsByLevel, FilterRequest, Request};
+use crate::rebuild::table::Watch;
+use crate::rebuild::{to_folder, undo};
+use crate::render::format::Format;
+use crate::render::renderer::{RebuildAction, RebuildOutcome};
+use crate::render::subject::Subject;
+
+/// What was found, or asked for, does not allow it.
+const EXIT_REFUSED: u8 = 1;
+/// Another program has the database open.
+const EXIT_IN_USE: u8 = 3;
+
+/// Give all tables of a closed database new filters, without touching an entry
+///
+/// Data blocks and indexes are copied byte for byte, with their checksums verified and every entry
+/// decoded for its key. Filter blocks are new, and so is the MANIFEST. The new tables are verified
+/// before they count.
+///
+/// With --to, the original stays as it is. With --in-place, a crash at any time leaves the database
+/// as it was or as it is to be, and the next rebuild clears away what is left. The tables before are
+/// kept beside the database, in DB.filterblock-undo, until --undo or --discard.
+#[derive(Args)]
+#[command(after_help = NOTES)]
+#[command(group(ArgGroup::new("how").required(true).args(["to", "in_place", "undo", "discard"])))]
+pub(crate) struct Arguments {
+    /// The database's folder
+    #[arg(value_name = "DB")]
+    database: PathBuf,
+    /// Make a second database in this folder, which appears whole or not at all
+    #[arg(long, value_name = "NEW-FOLDER")]
+    to: Option<PathBuf>,
+    /// Replace the tables of this database
+    #[arg(long)]
+    in_place: bool,
+    /// Bring back the tables before --in-place, if the database was not opened since
+    #[arg(long, conflicts_with_all = OPTIONS)]
+    undo: bool,
+    /// Remove the tables before --in-place, which --undo would need
+    #[arg(long, conflicts_with_all = OPTIONS)]
+    discard: bool,
+    /// Bits of filter for each key: one number, or one for each level, such as 0=20,1=20,2=17,3=9
+    ///
+    /// A level that is not named gets the number of the level above it.
+    #[arg(long, value_name = "BITS", default_value = "10", value_parser = bits_by_level)]
+    bits_per_key: BitsByLevel,
+    /// The filters' policy, by its name in files; that of the tables if not given
+    #[arg(long, value_name = "NAME", value_enum)]
+    policy: Option<PolicyName>,
+    /// The hash of leveldb.BuiltinBloomFilter, where the tables do not tell it
+    #[arg(long, value_enum)]
+    hash: Option<Hash>,
+    /// One filter for every 2^LG bytes of data blocks; 63 is one for the whole table; that of the
+    /// tables if not given
+    #[arg(long, value_name = "LG", value_parser = clap::value_parser!(u8).range(..=63))]
+    base_lg: Option<u8>,
+    /// Take the filters away
+    #[arg(long = "drop", conflicts_with_all = ["bits_per_key", "policy", "hash", "base_lg"])]
+    drop_filters: bool,
+    /// Leave tables whose blocks cannot be decoded as they are, rather than refuse
+    #[arg(long)]
+    keep_undecodable: bool,
+    /// Replace tables of so many bytes at a time, so that the space for more is not needed
+    #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "no_undo")]
+    batch: Option<u64>,
+    /// Number of tables to write at once; as many as there are processors if not given
+    #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
+    jobs: Option<u16>,
+    /// Write nothing: only show what would become of each table
+    #[arg(long)]
+    dry_run: bool,
+    /// Write JSON, one object a line: tables, then the database
+    #[arg(long)]
+    json: bool,
+    /// The database's comparator takes no two keys of different bytes for equal
+    ///
+    /// Filters are made of the bytes of keys. With a comparator that ignores case, for example, they
+    /// would deny keys that are there.
+    #[arg(long)]
+    assume_bytewise_equality: bool,
+    /// Do not verify the new tables; their filters are asked for every key all the same
+    #[arg(long)]
+    no_verify: bool,
+    /// Do not keep the tables before --in-place
+    #[arg(long, requires = "in_place")]
+    no_undo: bool,
+}
+
+/// What goes with neither --undo nor --discard.
+const OPTIONS: [&str; 12] = [
+    "bits_per_key",
+    "policy",
+    "hash",
+    "base_lg",
+    "drop_filters",
+    "keep_undecodable",
+    "batch",
+    "jobs",
+    "dry_run",
+    "assume_bytewise_equality",
+    "no_verify",
+    "no_undo",
+];
+
+const NOTES: &str = "\
+Examples:
+  filterblock rebuild ~/db --to ~/db-new               a second database, with filters of 10 bits a key
+  filterblock rebuild ~/db --in-place --dry-run        what would become of each table?
+  filterblock rebuild ~/db --in-place --bits-per-key 0=20,1=20,2=17,3=9
+  filterblock rebuild ~/db --in-place --policy leveldb.BuiltinBloomFilter2
+                                                       the first filters of a database without
+  filterblock rebuild ~/db --in-place --drop           no filters any longer
+  filterblock rebuild --undo ~/db                      the tables as they were
+  filterblock rebuild --discard ~/db                   free their space
+
+The program that uses the database has to be closed, and set to a filter policy of the name shown.
+Tables that it compacts later get filters by its own settings.
+
+Exit status: 0 done; 1 refused, for the reason shown; 2 wrong usage, or an error of the system;
+3 the database is in use. Unless it is 0, the database is as it was; with --batch, tables may have
+been replaced already.";
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Hash {
+    /// LevelDB up to 1.17 on x86
+    Signed,
+    /// goleveldb, and LevelDB up to 1.17 on ARM
+    Unsigned,
+}
+
+impl From<Hash> for LegacyHash {
+    fn from(hash: Hash) -> Self {
+        match hash {
+            Hash::Signed => Self::Signed,
+            Hash::Unsigned => Self::Unsigned,
+        }
+    }
+}
+
+/// Reads bits a key: a number, or numbers by level.
+fn bits_by_level(text: &str) -> std::result::Result<BitsByLevel, String> {
+    /// More take space and lower no rate: k is 30 at most.
+    const MOST: u32 = 100;
+    let bits = |text: &str| text.parse().ok().filter(|bits| (1..=MOST).contains(bits));
+    let parsed = match text.contains('=') {
+        false => bits(text).map(BitsByLevel::all),
+        true => {
+            let level = |part: &str| {
+                let (level, number) = part.split_once('=')?;
+                let level = level.parse().ok().filter(|level| *level < filterblock::database::NUM_LEVELS)?;
+                Some((level, bits(number)?))
+            };
+            text.split(',').map(level).collect::<Option<_>>().and_then(BitsByLevel::new)
+        }
+    };
+    parsed.ok_or_else(|| {
+        format!(
+            "expected 1 to {MOST} bits, or such a number for some of the levels 0 to 6, such as 0=20,1=17,2=9"
+        )
+    })
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
+    let signal = match Deferred::begin() {
+        Ok(signal) => signal,
+        Err(error) => {
+            console.message(format_args!("waiting for signals: {error}"));
+            return EXIT_ERROR;
+        }
+    };
+    let progress = TablesProgress::new(!arguments.json);
+    let result = arguments.act(Watch { progress: &progress, signal: &signal });
+    drop(progress);
+    let status = match &result {
+        Ok(_) => 0,
+        Err(Failure::Refused(_)) => EXIT_REFUSED,
+        Err(Failure::InUse(_)) => EXIT_IN_USE,
+        Err(Failure::Failed(_) | Failure::Interrupted) => EXIT_ERROR,
+    };
+    let outcome = RebuildOutcome { action: arguments.action(), result: &result };
+    let mut renderer = Format::new(arguments.json).rebuild();
+    let shown = renderer.outcome(Subject::of(&arguments.database), &outcome, console);
+    console.finish(shown, status)
+}
+
+impl Arguments {
+    fn act(&self, watch: Watch<'_>) -> Result<Report> {
+        let dir: &Path = &self.database;
+        if self.undo {
+            return undo::undo(dir);
+        }
+        if self.discard {
+            return undo::discard(dir);
+        }
+        let request = self.request();
+        match &self.to {
+            Some(target) => to_folder::run(&request, target, watch),
+            None => {
+                let how = InPlace {
+                    batch: self.batch,
+                    keeps_undo: !self.no_undo,
+                    options: format!("{:?}", request.filters),
+                };
+                in_place::run(&request, &how, watch)
+            }
+        }
+    }
+
+    const fn action(&self) -> RebuildAction {
+        match (self.undo, self.discard, self.dry_run) {
+            (true, ..) => RebuildAction::Undo,
+            (_, true, _) => RebuildAction::Discard,
+            (.., true) => RebuildAction::DryRun,
+            _ => RebuildAction::Rebuild,
+        }
+    }
+
+    fn request(&self) -> Request {
+        let filters = match self.drop_filters {
+            true => FilterRequest::Drop,
+            false => FilterRequest::Make {
+                bits: self.bits_per_key.clone(),
+                policy: self.policy.map(|name| name.kind(LegacyHash::Unsigned).name()),
+                hash: self.hash.map(LegacyHash::from),
+                base_lg: self.base_lg,
+            },
+        };
+        Request {
+            dir: self.database.clone(),
+            filters,
+            keep_undecodable: self.keep_undecodable,
+            assume_bytewise_equality: self.assume_bytewise_equality,
+            verify: !self.no_verify,
+            jobs: self.jobs,
+            dry_run: self.dry_run,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_come_for_all_levels_or_by_level() {
+        assert_eq!(bits_by_level("12").unwrap().of(6), 12);
+        let bits = bits_by_level("0=20,1=20,2=17,3=9").unwrap();
+        assert_eq!([0, 1, 2, 3, 4].map(|level| bits.of(level)), [20, 20, 17, 9, 9]);
+        for wrong in
+            ["", "0", "101", "-1", "1.5", "0=", "=5", "7=10", "0=10,0=11", "0=10,", "0=10;1=5", "x=1"]
+        {
+            assert!(bits_by_level(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The new state, verified before it is the database's.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use filterblock::database::{LiveTable, Manifest};
+use filterblock::escape_path;
+use filterblock::table::Meter;
+use rayon::prelude::*;
+
+use super::failure::{Failure, Result};
+use super::table::Watch;
+use crate::audit::reading::read_options;
+use crate::audit::record::TableRecord;
+use crate::audit::verify::finding::Code;
+use crate::audit::verify::{self, Observer, VerifyOptions};
+use crate::io::input;
+use crate::io::read_ahead::ReadAhead;
+
+/// A new table, and where it is.
+pub(super) struct NewTable {
+    pub(super) record: LiveTable,
+    pub(super) path: PathBuf,
+    /// It has the bytes of the old one, which could not be decoded.
+    pub(super) is_kept: bool,
+}
+
+/// Verifies that the new tables are what the new MANIFEST says, and all that `verify` checks.
+pub(super) fn verify(manifest: &[u8], tables: &[NewTable], watch: Watch<'_>) -> Result<()> {
+    let parsed =
+        Manifest::parse(manifest).map_err(|error| Failure::Refused(format!("the new MANIFEST: {error}")))?;
+    tables.par_iter().try_for_each(|table| {
+        watch.check()?;
+        // Of other tables it is known that they are damaged.
+        if table.is_kept { Ok(()) } else { verify_table(&parsed, table, watch) }
+    })
+}
+
+fn verify_table(manifest: &Manifest, table: &NewTable, watch: Watch<'_>) -> Result<()> {
+    let path: &Path = &table.path;
+    let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{}: {error}", escape_path(path)));
+    let live = manifest.table(table.record.number);
+    if live != Some(&table.record) {
+        return Err(Failure::refused(path, "expected the table in the new MANIFEST, found none or another"));
+    }
+    let record = TableRecord {
+        comparator: manifest.comparator(),
+        is_bytewise: manifest.is_bytewise(),
+        live,
+        is_unlisted: false,
+        overlapped: manifest.overlapped_by(&table.record),
+    };
+    let options = VerifyOptions {
+        read: read_options(),
+        meter: Arc::new(Meter::default()),
+        bytewise: false,
+        max_output: None,
+        seed: 0,
+    };
+    let file = input::open_file(path, true).map_err(|error| failed(&error))?;
+    let source = ReadAhead::new(file).map_err(|error| failed(&error))?;
+    let verdict =
+        verify::table(&source, Some(&record), false, &options, &Progress { source: &source, watch })
+            .map_err(|error| failed(&error))?;
+    let findings = verdict.findings.to_list();
+    let Some(finding) = findings.first() else { return Ok(()) };
+    let failure = Failure::refused(path, finding);
+    Err(match finding.code {
+        Code::FilterUnusable | Code::FilterMalformed | Code::FilterDeniesKey => {
+            failure.and("this is a fault of this program")
+        }
+        _ => failure.and("the table was so before; `filterblock verify` tells more"),
+    })
+}
+
+struct Progress<'a> {
+    source: &'a ReadAhead,
+    watch: Watch<'a>,
+}
+
+impl Observer for Progress<'_> {
+    fn begin_walk(&self) {
+        self.source.go_ahead();
+    }
+
+    fn progress(&self, bytes: u64) {
+        self.watch.progress.add(bytes);
+    }
+}

@@ -1,0 +1,65 @@
+//! A MANIFEST as a file: enough to tell whether it is still the same one.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use filterblock::database::FileKind;
+use serde::{Deserialize, Serialize};
+
+use super::failure::{Failure, Result};
+
+/// The name and the contents of a file, the latter by length and checksum.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct FileRecord {
+    pub(super) name: String,
+    pub(super) length: u64,
+    pub(super) crc32c: u32,
+}
+
+impl FileRecord {
+    pub(super) fn of_bytes(name: String, bytes: &[u8]) -> Self {
+        Self { name, length: bytes.len() as u64, crc32c: crc32c::crc32c(bytes) }
+    }
+
+    /// Reads the file of this name in `dir`.
+    pub(super) fn read(dir: &Path, name: String) -> io::Result<Self> {
+        let mut file = File::open(dir.join(&name))?;
+        let (mut length, mut crc32c) = (0_u64, 0);
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok(Self { name, length, crc32c }),
+                len => {
+                    crc32c = crc32c::crc32c_append(crc32c, buffer.get(..len).unwrap_or_default());
+                    length += len as u64;
+                }
+            }
+        }
+    }
+
+    /// Tells whether the file of this name in `dir` has these contents.
+    pub(super) fn is_in(&self, dir: &Path) -> io::Result<bool> {
+        match Self::read(dir, self.name.clone()) {
+            Ok(found) => Ok(found == *self),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The name in CURRENT, if it is that of a MANIFEST.
+pub(super) fn current_name(dir: &Path) -> Result<String> {
+    let path = dir.join("CURRENT");
+    let contents = fs::read(&path).map_err(|error| Failure::system("reading it", &path, &error))?;
+    let name = contents.strip_suffix(b"\n").and_then(|name| str::from_utf8(name).ok());
+    let name = name.filter(|name| matches!(FileKind::parse(name), Some((FileKind::Manifest, _))));
+    name.map(str::to_owned).ok_or_else(|| Failure::refused(&path, "expected the name of a MANIFEST in it"))
+}
+
+/// The MANIFEST that CURRENT names.
+pub(super) fn current(dir: &Path) -> Result<FileRecord> {
+    let name = current_name(dir)?;
+    let path = dir.join(&name);
+    FileRecord::read(dir, name).map_err(|error| Failure::system("reading it", &path, &error))
+}

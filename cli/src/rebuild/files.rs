@@ -1,0 +1,83 @@
+//! Files and folders, with errors that name them. What is written is durable when a call returns.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use super::failure::{Failure, Result};
+
+/// Writes a file that must not be there yet, and syncs it. Its name is durable once its folder is
+/// synced.
+pub(super) fn write_new(path: &Path, contents: &[u8]) -> Result<()> {
+    let write = || {
+        let mut file = create_new(path)?;
+        file.write_all(contents)?;
+        file.sync_all()
+    };
+    write().map_err(|error| Failure::system("writing it", path, &error))
+}
+
+/// Creates a file for reading and writing.
+pub(super) fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).open(path)
+}
+
+pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|error| Failure::system("giving it its name", to, &error))
+}
+
+/// Removes a file, if it is there.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Failure::system("removing it", path, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes the names in a folder durable.
+pub(super) fn sync_folder(path: &Path) -> Result<()> {
+    filterblock::database::sync_folder(path).map_err(|error| Failure::of(error, path))
+}
+
+/// Gives `to` the owner, the mode and the times of the file that `like` describes.
+pub(super) fn copy_attributes(to: &File, like: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, fchown};
+        let now = to.metadata()?;
+        if (now.uid(), now.gid()) != (like.uid(), like.gid()) {
+            fchown(to, Some(like.uid()), Some(like.gid()))?;
+        }
+    }
+    to.set_permissions(like.permissions())?;
+    let times = fs::FileTimes::new().set_accessed(like.accessed()?).set_modified(like.modified()?);
+    to.set_times(times)
+}
+
+/// Tells whether `now` describes the same file as `before`, unchanged as far as the system tells.
+pub(super) fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if (before.dev(), before.ino()) != (now.dev(), now.ino()) {
+            return false;
+        }
+    }
+    before.len() == now.len() && before.modified().ok() == now.modified().ok()
+}
+
+/// Copies a file under a new name, with its attributes.
+pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
+    let copy = || {
+        let mut source = File::open(from)?;
+        let before = source.metadata()?;
+        let mut target = create_new(to)?;
+        // Shares the data where the file system can.
+        io::copy(&mut source, &mut target)?;
+        copy_attributes(&target, &before)?;
+        target.sync_all()
+    };
+    copy().map_err(|error| Failure::system("copying it", from, &error))
+}

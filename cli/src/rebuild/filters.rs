@@ -1,0 +1,197 @@
+//! Which filters the new tables get.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use filterblock::{
+    FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy, escape_path, quote,
+};
+
+use super::failure::{Failure, Result};
+use super::report::FiltersReport;
+use super::request::{BitsByLevel, FilterRequest};
+use super::table::open;
+use crate::audit::policies::Policy;
+use crate::audit::stats::dialect::OLD_NAME;
+
+/// The range of LevelDB's filters.
+const USUAL_BASE_LG: u8 = 11;
+
+/// The filters to make, or none.
+#[derive(Clone, Debug)]
+pub(super) enum Filters {
+    Drop,
+    Make(Maker),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Maker {
+    bits: BitsByLevel,
+    policy: Policy,
+    base_lg: Option<u8>,
+    /// For tables that have no filters of their own to go by.
+    usual_base_lg: u8,
+}
+
+/// The filters of one table, as they are to be.
+pub(super) struct TableFilters {
+    pub(super) policy: SharedPolicy,
+    pub(super) bits_per_key: u32,
+    pub(super) base_lg: u8,
+}
+
+impl Filters {
+    /// Chooses for the database in `dir`. `found`: the live tables' names, and the filters that each
+    /// has now.
+    pub(super) fn choose(
+        request: &FilterRequest,
+        dir: &Path,
+        found: &[(String, Option<FiltersReport>)],
+    ) -> Result<Self> {
+        let FilterRequest::Make { bits, policy, hash, base_lg } = request else { return Ok(Self::Drop) };
+        let name = match policy {
+            Some(name) => name.clone(),
+            None => name_in(dir, found)?,
+        };
+        let hash = match hash {
+            _ if name != OLD_NAME => LegacyHash::Unsigned,
+            Some(hash) => *hash,
+            None => hash_in(dir, found)?,
+        };
+        let policy = Policy::of(&name, hash).ok_or_else(|| {
+            let why = format!(
+                "expected filters of a policy that can be made here, found those of {}; --policy chooses another, \
+                 and --drop takes them away",
+                quote(name.as_bytes())
+            );
+            Failure::refused(dir, why)
+        })?;
+        let usual_base_lg = most_common(found.iter().filter_map(|(_, filters)| filters.as_ref()?.base_lg));
+        Ok(Self::Make(Maker { bits: bits.clone(), policy, base_lg: *base_lg, usual_base_lg }))
+    }
+
+    /// The filters for a table of this level. `before`: those that it has now.
+    pub(super) fn of(&self, level: u8, before: Option<&FiltersReport>) -> Option<TableFilters> {
+        let Self::Make(maker) = self else { return None };
+        let own = before.and_then(|filters| filters.base_lg);
+        let bits_per_key = maker.bits.of(level);
+        Some(TableFilters {
+            policy: maker.policy.with_bits(bits_per_key),
+            bits_per_key,
+            base_lg: maker.base_lg.or(own).unwrap_or(maker.usual_base_lg),
+        })
+    }
+
+    /// The policy's name.
+    pub(super) fn name(&self) -> Option<String> {
+        match self {
+            Self::Drop => None,
+            Self::Make(maker) => Some(maker.policy.name()),
+        }
+    }
+}
+
+fn most_common(numbers: impl Iterator<Item = u8>) -> u8 {
+    let mut counts = BTreeMap::<u8, u64>::new();
+    numbers.for_each(|number| *counts.entry(number).or_default() += 1);
+    counts.into_iter().max_by_key(|&(_, count)| count).map_or(USUAL_BASE_LG, |(number, _)| number)
+}
+
+/// The one name that the filters of the tables have.
+fn name_in(dir: &Path, found: &[(String, Option<FiltersReport>)]) -> Result<String> {
+    let names: BTreeSet<&str> =
+        found.iter().filter_map(|(_, filters)| Some(&*filters.as_ref()?.policy)).collect();
+    let mut names = names.into_iter();
+    match (names.next(), names.next()) {
+        (Some(name), None) => Ok(name.to_owned()),
+        (Some(one), Some(other)) => {
+            let why = format!(
+                "expected filters of one policy, found those of {} and of {}; choose with --policy",
+                quote(one.as_bytes()),
+                quote(other.as_bytes())
+            );
+            Err(Failure::refused(dir, why))
+        }
+        (None, _) => {
+            let why = "expected --policy NAME, as no table has filters to go by. The program uses filters only \
+                       under the name of its own policy: leveldb.BuiltinBloomFilter2 for LevelDB from 1.18 on \
+                       (Bitcoin Core, Chromium, Minecraft, golang/leveldb), leveldb.BuiltinBloomFilter for \
+                       goleveldb (go-ethereum, Syncthing) and LevelDB up to 1.17. `filterblock inspect` shows the \
+                       name in a table that the program wrote with filters";
+            Err(Failure::refused(dir, why))
+        }
+    }
+}
+
+/// The hash of the filters under the name that stands for two.
+fn hash_in(dir: &Path, found: &[(String, Option<FiltersReport>)]) -> Result<LegacyHash> {
+    let mut told: Option<(LegacyHash, &str)> = None;
+    let olds = found
+        .iter()
+        .filter(|(_, filters)| filters.as_ref().is_some_and(|filters| filters.policy == OLD_NAME));
+    for (name, _) in olds {
+        let Some(hash) = hash_of(&dir.join(name))? else { continue };
+        match told {
+            Some((before, other)) if before != hash => {
+                let why = format!("the filters of {other} and of {name} are by different hashes");
+                return Err(needs_hash(dir, &why));
+            }
+            _ => told = Some((hash, name)),
+        }
+    }
+    told.map(|(hash, _)| hash)
+        .ok_or_else(|| needs_hash(dir, "no table has a filter and a key that tell which"))
+}
+
+fn needs_hash(dir: &Path, why: &str) -> Failure {
+    Failure::Refused(format!(
+        "{}: expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up to \
+         1.17 on ARM), as the name {OLD_NAME} stands for both and {why}",
+        escape_path(dir)
+    ))
+}
+
+/// The hash of a table's filters, told by its keys: the other one denies one of them. `None` if no
+/// key tells, or both deny some.
+fn hash_of(path: &Path) -> Result<Option<LegacyHash>> {
+    let (_, table) = open(path)?;
+    let error = |error| Failure::of(error, path);
+    let Some(filter) = table.filter() else { return Ok(None) };
+    let reader = |hash| {
+        let policy = InternalFilterPolicy::new(LegacyBloomPolicy::new(10).with_hash(hash));
+        FilterBlockReader::new(policy, filter.contents())
+    };
+    let (signed, unsigned) = (reader(LegacyHash::Signed), reader(LegacyHash::Unsigned));
+    let (mut fits_signed, mut fits_unsigned) = (true, true);
+    let Some(first) = table.data_blocks().next() else { return Ok(None) };
+    let mut block = table.block_cursor(first.map_err(error)?).map_err(error)?;
+    for handle in table.data_blocks() {
+        let handle = handle.map_err(error)?;
+        block.enter(&table, handle).map_err(error)?;
+        while block.next().map_err(error)? {
+            fits_signed &= signed.key_may_match(handle.offset, block.key());
+            fits_unsigned &= unsigned.key_may_match(handle.offset, block.key());
+        }
+        // One key is enough, but a filter that denies keys by both hashes tells nothing.
+        if fits_signed != fits_unsigned {
+            break;
+        }
+    }
+    Ok(match (fits_signed, fits_unsigned) {
+        (true, false) => Some(LegacyHash::Signed),
+        (false, true) => Some(LegacyHash::Unsigned),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_larger_range_and_none_to_leveldbs() {
+        assert_eq!(most_common([].into_iter()), 11);
+        assert_eq!(most_common([11, 19, 19].into_iter()), 19);
+        assert_eq!(most_common([11, 11, 19].into_iter()), 11);
+    }
+}

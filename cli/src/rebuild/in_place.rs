@@ -1,0 +1,203 @@
+//! New tables in the place of the old ones, in the same folder.
+
+use std::collections::BTreeMap;
+
+use filterblock::database::{FileKind, LiveTable, LogWriter, set_current};
+
+use super::failure::{Failure, Result};
+use super::file_record::FileRecord;
+use super::files;
+use super::marker::{Action, Marker};
+use super::place::{check_platform, folder, lock, lock_for_reading};
+use super::recovery::{self, Recovered};
+use super::report::Report;
+use super::request::Request;
+use super::source::Source;
+use super::table::{Target, Watch};
+use super::undo_folder::{TableFile, UndoFolder, UndoRecord};
+use super::work::{Done, Job, Work};
+
+/// What is special to a rebuild in place.
+pub(crate) struct InPlace {
+    /// The most bytes of tables to replace with one commit.
+    pub(crate) batch: Option<u64>,
+    /// The old tables are kept for `--undo`.
+    pub(crate) keeps_undo: bool,
+    /// All options as text, so that a run which only finishes another one can tell.
+    pub(crate) options: String,
+}
+
+/// Rebuilds a database in its folder.
+///
+/// # Errors
+///
+/// The database is as it was before then, or as after one of several commits.
+pub(crate) fn run(request: &Request, how: &InPlace, watch: Watch<'_>) -> Result<Report> {
+    let dir = &folder(&request.dir)?;
+    check_platform(dir)?;
+    let undo = UndoFolder::of(dir)?;
+    let mut report = Report::default();
+    let _lock = match request.dry_run {
+        true => lock_for_reading(dir)?,
+        false => Some(lock(dir)?),
+    };
+    if !request.dry_run {
+        let recovered = recovery::recover(dir)?;
+        report.notes.extend(recovery::note(&recovered, dir));
+        if recovered.is_end_of(&how.options) {
+            report.finished_earlier = true;
+            report.undo = undo.exists().then(|| undo.path().to_owned());
+            return Ok(report);
+        }
+    }
+    if undo.exists() {
+        let why = "the tables from before an earlier rebuild are there; `filterblock rebuild --undo` brings them \
+                   back, `filterblock rebuild --discard` removes them";
+        return Err(Failure::refused(undo.path(), why));
+    }
+    let source = Source::read(dir)?;
+    source.check_in_place()?;
+    let work = Work::new(source, request, watch)?;
+    report.policy = work.filters.name();
+    let batches = work.batches(how.batch);
+    let last = batches.len().saturating_sub(1);
+    let mut state = State::of(&work.source);
+    for (at, jobs) in batches.iter().enumerate() {
+        watch.check()?;
+        work.check_room(dir, jobs)?;
+        if request.dry_run {
+            let done = work.rewrite(jobs, |_| Target::Nowhere)?;
+            report.tables.extend(done.into_iter().map(|done| done.report));
+            continue;
+        }
+        let batch = Batch { work: &work, how, undo: &undo, jobs, at: at as u64, is_last: at == last };
+        let done = batch.run(&mut state).map_err(|failure| batch.give_up(failure))?;
+        report.tables.extend(done.into_iter().map(|done| done.report));
+        report.manifest = Some(state.file.name.clone());
+        // The new tables are the database's. What is left to do can wait for the next run.
+        if let Err(failure) = recovery::recover(dir) {
+            report.notes.push(failure.and("the next rebuild clears it away").to_string());
+        }
+    }
+    report.verified = request.verify && !request.dry_run;
+    report.undo = undo.exists().then(|| undo.path().to_owned());
+    report.sort();
+    Ok(report)
+}
+
+/// The database from one commit to the next.
+struct State {
+    file: FileRecord,
+    tables: Vec<LiveTable>,
+}
+
+impl State {
+    fn of(source: &Source) -> Self {
+        Self { file: source.manifest_file.clone(), tables: source.manifest.tables().to_vec() }
+    }
+}
+
+/// The tables that one commit replaces, the newest first.
+struct Batch<'a> {
+    work: &'a Work<'a>,
+    how: &'a InPlace,
+    undo: &'a UndoFolder,
+    jobs: &'a [Job<'a>],
+    at: u64,
+    is_last: bool,
+}
+
+impl Batch<'_> {
+    /// Replaces the tables. On an error the commit has not taken place, unless the folder could not
+    /// be synced after it.
+    fn run(&self, state: &mut State) -> Result<Vec<Done>> {
+        let dir = &*self.work.source.dir;
+        let number = self.work.source.first_free.saturating_add(self.work.source.tables.len() as u64);
+        let number = number.saturating_add(self.at);
+        let name = FileKind::Manifest.file_name(number);
+
+        let mut marker = Marker::new(Action::Rebuild, state.file.clone());
+        marker.options.clone_from(&self.how.options);
+        (marker.is_last, marker.keeps_undo) = (self.is_last, self.how.keeps_undo);
+        let oldest_first = || self.jobs.iter().rev();
+        marker.new_files = oldest_first().map(Job::new_name).chain([name.clone()]).collect();
+        let old_names = oldest_first().map(|job| job.table.name.clone());
+        marker.old_files = old_names.chain([state.file.name.clone()]).collect();
+        marker.write(dir)?;
+
+        let temporary = |number| dir.join(FileKind::Temporary.file_name(number));
+        let done = self.work.rewrite(self.jobs, |job| Target::Beside(temporary(job.number)))?;
+        let tables = replaced(&state.tables, self.jobs, &done);
+        let manifest = manifest(&self.work.source, &tables, number)?;
+        marker.new = Some(FileRecord::of_bytes(name.clone(), &manifest));
+        marker.write(dir)?;
+
+        // `RepairDB` takes a higher number for a newer table, so at no time may there be a table's
+        // new file without those of all newer tables: the newest goes first, and is durable before
+        // the next one.
+        for job in self.jobs {
+            self.work.watch().check()?;
+            files::rename(&temporary(job.number), &dir.join(job.new_name()))?;
+            files::sync_folder(dir)?;
+        }
+        files::write_new(&dir.join(&name), &manifest)?;
+        files::sync_folder(dir)?;
+        self.work.verify(dir, &manifest, &done)?;
+        let new = FileRecord::of_bytes(name, &manifest);
+        if self.how.keeps_undo {
+            self.make_undo_folder(&new, &done)?;
+        }
+        self.work.watch().check()?;
+        set_current(dir, number).map_err(|error| Failure::of(error, dir))?;
+        *state = State { file: new, tables };
+        Ok(done)
+    }
+
+    /// Before the commit, so that it cannot fail after it, and nobody can open the database between.
+    fn make_undo_folder(&self, new: &FileRecord, done: &[Done]) -> Result<()> {
+        let source = &self.work.source;
+        let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());
+        let table = |job: &Job<'_>| TableFile { name: job.table.name.clone(), length: job.table.record.size };
+        record.original_tables = self.jobs.iter().rev().map(table).collect();
+        record.rebuilt_tables = done.iter().rev().map(|done| done.report.new_name.clone()).collect();
+        record.logs = source.log_records()?;
+        record.first_live_log = source.manifest.log_number();
+        let names: Vec<_> = record.original_tables.iter().map(|table| table.name.clone()).collect();
+        let names = names.into_iter().chain([source.manifest_file.name.clone()]);
+        self.undo.make(&source.dir, names, &record)
+    }
+
+    /// Clears away what was written before the commit.
+    fn give_up(&self, failure: Failure) -> Failure {
+        let so_far = match self.at {
+            0 => "the database is as it was before",
+            _ => "the database is sound, and some of its tables have their new filters",
+        };
+        match recovery::recover(&self.work.source.dir) {
+            Ok(Recovered::Finished(_)) => failure.and("the new tables are in place all the same"),
+            Ok(_) => failure.and(so_far),
+            Err(other) => {
+                failure.and(&format!("{so_far}; {other}, and the next rebuild clears away what is left"))
+            }
+        }
+    }
+}
+
+/// The live tables with those of `jobs` replaced by what became of them.
+fn replaced(tables: &[LiveTable], jobs: &[Job<'_>], done: &[Done]) -> Vec<LiveTable> {
+    let new: BTreeMap<u64, &LiveTable> =
+        jobs.iter().zip(done).map(|(job, done)| (job.table.record.number, &done.record)).collect();
+    tables.iter().map(|table| (*new.get(&table.number).unwrap_or(&table)).clone()).collect()
+}
+
+/// The contents of a MANIFEST of this number: the database with these tables.
+pub(super) fn manifest(source: &Source, tables: &[LiveTable], number: u64) -> Result<Vec<u8>> {
+    let mut edit = source.manifest.snapshot();
+    edit.new_tables = tables.to_vec();
+    edit.next_file_number = edit.next_file_number.max(Some(number.saturating_add(1)));
+    let mut record = Vec::new();
+    let mut log = LogWriter::new(Vec::new());
+    let encode = edit.encode(&mut record).and_then(|()| log.add_record(&record));
+    encode.map_err(|error| Failure::of(error, &source.dir))?;
+    Ok(log.into_writer())
+}

@@ -1,0 +1,125 @@
+//! The marker: the file by which the next run knows what a run that was cut off has done.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use filterblock::database::FileKind;
+use filterblock::quote;
+use serde::{Deserialize, Serialize};
+
+use super::failure::{Failure, Result};
+use super::file_record::FileRecord;
+use super::files;
+
+/// The marker's name. LevelDB and goleveldb pass over it.
+pub(super) const NAME: &str = "filterblock-rebuild";
+/// The name while it is written.
+const TEMPORARY: &str = "filterblock-rebuild.tmp";
+
+/// The version of the marker's format.
+const FORMAT: u32 = 1;
+
+/// What a run is about to do, written before it does it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Marker {
+    pub(super) format: u32,
+    pub(super) action: Action,
+    /// The options of the run, so that the same one is not made twice.
+    pub(super) options: String,
+    /// Nothing is left to do once this is through.
+    pub(super) is_last: bool,
+    /// Files for `--undo` are kept in a folder of their own.
+    pub(super) keeps_undo: bool,
+    /// The MANIFEST before.
+    pub(super) old: FileRecord,
+    /// The MANIFEST afterwards, once its contents are known. Without it nothing was committed.
+    pub(super) new: Option<FileRecord>,
+    /// The names that are removed before the commit, if it does not come about: new tables from the
+    /// lowest number on, and the new MANIFEST.
+    pub(super) new_files: Vec<String>,
+    /// The names that are removed after the commit: old tables from the lowest number on, and the
+    /// old MANIFEST.
+    pub(super) old_files: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Action {
+    Rebuild,
+    Undo,
+}
+
+impl Marker {
+    pub(super) const fn new(action: Action, old: FileRecord) -> Self {
+        Self {
+            format: FORMAT,
+            action,
+            options: String::new(),
+            is_last: true,
+            keeps_undo: false,
+            old,
+            new: None,
+            new_files: Vec::new(),
+            old_files: Vec::new(),
+        }
+    }
+
+    /// Writes the marker whole, and makes it durable.
+    pub(super) fn write(&self, dir: &Path) -> Result<()> {
+        let temporary = dir.join(TEMPORARY);
+        let contents = serde_json::to_vec_pretty(self)
+            .map_err(|error| Failure::system("writing it", &temporary, &error.into()))?;
+        files::remove(&temporary)?;
+        files::write_new(&temporary, &contents)?;
+        files::rename(&temporary, &path(dir))?;
+        files::sync_folder(dir)
+    }
+
+    /// Reads the marker in `dir`, if there is one.
+    pub(super) fn read(dir: &Path) -> Result<Option<Self>> {
+        let path = path(dir);
+        let contents = match fs::read(&path) {
+            Ok(contents) => contents,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Failure::system("reading it", &path, &error)),
+        };
+        let refused = |found: String| {
+            let expected = "expected the marker of a rebuild that was cut off";
+            let advice = "if this is not one, remove the file";
+            Failure::refused(&path, format_args!("{expected}, found {found}; {advice}"))
+        };
+        let marker: Self = serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
+        if marker.format != FORMAT {
+            return Err(refused(format!("one of format {}, not {FORMAT}", marker.format)));
+        }
+        // A file of somebody else's making must not get others removed.
+        let is_ours =
+            |name: &str| matches!(FileKind::parse(name), Some((FileKind::Table | FileKind::Manifest, _)));
+        if let Some(name) = marker.names().find(|name| !is_ours(name)) {
+            return Err(refused(format!("{} in it", quote(name.as_bytes()))));
+        }
+        Ok(Some(marker))
+    }
+
+    fn names(&self) -> impl Iterator<Item = &String> {
+        let manifests = [Some(&self.old), self.new.as_ref()].into_iter().flatten();
+        self.new_files.iter().chain(&self.old_files).chain(manifests.map(|manifest| &manifest.name))
+    }
+
+    /// Removes the marker, and makes that durable.
+    pub(super) fn remove(dir: &Path) -> Result<()> {
+        Self::remove_temporary(dir)?;
+        files::remove(&path(dir))?;
+        files::sync_folder(dir)
+    }
+
+    /// Removes a marker that was never whole.
+    pub(super) fn remove_temporary(dir: &Path) -> Result<()> {
+        files::remove(&dir.join(TEMPORARY))
+    }
+}
+
+fn path(dir: &Path) -> PathBuf {
+    dir.join(NAME)
+}

@@ -1,0 +1,62 @@
+//! What a rebuild did, or would do.
+
+use std::path::PathBuf;
+
+/// The outcome for a database.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// By level, then by number.
+    pub(crate) tables: Vec<TableReport>,
+    /// The name of the policy of the new filters; `None` if filters were dropped.
+    pub(crate) policy: Option<String>,
+    /// The new MANIFEST's name; `None` if nothing was written.
+    pub(crate) manifest: Option<String>,
+    /// The new tables were verified.
+    pub(crate) verified: bool,
+    /// The new database, if it is a second one.
+    pub(crate) target: Option<PathBuf>,
+    /// The folder that `--undo` uses.
+    pub(crate) undo: Option<PathBuf>,
+    /// Nothing but an earlier run was finished, which had been cut off.
+    pub(crate) finished_earlier: bool,
+    /// Good to know: what was cleared away, and what could not be after the commit.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Report {
+    /// Puts the tables in order.
+    pub(super) fn sort(&mut self) {
+        self.tables.sort_by(|a, b| (a.level, &a.new_name).cmp(&(b.level, &b.new_name)));
+    }
+}
+
+/// The outcome for a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TableReport {
+    pub(crate) level: u8,
+    /// The file's name before and afterwards.
+    pub(crate) old_name: String,
+    pub(crate) new_name: String,
+    /// The file's size in bytes before and afterwards.
+    pub(crate) old_size: u64,
+    pub(crate) new_size: u64,
+    /// The filters before and afterwards.
+    pub(crate) old_filters: Option<FiltersReport>,
+    pub(crate) new_filters: Option<FiltersReport>,
+    /// The number of entries; `None` if none was decoded.
+    pub(crate) entries: Option<u64>,
+    /// The reason why the table was left as it is.
+    pub(crate) kept: Option<String>,
+}
+
+/// The filters of a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FiltersReport {
+    pub(crate) policy: String,
+    /// The filter block's size in bytes.
+    pub(crate) size: u64,
+    /// `None` if the filter block is malformed.
+    pub(crate) base_lg: Option<u8>,
+    /// `None` if it is not known.
+    pub(crate) bits_per_key: Option<u32>,
+}

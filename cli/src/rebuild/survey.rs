@@ -1,0 +1,32 @@
+//! The filters that the tables have now.
+
+use std::path::Path;
+
+use filterblock::policy::Origin;
+use filterblock::table::Table;
+
+use super::failure::{Failure, Result};
+use super::report::FiltersReport;
+use super::table::open;
+
+/// Looks at the filters of a table. `None`: it has none that are known by name.
+pub(super) fn survey(path: &Path) -> Result<Option<FiltersReport>> {
+    let (_, table) = open(path)?;
+    if table.origin() == Some(Origin::Basho) {
+        let why = "expected a table of LevelDB's, found one of Riak's, which this does not write";
+        return Err(Failure::refused(path, why));
+    }
+    Ok(filters(&table))
+}
+
+/// The filters of an open table.
+pub(super) fn filters<R>(table: &Table<R>) -> Option<FiltersReport> {
+    let (policy, handle) = (table.filter_name()?.to_owned(), table.filter_handle()?);
+    let sound = table.filter().filter(|filter| filter.check().is_ok());
+    Some(FiltersReport {
+        policy,
+        size: handle.size,
+        base_lg: sound.map(filterblock::FilterBlockReader::base_lg),
+        bits_per_key: None,
+    })
+}

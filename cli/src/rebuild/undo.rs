@@ -1,0 +1,144 @@
+//! Back to the state before a rebuild in place, or the end of that possibility.
+
+use std::fs;
+use std::path::Path;
+
+use filterblock::database::{FileKind, set_current};
+
+use super::failure::{Failure, Result};
+use super::file_record::current;
+use super::files;
+use super::marker::{Action, Marker};
+use super::place::{check_platform, folder, lock};
+use super::recovery;
+use super::report::Report;
+use super::undo_folder::{UndoFolder, UndoRecord};
+
+/// Brings the tables back that a rebuild replaced, if nothing was written since.
+///
+/// # Errors
+///
+/// The database is as it was.
+pub(crate) fn undo(path: &Path) -> Result<Report> {
+    let dir = &folder(path)?;
+    check_platform(dir)?;
+    let _lock = lock(dir)?;
+    let recovered = recovery::recover(dir)?;
+    let mut report =
+        Report { notes: recovery::note(&recovered, dir).into_iter().collect(), ..Report::default() };
+    let undo = UndoFolder::of(dir)?;
+    if recovered.is_end_of_undo() {
+        report.finished_earlier = true;
+        return Ok(report);
+    }
+    if !undo.exists() {
+        let why = "expected the folder with the tables before the rebuild, found none";
+        return Err(Failure::refused(undo.path(), why));
+    }
+    let record = undo.record()?;
+    check_nothing_written(dir, &undo, &record)?;
+    let result = bring_back(dir, &undo, &record);
+    if let Err(failure) = result {
+        return Err(match recovery::recover(dir) {
+            Ok(recovered) if recovered.is_end_of_undo() => {
+                failure.and("the old tables are in place all the same")
+            }
+            Ok(_) => failure.and("the database is as it was"),
+            Err(other) => {
+                failure.and(&format!("the database is as it was; {other}, and the next run clears it away"))
+            }
+        });
+    }
+    report.manifest = Some(record.original.name.clone());
+    if let Err(failure) = recovery::recover(dir) {
+        report.notes.push(failure.and("the next run clears it away").to_string());
+    }
+    Ok(report)
+}
+
+/// Removes the folder with the tables that a rebuild replaced.
+pub(crate) fn discard(path: &Path) -> Result<Report> {
+    let dir = &folder(path)?;
+    check_platform(dir)?;
+    let _lock = lock(dir)?;
+    let recovered = recovery::recover(dir)?;
+    let undo = UndoFolder::of(dir)?;
+    if !undo.exists() {
+        let why = "expected the folder with the tables before the rebuild, found none";
+        return Err(Failure::refused(undo.path(), why));
+    }
+    undo.remove()?;
+    Ok(Report { notes: recovery::note(&recovered, dir).into_iter().collect(), ..Report::default() })
+}
+
+/// Refuses if the database is not as the rebuild left it.
+fn check_nothing_written(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> Result<()> {
+    let written = |what: &str| {
+        let why = format!(
+            "{what} since the rebuild; undoing it would lose what was written. `filterblock rebuild --discard` \
+             removes the tables before the rebuild"
+        );
+        Failure::refused(dir, why)
+    };
+    if current(dir)? != record.rebuilt {
+        return Err(written("the database was opened"));
+    }
+    for log in &record.logs {
+        let path = dir.join(&log.name);
+        if !log.is_in(dir).map_err(|error| Failure::system("reading it", &path, &error))? {
+            return Err(written(&format!("{} was changed", log.name)));
+        }
+    }
+    let list = |error| Failure::system("listing it", dir, &error);
+    for entry in fs::read_dir(dir).map_err(list)? {
+        let name = entry.map_err(list)?.file_name();
+        let Some((FileKind::Log, number)) = name.to_str().and_then(FileKind::parse) else { continue };
+        let is_known = record.logs.iter().any(|log| *log.name == *name);
+        if !is_known && number >= record.first_live_log {
+            return Err(written(&format!("{} was written", name.to_string_lossy())));
+        }
+    }
+    for table in &record.original_tables {
+        let path = undo.path().join(&table.name);
+        let found =
+            fs::symlink_metadata(&path).map_err(|error| Failure::system("looking for it", &path, &error))?;
+        if !found.is_file() || found.len() != table.length {
+            let why = format!("expected a table of {} bytes, found {}", table.length, found.len());
+            return Err(Failure::refused(&path, why));
+        }
+    }
+    let path = undo.path().join(&record.original.name);
+    match record.original.is_in(undo.path()) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            Err(Failure::refused(&path, "expected the MANIFEST before the rebuild, found none or another"))
+        }
+        Err(error) => Err(Failure::system("reading it", &path, &error)),
+    }
+}
+
+fn bring_back(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> Result<()> {
+    let mut marker = Marker::new(Action::Undo, record.rebuilt.clone());
+    marker.new = Some(record.original.clone());
+    let tables = record.original_tables.iter().map(|table| table.name.clone());
+    marker.new_files = tables.chain([record.original.name.clone()]).collect();
+    marker.old_files = record.rebuilt_tables.iter().cloned().chain([record.rebuilt.name.clone()]).collect();
+    marker.write(dir)?;
+    for name in &marker.new_files {
+        let (from, to) = (undo.path().join(name), dir.join(name));
+        match fs::hard_link(&from, &to) {
+            Ok(()) => {}
+            // A rebuild that could not clear away everything leaves the file itself.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && is_same(&from, &to) => {}
+            Err(error) => return Err(Failure::system("making a hard link", &to, &error)),
+        }
+    }
+    files::sync_folder(dir)?;
+    let number = FileKind::parse(&record.original.name).map_or(0, |(_, number)| number);
+    set_current(dir, number).map_err(|error| Failure::of(error, dir))
+}
+
+/// Tells whether two names are of one file.
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((fs::symlink_metadata(a), fs::symlink_metadata(b)), (Ok(a), Ok(b)) if files::is_unchanged(&a, &b))
+}

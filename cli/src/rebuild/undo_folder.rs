@@ -1,0 +1,163 @@
+//! The folder beside a database that keeps what a rebuild replaced.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use filterblock::database::FileKind;
+use filterblock::quote;
+use serde::{Deserialize, Serialize};
+
+use super::failure::{Failure, Result};
+use super::file_record::FileRecord;
+use super::files;
+
+/// What the name of the folder ends with, behind the database's.
+const SUFFIX: &str = ".filterblock-undo";
+/// The name of the record in it.
+const RECORD: &str = "filterblock-undo";
+const FORMAT: u32 = 1;
+
+/// What `--undo` has to know.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct UndoRecord {
+    format: u32,
+    /// The MANIFEST before the rebuild.
+    pub(super) original: FileRecord,
+    pub(super) original_tables: Vec<TableFile>,
+    /// The MANIFEST that the rebuild wrote. A database with another one was opened since.
+    pub(super) rebuilt: FileRecord,
+    pub(super) rebuilt_tables: Vec<String>,
+    /// The live logs: what is written is written there first.
+    pub(super) logs: Vec<FileRecord>,
+    /// Logs from this number on are live.
+    pub(super) first_live_log: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct TableFile {
+    pub(super) name: String,
+    pub(super) length: u64,
+}
+
+impl UndoRecord {
+    pub(super) const fn new(original: FileRecord, rebuilt: FileRecord) -> Self {
+        Self {
+            format: FORMAT,
+            original,
+            original_tables: Vec::new(),
+            rebuilt,
+            rebuilt_tables: Vec::new(),
+            logs: Vec::new(),
+            first_live_log: 0,
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &String> {
+        let manifests = [&self.original.name, &self.rebuilt.name].into_iter();
+        let originals = self.original_tables.iter().map(|table| &table.name);
+        let logs = self.logs.iter().map(|log| &log.name);
+        manifests.chain(originals).chain(&self.rebuilt_tables).chain(logs)
+    }
+}
+
+/// The folder, whether it is there or not.
+pub(super) struct UndoFolder {
+    path: PathBuf,
+}
+
+impl UndoFolder {
+    /// The folder for the database in `dir`, whose path is absolute.
+    pub(super) fn of(dir: &Path) -> Result<Self> {
+        let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) else {
+            return Err(Failure::refused(dir, "expected a folder within another one"));
+        };
+        let mut name = name.to_owned();
+        name.push(SUFFIX);
+        Ok(Self { path: parent.join(name) })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        // What cannot be looked at is there.
+        !matches!(fs::symlink_metadata(&self.path), Err(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Makes the folder: links to the files of these names in `dir`, and last the record. All of it
+    /// is durable then.
+    pub(super) fn make(
+        &self,
+        dir: &Path,
+        names: impl Iterator<Item = String>,
+        record: &UndoRecord,
+    ) -> Result<()> {
+        let system = |action: &str, path: &Path, error: io::Error| {
+            Failure::system(action, path, &error).and("--no-undo does without this folder")
+        };
+        fs::create_dir(&self.path).map_err(|error| system("making the folder", &self.path, error))?;
+        let permissions =
+            fs::metadata(dir).and_then(|like| fs::set_permissions(&self.path, like.permissions()));
+        permissions.map_err(|error| system("setting its mode", &self.path, error))?;
+        for name in names {
+            let link = self.path.join(&name);
+            fs::hard_link(dir.join(&name), &link)
+                .map_err(|error| system("making a hard link", &link, error))?;
+        }
+        files::sync_folder(&self.path)?;
+        let path = self.path.join(RECORD);
+        let contents = serde_json::to_vec_pretty(record)
+            .map_err(|error| Failure::system("writing it", &path, &error.into()))?;
+        files::write_new(&path, &contents)?;
+        files::sync_folder(&self.path)?;
+        self.sync_parent()
+    }
+
+    /// Reads the record.
+    pub(super) fn record(&self) -> Result<UndoRecord> {
+        let path = self.path.join(RECORD);
+        let contents = fs::read(&path).map_err(|error| Failure::system("reading it", &path, &error))?;
+        let refused = |found: String| {
+            Failure::refused(&path, format_args!("expected the record of a rebuild, found {found}"))
+        };
+        let record: UndoRecord =
+            serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
+        if record.format != FORMAT {
+            return Err(refused(format!("one of format {}, not {FORMAT}", record.format)));
+        }
+        let is_ours = |name: &String| {
+            matches!(FileKind::parse(name), Some((FileKind::Table | FileKind::Manifest | FileKind::Log, _)))
+        };
+        if let Some(name) = record.names().find(|name| !is_ours(name)) {
+            return Err(refused(format!("{} in it", quote(name.as_bytes()))));
+        }
+        Ok(record)
+    }
+
+    /// Removes the folder: the record first, so that no part of it is taken for the whole. Files
+    /// that are not of a database stay, and so does the folder around them.
+    pub(super) fn remove(&self) -> Result<()> {
+        if !self.exists() {
+            return Ok(());
+        }
+        let system = |error: io::Error| Failure::system("removing the folder", &self.path, &error);
+        files::remove(&self.path.join(RECORD))?;
+        files::sync_folder(&self.path)?;
+        for entry in fs::read_dir(&self.path).map_err(system)? {
+            let entry = entry.map_err(system)?;
+            let name = entry.file_name();
+            let parsed = name.to_str().and_then(FileKind::parse);
+            if matches!(parsed, Some((FileKind::Table | FileKind::Manifest, _))) {
+                files::remove(&entry.path())?;
+            }
+        }
+        fs::remove_dir(&self.path).map_err(system)?;
+        self.sync_parent()
+    }
+
+    fn sync_parent(&self) -> Result<()> {
+        self.path.parent().map_or(Ok(()), files::sync_folder)
+    }
+}

@@ -1,0 +1,206 @@
+//! A database, and what is to be done with its tables: what rebuilding in place and into another
+//! folder have in common.
+
+use std::path::Path;
+
+use filterblock::database::LiveTable;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use super::check::{self, NewTable};
+use super::failure::{Failure, Result};
+use super::filters::Filters;
+use super::report::{FiltersReport, TableReport};
+use super::request::{FilterRequest, Request};
+use super::source::{Source, SourceTable};
+use super::survey::survey;
+use super::table::{Rewritten, Target, Watch, rewrite};
+use crate::io::volume;
+
+/// Space that is left free beside the new tables: for the MANIFEST, the marker, and filters that are
+/// larger than the old ones.
+const SPARE: u64 = 1 << 20;
+
+/// A database, and what is to be done with its tables.
+pub(super) struct Work<'r> {
+    pub(super) source: Source,
+    pub(super) filters: Filters,
+    request: &'r Request,
+    watch: Watch<'r>,
+    /// The filters that each table has now.
+    before: Vec<Option<FiltersReport>>,
+    pool: ThreadPool,
+}
+
+/// A table with the number it is to have.
+#[derive(Clone, Copy)]
+pub(super) struct Job<'w> {
+    pub(super) table: &'w SourceTable,
+    before: Option<&'w FiltersReport>,
+    pub(super) number: u64,
+}
+
+impl<'r> Work<'r> {
+    pub(super) fn new(source: Source, request: &'r Request, watch: Watch<'r>) -> Result<Self> {
+        let makes_filters = !matches!(request.filters, FilterRequest::Drop);
+        if makes_filters && !request.assume_bytewise_equality {
+            source.check_comparator()?;
+        }
+        let mut pool = rayon::ThreadPoolBuilder::new();
+        if let Some(jobs) = request.jobs {
+            pool = pool.num_threads(jobs.into());
+        }
+        let pool = pool.build().map_err(|error| Failure::Failed(format!("starting threads: {error}")))?;
+        let look = |table: &SourceTable| {
+            watch.check()?;
+            match survey(&source.dir.join(&table.name)) {
+                Err(Failure::Refused(_)) if request.keep_undecodable => Ok(None),
+                found => found,
+            }
+        };
+        let before: Vec<_> = pool.install(|| source.tables.par_iter().map(look).collect::<Result<_>>())?;
+        let found: Vec<_> =
+            source.tables.iter().map(|table| table.name.clone()).zip(before.iter().cloned()).collect();
+        let filters = Filters::choose(&request.filters, &source.dir, &found)?;
+        let passes = if request.verify && !request.dry_run { 2 } else { 1 };
+        watch.progress.expect(source.table_bytes().saturating_mul(passes), true);
+        Ok(Self { source, filters, request, watch, before, pool })
+    }
+
+    pub(super) const fn watch(&self) -> Watch<'r> {
+        self.watch
+    }
+
+    /// All tables, the oldest first, with numbers above all that were used.
+    fn jobs(&self) -> Vec<Job<'_>> {
+        let tables = self.source.tables.iter().zip(&self.before);
+        let numbers = self.source.first_free..;
+        tables
+            .zip(numbers)
+            .map(|((table, before), number)| Job { table, before: before.as_ref(), number })
+            .collect()
+    }
+
+    /// All tables, with the numbers that they have.
+    pub(super) fn jobs_with_old_numbers(&self) -> Vec<Job<'_>> {
+        self.jobs().into_iter().map(|job| Job { number: job.table.record.number, ..job }).collect()
+    }
+
+    /// The tables in groups of up to `most` bytes, the newest first: the newest group comes first,
+    /// and in each group the newest table. So all tables that have a new number are newer than all
+    /// others, whatever group was the last.
+    pub(super) fn batches(&self, most: Option<u64>) -> Vec<Vec<Job<'_>>> {
+        let mut batches: Vec<Vec<Job<'_>>> = vec![Vec::new()];
+        let mut bytes = 0_u64;
+        for job in self.jobs().into_iter().rev() {
+            let size = job.table.record.size;
+            bytes = bytes.saturating_add(size);
+            match batches.last_mut() {
+                Some(batch) if batch.is_empty() || most.is_none_or(|most| bytes <= most) => batch.push(job),
+                _ => {
+                    bytes = size;
+                    batches.push(vec![job]);
+                }
+            }
+        }
+        batches
+    }
+
+    /// Refuses if there is no room for the new tables.
+    pub(super) fn check_room(&self, dir: &Path, jobs: &[Job<'_>]) -> Result<()> {
+        let system = |error| Failure::system("looking at the room on its file system", dir, &error);
+        let Some(room) = volume::room(dir).map_err(system)? else { return Ok(()) };
+        let bytes = jobs.iter().fold(SPARE, |sum, job| sum.saturating_add(job.table.record.size));
+        let files = jobs.len() as u64 + 4;
+        if room.bytes < bytes {
+            let why = format!(
+                "expected {bytes} bytes of free space, found {}; see --batch and --no-undo",
+                room.bytes
+            );
+            return Err(Failure::refused(dir, why));
+        }
+        match room.files {
+            Some(found) if found < files => {
+                Err(Failure::refused(dir, format!("expected room for {files} files, found it for {found}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes tables again, several at once. `target` tells where each goes.
+    pub(super) fn rewrite(
+        &self,
+        jobs: &[Job<'_>],
+        target: impl Fn(&Job<'_>) -> Target + Sync,
+    ) -> Result<Vec<Done>> {
+        // One by one, so that a table that takes long holds up no others.
+        let each = jobs.par_iter().with_max_len(1);
+        self.pool.install(|| each.map(|job| self.rewrite_one(job, &target(job))).collect())
+    }
+
+    fn rewrite_one(&self, job: &Job<'_>, target: &Target) -> Result<Done> {
+        self.watch.check()?;
+        let old = &job.table.record;
+        let filters = self.filters.of(old.level, job.before);
+        let path = self.source.dir.join(&job.table.name);
+        let Rewritten { size, filter_size, entries, kept } =
+            rewrite(&path, target, filters.as_ref(), self.request, self.watch)?;
+        let mut record = old.clone();
+        (record.number, record.size) = (job.number, size);
+        let new_filters = match (&kept, filters, filter_size) {
+            (Some(_), ..) => job.before.cloned(),
+            (None, Some(filters), Some(size)) => Some(FiltersReport {
+                policy: filters.policy.name().to_owned(),
+                size,
+                base_lg: Some(filters.base_lg),
+                bits_per_key: Some(filters.bits_per_key),
+            }),
+            _ => None,
+        };
+        let report = TableReport {
+            level: old.level,
+            old_name: job.table.name.clone(),
+            new_name: job.new_name(),
+            old_size: old.size,
+            new_size: size,
+            old_filters: job.before.cloned(),
+            new_filters,
+            entries,
+            kept,
+        };
+        Ok(Done { record, report })
+    }
+
+    /// Verifies new tables in `dir`, if that is asked for. `manifest`: the contents of the new one.
+    pub(super) fn verify(&self, dir: &Path, manifest: &[u8], tables: &[Done]) -> Result<()> {
+        if !self.request.verify {
+            return Ok(());
+        }
+        let new = |done: &Done| NewTable {
+            record: done.record.clone(),
+            path: dir.join(&done.report.new_name),
+            is_kept: done.report.kept.is_some(),
+        };
+        let tables: Vec<_> = tables.iter().map(new).collect();
+        self.pool.install(|| check::verify(manifest, &tables, self.watch))
+    }
+}
+
+/// A table that was written again.
+pub(super) struct Done {
+    /// What the new MANIFEST says of it.
+    pub(super) record: LiveTable,
+    pub(super) report: TableReport,
+}
+
+impl Job<'_> {
+    /// The name of the new file. It ends as that of the old one does.
+    pub(super) fn new_name(&self) -> String {
+        let name = &self.table.name;
+        if self.number == self.table.record.number {
+            return name.clone();
+        }
+        let extension = name.rsplit_once('.').map_or("ldb", |(_, extension)| extension);
+        format!("{:06}.{extension}", self.number)
+    }
+}

@@ -1,0 +1,146 @@
+//! What became of a database that was rebuilt, for people.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use filterblock::{escape, escape_path};
+
+use crate::io::console::{Console, Tone};
+use crate::rebuild::report::{FiltersReport, Report, TableReport};
+use crate::render::numbers::{count, counted, size};
+use crate::render::renderer::{RebuildAction, RebuildOutcome, RebuildRenderer};
+use crate::render::subject::Subject;
+
+pub(crate) struct TextRebuild;
+
+impl RebuildRenderer for TextRebuild {
+    fn outcome(
+        &mut self,
+        subject: Subject<'_>,
+        outcome: &RebuildOutcome<'_>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        match outcome.result {
+            Err(failure) => {
+                console.message(failure);
+                Ok(())
+            }
+            Ok(report) => {
+                report.notes.iter().for_each(|note| console.message(note));
+                success(subject.path, outcome.action, report, console)
+            }
+        }
+    }
+}
+
+fn success(path: &Path, action: RebuildAction, report: &Report, console: &mut Console) -> io::Result<()> {
+    let path = escape_path(path);
+    let good = |console: &Console, text: &str| console.tone(Tone::Good, text.to_owned());
+    if report.finished_earlier {
+        let done = good(console, "rebuilt");
+        return writeln!(console, "{path}: {done} by an earlier run, which is finished now");
+    }
+    match action {
+        RebuildAction::Undo => {
+            let done = good(console, "as before the rebuild");
+            return writeln!(console, "{path}: {done}");
+        }
+        RebuildAction::Discard => {
+            let done = good(console, "discarded");
+            return writeln!(console, "{path}: the tables before the rebuild are {done}");
+        }
+        RebuildAction::Rebuild => {
+            let done = good(console, "rebuilt");
+            writeln!(console, "{path}: {done}, {}", tables(report))?;
+        }
+        RebuildAction::DryRun => {
+            writeln!(console, "{path}: would be rebuilt, {}; nothing was written", tables(report))?;
+            for table in &report.tables {
+                table_line(table, console)?;
+            }
+        }
+    }
+    sums(report, console)?;
+    for table in report.tables.iter().filter(|table| table.kept.is_some()) {
+        let why = table.kept.as_deref().unwrap_or_default();
+        let kept = console.tone(Tone::Bad, format!("{}: left as it is: {why}", table.old_name));
+        writeln!(console, "  {kept}")?;
+    }
+    advice(&path.to_string(), action, report, console)
+}
+
+fn tables(report: &Report) -> String {
+    let kept = report.tables.iter().filter(|table| table.kept.is_some()).count() as u64;
+    let mut text = counted(report.tables.len() as u64, "table");
+    if kept > 0 {
+        text += &format!(", {} of them left as they are", count(kept));
+    }
+    text
+}
+
+fn table_line(table: &TableReport, console: &mut Console) -> io::Result<()> {
+    let filters = |filters: &Option<FiltersReport>| filters.as_ref().map_or(0, |filters| filters.size);
+    writeln!(
+        console,
+        "  level {}  {}  {} -> {}, filters {} -> {}",
+        table.level,
+        table.old_name,
+        size(table.old_size),
+        size(table.new_size),
+        size(filters(&table.old_filters)),
+        size(filters(&table.new_filters)),
+    )
+}
+
+fn sums(report: &Report, console: &mut Console) -> io::Result<()> {
+    let sum = |of: fn(&TableReport) -> u64| report.tables.iter().map(of).fold(0, u64::saturating_add);
+    let filters = |filters: &Option<FiltersReport>| filters.as_ref().map_or(0, |filters| filters.size);
+    let before = report.tables.iter().map(|table| filters(&table.old_filters)).fold(0, u64::saturating_add);
+    let now = report.tables.iter().map(|table| filters(&table.new_filters)).fold(0, u64::saturating_add);
+    let (old, new) = (sum(|table| table.old_size), sum(|table| table.new_size));
+    writeln!(console, "  tables           {} before, {} now", size(old), size(new))?;
+    writeln!(console, "  filters          {} before, {} now", size(before), size(now))?;
+    if let Some(policy) = &report.policy {
+        writeln!(console, "  filter policy    {}", escape(policy.as_bytes()))?;
+        let mut levels = BTreeMap::<u8, u32>::new();
+        for table in &report.tables {
+            let bits = table.new_filters.as_ref().and_then(|filters| filters.bits_per_key);
+            levels.extend(bits.map(|bits| (table.level, bits)));
+        }
+        let bits: Vec<_> = levels.iter().map(|(level, bits)| format!("{bits} on level {level}")).collect();
+        if !bits.is_empty() {
+            writeln!(console, "  bits a key       {}", bits.join(", "))?;
+        }
+    }
+    if report.verified {
+        writeln!(console, "  verified         every block, entry and filter of the new tables")?;
+    }
+    Ok(())
+}
+
+/// What the user should know or do next.
+fn advice(path: &str, action: RebuildAction, report: &Report, console: &mut Console) -> io::Result<()> {
+    if action != RebuildAction::Rebuild || report.tables.is_empty() {
+        return Ok(());
+    }
+    writeln!(console)?;
+    match &report.policy {
+        Some(policy) => writeln!(
+            console,
+            "A program uses these filters only if its filter policy is called {}. Tables that it\n\
+             compacts later get filters by its own settings.",
+            escape(policy.as_bytes())
+        )?,
+        None => writeln!(console, "Tables that a program compacts later get filters by its own settings.")?,
+    }
+    if let Some(target) = &report.target {
+        writeln!(console, "The new database is {}.", escape_path(target))?;
+    }
+    if let Some(undo) = &report.undo {
+        writeln!(console, "The tables before are in {}, until", escape_path(undo))?;
+        writeln!(console, "  filterblock rebuild --undo {path}     brings them back")?;
+        writeln!(console, "  filterblock rebuild --discard {path}  removes them")?;
+    }
+    Ok(())
+}

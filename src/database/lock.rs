@@ -1,0 +1,251 @@
+//! The lock on a database (`LockFile` in LevelDB's `util/env_posix.cc` and `util/env_windows.cc`,
+//! `newFileLock` in goleveldb's `leveldb/storage/file_storage_unix.go`).
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::names::FileKind;
+use crate::error::IoAction;
+use crate::{Error, Result};
+
+/// The lock files that this process holds.
+static HELD: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
+
+/// The lock on a database, which is released when this is dropped. Nobody else can open the
+/// database meanwhile, neither LevelDB nor goleveldb, and nobody else had it open when the lock was
+/// taken.
+///
+/// Programs lock the file `LOCK` in the database's folder: on Unix LevelDB by `fcntl` and goleveldb
+/// by `flock`, which do not know of each other. Both are taken here. `LOCK` stays where it is, with
+/// its contents.
+///
+/// **Nothing else in this process may open and close `LOCK` meanwhile**: closing any descriptor of
+/// a file drops the process's `fcntl` locks on it. That holds for reading it, too, as a copy of the
+/// folder does. A second `DatabaseLock` is no danger: it is refused before it opens the file.
+///
+/// Locks are advisory. On some network file systems other machines do not see them.
+///
+/// ```no_run
+/// use filterblock::database::DatabaseLock;
+///
+/// match DatabaseLock::exclusive("database") {
+///     Ok(_lock) => println!("nobody else has it open"),
+///     Err(error) if error.is_in_use() => println!("{error}"),
+///     Err(error) => return Err(error),
+/// }
+/// # Ok::<(), filterblock::Error>(())
+/// ```
+#[must_use = "the lock is released when this is dropped"]
+pub struct DatabaseLock {
+    /// `None` once it is released.
+    file: Option<File>,
+    id: FileId,
+    path: PathBuf,
+    is_exclusive: bool,
+}
+
+impl DatabaseLock {
+    /// Takes the lock that programs take to open the database in the folder `dir`. Does not wait.
+    ///
+    /// If there is no `LOCK` it is created as LevelDB creates it. On Unix its owner and group are
+    /// then those of the folder, if that is allowed, so that the database's own program can lock it
+    /// afterwards.
+    ///
+    /// # Errors
+    ///
+    /// With the path of `LOCK`:
+    ///
+    /// - [`Error::InUse`] if another process has the database open, or this one holds a lock on it.
+    /// - [`Error::Io`] if `LOCK` cannot be opened for writing, created or locked, is a symbolic
+    ///   link or no regular file.
+    pub fn exclusive(dir: impl AsRef<Path>) -> Result<Self> {
+        let path = lock_path(dir.as_ref());
+        lock(&path, true, &mut held())
+            // It has been created, so it is there.
+            .and_then(|lock| lock.ok_or_else(|| Error::io(IoAction::Open, 0, io::ErrorKind::NotFound.into())))
+            .map_err(|error| error.with_path(path))
+    }
+
+    /// Takes a lock under which the database can be read: nobody has it open for writing, and
+    /// nobody can open it as long as the lock is held. Other processes can hold such a lock at the
+    /// same time. Does not wait.
+    ///
+    /// `LOCK` is opened for reading only, so this works on file systems that are read-only.
+    ///
+    /// Returns `None` if there is no `LOCK`: nothing is locked then.
+    ///
+    /// # Errors
+    ///
+    /// As [`exclusive`](Self::exclusive).
+    pub fn shared(dir: impl AsRef<Path>) -> Result<Option<Self>> {
+        let path = lock_path(dir.as_ref());
+        lock(&path, false, &mut held()).map_err(|error| error.with_path(path))
+    }
+
+    /// The path of the locked file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for DatabaseLock {
+    fn drop(&mut self) {
+        let mut held = held();
+        // Closed first: another thread's lock on the file would be dropped with this descriptor.
+        drop(self.file.take());
+        if let Some(held) = &mut *held {
+            held.remove(&self.id);
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DatabaseLock")
+            .field("path", &self.path)
+            .field("is_exclusive", &self.is_exclusive)
+            .finish_non_exhaustive()
+    }
+}
+
+fn lock_path(dir: &Path) -> PathBuf {
+    dir.join(FileKind::Lock.file_name(0))
+}
+
+fn held() -> MutexGuard<'static, Option<HashSet<FileId>>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Opens and locks the file at `path`. An exclusive lock creates it; for a shared one, `None` means
+/// that there is no such file.
+fn lock(path: &Path, exclusive: bool, held: &mut Option<HashSet<FileId>>) -> Result<Option<DatabaseLock>> {
+    let held = held.get_or_insert_default();
+    // Looked up rather than opened: opening and closing it would drop a lock that this process
+    // holds.
+    let known = match fs::symlink_metadata(path) {
+        Ok(metadata) => Some(FileId::of(path, &metadata)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(Error::io(IoAction::LookUp, 0, error)),
+    };
+    if known.as_ref().is_some_and(|id| held.contains(id)) {
+        return Err(Error::InUse { by: "this process" });
+    }
+    let opened = match (&known, exclusive) {
+        (Some(_), _) => open(path, exclusive),
+        (None, true) => create(path),
+        (None, false) => return Ok(None),
+    };
+    let file = opened.map_err(|error| {
+        if is_shared_by_nobody(&error) { in_use() } else { Error::io(IoAction::Open, 0, error) }
+    })?;
+    let metadata = file.metadata().map_err(|error| Error::io(IoAction::LookUp, 0, error))?;
+    let id = FileId::of(path, &metadata)?;
+    lock_file(&file, exclusive)?;
+    // Whoever destroys a database removes the file. A lock on a file without a name is worth nothing.
+    let now = fs::symlink_metadata(path).map_err(|error| Error::io(IoAction::LookUp, 0, error))?;
+    if known.is_some_and(|known| known != id) || FileId::of(path, &now)? != id {
+        return Err(replaced());
+    }
+    held.insert(id.clone());
+    Ok(Some(DatabaseLock { file: Some(file), id, path: path.to_owned(), is_exclusive: exclusive }))
+}
+
+/// Locks a file by all means that the programs use.
+fn lock_file(file: &File, exclusive: bool) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{FlockOperation, fcntl_lock};
+        use rustix::io::Errno;
+
+        let operation = match exclusive {
+            true => FlockOperation::NonBlockingLockExclusive,
+            false => FlockOperation::NonBlockingLockShared,
+        };
+        match fcntl_lock(file, operation) {
+            Ok(()) => {}
+            Err(Errno::AGAIN | Errno::ACCESS) => return Err(in_use()),
+            Err(error) => return Err(Error::io(IoAction::Lock, 0, error.into())),
+        }
+    }
+    match if exclusive { file.try_lock() } else { file.try_lock_shared() } {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(in_use()),
+        Err(TryLockError::Error(error)) => Err(Error::io(IoAction::Lock, 0, error)),
+    }
+}
+
+fn open(path: &Path, writable: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(writable);
+    without_following(&mut options);
+    options.open(path)
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    if let Some(Ok(folder)) = path.parent().map(fs::metadata) {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        // Without the right to do so, it stays the file of whoever runs this, as with LevelDB.
+        _ = fchown(&file, Some(folder.uid()), Some(folder.gid()));
+    }
+    Ok(file)
+}
+
+/// Neither follows a link nor waits for a pipe that has taken the file's place meanwhile.
+fn without_following(options: &mut OpenOptions) {
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.cast_signed());
+    }
+    #[cfg(not(unix))]
+    let _ = options;
+}
+
+/// True if a file is opened already by somebody who shares it with nobody, as goleveldb does on
+/// Windows.
+fn is_shared_by_nobody(error: &io::Error) -> bool {
+    const ERROR_SHARING_VIOLATION: i32 = 32;
+    cfg!(windows) && error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
+}
+
+fn in_use() -> Error {
+    Error::InUse { by: "another process" }
+}
+
+fn replaced() -> Error {
+    Error::io(IoAction::Lock, 0, io::Error::other("another file has taken its place meanwhile"))
+}
+
+/// What tells a file from all others of the system: device and inode on Unix, elsewhere the path.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct FileId(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
+
+impl FileId {
+    /// The identity of the file at `path`, which has to be a regular one.
+    fn of(path: &Path, metadata: &Metadata) -> Result<Self> {
+        if !metadata.is_file() {
+            let found = if metadata.is_symlink() { "a symbolic link" } else { "not a regular file" };
+            return Err(Error::io(IoAction::Open, 0, io::Error::other(found)));
+        }
+        #[cfg(unix)]
+        let id = {
+            use std::os::unix::fs::MetadataExt;
+            let _ = path;
+            (metadata.dev(), metadata.ino())
+        };
+        #[cfg(not(unix))]
+        let id = path.canonicalize().map_err(|error| Error::io(IoAction::LookUp, 0, error))?;
+        Ok(Self(id))
+    }
+}
