@@ -41,8 +41,9 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// One of each way for each kind of database in turn; the rest at random.
-    pub(super) fn new(random: &mut Random, case: u64, kind: Kind) -> Self {
+    /// One of each way for each kind of database in turn; the rest at random. `has_tables`: the
+    /// database has live tables, whose filters tell what is not chosen here.
+    pub(super) fn new(random: &mut Random, case: u64, kind: Kind, has_tables: bool) -> Self {
         let way = [Way::To, Way::InPlaceNoUndo, Way::InPlace, Way::Batch];
         let bits = match random.below(4) {
             0 => vec![(0, 10)],
@@ -64,9 +65,9 @@ impl Choice {
         };
         match kind {
             Kind::Unfiltered | Kind::GoleveldbUnfiltered => {
-                let policy = [None, Some(BUILT_IN), Some(LEGACY), Some(CASSANDRA), Some(MURMUR3)];
-                choice.policy = policy[random.index(5)];
-                if choice.policy == Some(LEGACY) {
+                let policy = [BUILT_IN, LEGACY, CASSANDRA, MURMUR3][random.index(4)];
+                choice.policy = Some(policy);
+                if policy == LEGACY {
                     choice.hash = Some(["unsigned", "signed"][random.index(2)]);
                 }
             }
@@ -74,7 +75,17 @@ impl Choice {
             Kind::Signed if random.one_in(2) => choice.hash = Some("signed"),
             _ => {}
         }
+        if !has_tables {
+            choice.policy = Some(choice.policy_after());
+            choice.hash = (choice.policy_after() == LEGACY).then_some(choice.hash_after());
+        }
         choice
+    }
+
+    /// The option that some refusals ask for, with what the database was written with: `None` if
+    /// the choice names it already or nothing is left open.
+    pub(super) fn missing_hash(&self) -> Option<&'static str> {
+        (!self.drop && self.policy_after() == LEGACY && self.hash.is_none()).then(|| self.hash_after())
     }
 
     /// The arguments, without `--assume-bytewise-equality`.

@@ -84,12 +84,14 @@ impl Files {
     }
 }
 
-/// Copies a folder's files into a new folder.
+/// Copies a folder's files into a new folder, but no folder in it: `RepairDB` makes one.
 pub fn copy(folder: &Path) -> Result<TempDir> {
     let copy = new_folder()?;
     for file in fs::read_dir(folder)? {
         let file = file?;
-        fs::copy(file.path(), copy.path().join(file.file_name()))?;
+        if file.file_type()?.is_file() {
+            fs::copy(file.path(), copy.path().join(file.file_name()))?;
+        }
     }
     Ok(copy)
 }

@@ -9,7 +9,6 @@ mod tables;
 mod workload;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -75,6 +74,9 @@ pub struct Report {
     pub repaired: u64,
     /// Databases that were refused without `--assume-bytewise-equality`.
     pub refused: u64,
+    /// Databases whose tables did not tell the hash of their filters, which were refused without
+    /// `--hash`.
+    pub open_hashes: u64,
     /// Databases that were as before after `--undo`.
     pub undone: u64,
     /// Writes of LevelDB to rebuilt databases.
@@ -100,8 +102,9 @@ impl fmt::Display for Report {
         )?;
         write!(
             f,
-            "  {} repaired by LevelDB, {} refused at first, {} undone, {} writes afterwards",
-            self.repaired, self.refused, self.undone, self.writes
+            "  {} repaired by LevelDB, {} refused for the comparator at first and {} for the hash, {} undone, {} writes \
+             afterwards",
+            self.repaired, self.refused, self.open_hashes, self.undone, self.writes
         )
     }
 }
@@ -117,128 +120,166 @@ pub fn run(databases: u64, seed: u64, time: Duration, goleveldb: Option<&Program
             kind = Kind::Signed;
         }
         let folder = new_folder()?;
-        let choice = Choice::new(&mut random, case, kind);
         let time = if case % 4 == 0 { time } else { Duration::ZERO };
-        let checked = check(folder.path(), &choice, kind, goleveldb, time, &mut random, &mut report);
-        if let Err(error) = checked {
+        let case = Case { number: case, kind, folder: folder.path(), goleveldb, time };
+        if let Err(error) = case.check(&mut random, &mut report) {
+            let number = case.number;
             let kept = folder.keep();
-            return Err(error.context(format!(
-                "seed {seed}, database {case}, {kind:?}, {choice:?}, kept in {}",
-                kept.display()
-            )));
+            return Err(error.context(format!("seed {seed}, database {number}, kept in {}", kept.display())));
         }
     }
     Ok(report)
 }
 
-fn check(
-    folder: &Path,
+/// A database to be made, rebuilt and checked.
+struct Case<'a> {
+    number: u64,
+    kind: Kind,
+    folder: &'a Path,
+    goleveldb: Option<&'a Programs>,
+    /// How long LevelDB uses the database afterwards.
+    time: Duration,
+}
+
+impl Case<'_> {
+    fn check(&self, random: &mut Random, report: &mut Report) -> Result<()> {
+        let database = self.folder.join("db");
+        std::fs::create_dir(&database)?;
+        let writer = self.goleveldb.map_or(Path::new(""), |programs| &programs.writer);
+        let source = Source::write(random, self.kind, &database, writer)?;
+        let before = Tables::read(&database)?;
+        let choice = Choice::new(random, self.number, self.kind, !before.live.is_empty());
+        self.rebuild_and_check(&source, &before, &choice, random, report)
+            .with_context(|| format!("{:?}, {choice:?}", self.kind))
+    }
+
+    fn rebuild_and_check(
+        &self,
+        source: &Source,
+        before: &Tables,
+        choice: &Choice,
+        random: &mut Random,
+        report: &mut Report,
+    ) -> Result<()> {
+        let (database, to) = (self.folder.join("db"), self.folder.join("new"));
+        let is_bytewise = self.kind.order() == Order::Bytewise;
+        let lookups = Lookups::of(&database, before, &source.options(), random)?;
+        let rows_before = is_bytewise.then(|| rows(&database)).transpose()?;
+        let times = DirectoryTimes::of(&database)?;
+
+        rebuild(&database, &to, before, choice, self.kind, report)?;
+        let rebuilt = if choice.way == Way::To { &to } else { &database };
+        if choice.way == Way::To {
+            before.files.ensure_same(&Files::read(&database)?).context("the original of --to")?;
+            times.ensure_same(&database)?;
+        }
+        let after = Tables::read(rebuilt)?;
+        before.compare(&after, choice)?;
+        if let Some(rows_before) = rows_before {
+            ensure!(rows_before == rows(rebuilt)?, "filterblock scan shows other versions");
+        }
+        count(before, choice, source, report);
+        let options = StoreOptions { filter: choice.reader()?, ..source.options() };
+        self.look_up(rebuilt, before, choice, &lookups, &options, report)?;
+
+        if choice.way == Way::InPlace && random.one_in(2) {
+            let outcome = tool::run(&["rebuild".into(), "--undo".into(), database.clone().into()]);
+            ensure!(outcome.status == 0, "--undo: {outcome:?}");
+            before.files.ensure_same(&Files::read(&database)?).context("--undo")?;
+            ensure_alone(&database)?;
+            report.undone += 1;
+            return Ok(());
+        }
+        if choice.way == Way::InPlace {
+            let outcome = tool::run(&["rebuild".into(), "--discard".into(), database.clone().into()]);
+            ensure!(outcome.status == 0, "--discard: {outcome:?}");
+            after.files.ensure_same(&Files::read(&database)?).context("--discard")?;
+        }
+        if choice.way != Way::To {
+            ensure_alone(&database)?;
+        }
+        if !self.time.is_zero() && self.kind.order() != Order::IgnoringCase {
+            report.writes += workload::run(rebuilt, &options, &lookups.entries, self.time, random)?;
+        }
+        Ok(())
+    }
+
+    /// Compares what LevelDB and goleveldb find in the rebuilt database, also after LevelDB's
+    /// repair.
+    fn look_up(
+        &self,
+        rebuilt: &Path,
+        before: &Tables,
+        choice: &Choice,
+        lookups: &Lookups,
+        options: &StoreOptions,
+        report: &mut Report,
+    ) -> Result<()> {
+        let counts = lookups.check_with_leveldb(rebuilt, options).context("LevelDB")?;
+        report.keys += lookups.keys();
+        report.asked += counts.asked;
+        report.denied += counts.denied;
+        ensure!(choice.drop || before.live.is_empty() || counts.asked > 0, "no filter was asked");
+        if let Some(programs) = self.goleveldb.filter(|_| self.kind.order() == Order::Bytewise) {
+            let filter = choice.goleveldb_reader();
+            let (asked, denied) = lookups.check_with_goleveldb(rebuilt, &programs.reader, filter)?;
+            ensure!(filter.is_empty() || before.live.is_empty() || asked > 0, "goleveldb asked no filter");
+            report.asked_by_goleveldb += asked;
+            report.denied_by_goleveldb += denied;
+        }
+        if before.unlisted().is_empty() && before.numbers_are_ages()? {
+            let copy = copy(rebuilt)?;
+            repair_store(copy.path(), options)?;
+            lookups.check_with_leveldb(copy.path(), options).context("after RepairDB")?;
+            report.repaired += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Rebuilds, with the options that refusals ask for where they have to.
+fn rebuild(
+    database: &Path,
+    to: &Path,
+    before: &Tables,
     choice: &Choice,
     kind: Kind,
-    goleveldb: Option<&Programs>,
-    time: Duration,
-    random: &mut Random,
     report: &mut Report,
 ) -> Result<()> {
-    let (database, to) = (folder.join("db"), folder.join("new"));
-    std::fs::create_dir(&database)?;
-    let writer = goleveldb.map_or(Path::new(""), |programs| &programs.writer);
-    let source = Source::write(random, kind, &database, writer)?;
-    let before = Tables::read(&database)?;
-    let lookups = Lookups::of(&database, &before, &source.options(), random)?;
-    let rows = (kind.order() == Order::Bytewise).then(|| rows(&database)).transpose()?;
-    let times = DirectoryTimes::of(&database)?;
-
-    let is_refused = rebuild(&database, &to, choice, report)?;
-    let rebuilt = if choice.way == Way::To { &to } else { &database };
-    if choice.way == Way::To {
-        before.files.ensure_same(&Files::read(&database)?).context("the original of --to")?;
-        times.ensure_same(&database)?;
+    let mut arguments = choice.arguments(database, to);
+    let mut outcome = tool::run(&arguments);
+    // A comparator of its own may take different keys for equal, unless nothing is hashed.
+    let is_open = kind.order() != Order::Bytewise && !choice.drop && !before.live.is_empty();
+    if outcome.status == 1 && outcome.messages.contains("--assume-bytewise-equality") {
+        ensure!(kind.order() != Order::Bytewise && !choice.drop, "refused: {}", outcome.messages);
+        ensure_untouched(database, to, before)?;
+        arguments.push("--assume-bytewise-equality".into());
+        outcome = tool::run(&arguments);
+        report.refused += 1;
+    } else {
+        ensure!(!is_open || kind != Kind::IgnoringCase, "not refused");
     }
-    let after = Tables::read(rebuilt)?;
-    before.compare(&after, choice)?;
-    if let Some(rows) = rows {
-        ensure!(rows == self::rows(rebuilt)?, "filterblock scan shows other versions");
+    if outcome.status == 1 && outcome.messages.contains("--hash") {
+        let hash = choice.missing_hash().with_context(|| format!("refused: {}", outcome.messages))?;
+        let telling = before.telling_keys();
+        ensure!(telling < 20, "{telling} keys tell the hash, but {}", outcome.messages);
+        ensure_untouched(database, to, before)?;
+        arguments.extend(["--hash".into(), hash.into()]);
+        outcome = tool::run(&arguments);
+        report.open_hashes += 1;
     }
-    count(&before, choice, &source, is_refused, report)?;
-
-    let options = StoreOptions { filter: choice.reader()?, ..source.options() };
-    let counts = lookups.check_with_leveldb(rebuilt, &options).context("LevelDB")?;
-    report.keys += lookups.keys();
-    report.asked += counts.asked;
-    report.denied += counts.denied;
-    ensure!(choice.drop || before.live.is_empty() || counts.asked > 0, "no filter was asked");
-    if let Some(programs) = goleveldb.filter(|_| kind.order() == Order::Bytewise) {
-        let filter = choice.goleveldb_reader();
-        let (asked, denied) = lookups.check_with_goleveldb(rebuilt, &programs.reader, filter)?;
-        ensure!(filter.is_empty() || before.live.is_empty() || asked > 0, "goleveldb asked no filter");
-        report.asked_by_goleveldb += asked;
-        report.denied_by_goleveldb += denied;
-    }
-    if before.unlisted().is_empty() && before.numbers_are_ages()? {
-        let copy = copy(rebuilt)?;
-        repair_store(copy.path(), &options)?;
-        lookups.check_with_leveldb(copy.path(), &options).context("after RepairDB")?;
-        report.repaired += 1;
-    }
-    if choice.way == Way::InPlace && random.one_in(2) {
-        let outcome = run_tool(&["rebuild".into(), "--undo".into(), database.clone().into()])?;
-        ensure!(outcome.status == 0, "--undo: {outcome:?}");
-        before.files.ensure_same(&Files::read(&database)?).context("--undo")?;
-        ensure_alone(&database)?;
-        report.undone += 1;
-        return Ok(());
-    }
-    if choice.way == Way::InPlace {
-        let outcome = run_tool(&["rebuild".into(), "--discard".into(), database.clone().into()])?;
-        ensure!(outcome.status == 0, "--discard: {outcome:?}");
-        after.files.ensure_same(&Files::read(&database)?).context("--discard")?;
-    }
-    if choice.way != Way::To {
-        ensure_alone(&database)?;
-    }
-    if !time.is_zero() && kind.order() != Order::IgnoringCase {
-        report.writes += workload::run(rebuilt, &options, &lookups.entries, time, random)?;
-    }
+    ensure!(outcome.status == 0, "{arguments:?}: {outcome:?}");
     Ok(())
 }
 
-/// Rebuilds. Returns true if it was refused at first.
-fn rebuild(database: &Path, to: &Path, choice: &Choice, report: &mut Report) -> Result<bool> {
-    let mut arguments = choice.arguments(database, to);
-    let before = Files::read(database)?;
-    let mut outcome = run_tool(&arguments)?;
-    let is_refused = outcome.status == 1;
-    if is_refused {
-        before.ensure_same(&Files::read(database)?).context("a database that was refused")?;
-        ensure!(!to.exists(), "a refused --to leaves a folder");
-        let helps = outcome.messages.contains("--assume-bytewise-equality");
-        ensure!(helps, "the refusal does not name the option: {}", outcome.messages);
-        arguments.push("--assume-bytewise-equality".into());
-        outcome = run_tool(&arguments)?;
-        report.refused += 1;
-    }
-    ensure!(outcome.status == 0, "{arguments:?}: {outcome:?}");
-    Ok(is_refused)
+fn ensure_untouched(database: &Path, to: &Path, before: &Tables) -> Result<()> {
+    before.files.ensure_same(&Files::read(database)?).context("a database that was refused")?;
+    ensure!(!to.exists(), "a refused --to leaves a folder");
+    ensure_alone(database)
 }
 
-fn run_tool(arguments: &[OsString]) -> Result<tool::Outcome> {
-    Ok(tool::run(arguments))
-}
-
-fn count(
-    before: &Tables,
-    choice: &Choice,
-    source: &Source,
-    is_refused: bool,
-    report: &mut Report,
-) -> Result<()> {
-    let kind = source.kind;
-    // To make filters, the tool has to know which keys are equal.
-    let has_to_be_refused = kind == Kind::IgnoringCase && !choice.drop;
-    ensure!(is_refused || !has_to_be_refused, "{kind:?} was not refused");
-    ensure!(!is_refused || kind.order() != Order::Bytewise, "{kind:?} was refused");
-    *report.kinds.entry(format!("{kind:?} {:?}", choice.way)).or_default() += 1;
+fn count(before: &Tables, choice: &Choice, source: &Source, report: &mut Report) {
+    *report.kinds.entry(format!("{:?} {:?}", source.kind, choice.way)).or_default() += 1;
     let mut on_level_0 = 0;
     for table in before.manifest.tables() {
         report.tables[usize::from(table.level)] += 1;
@@ -252,7 +293,6 @@ fn count(
     if !choice.drop && choice.filters_are_as_leveldb_makes_them() {
         report.compared_filters += before.live.len() as u64;
     }
-    Ok(())
 }
 
 /// What `filterblock scan --all` shows of the live tables and logs, without file names.
