@@ -16,7 +16,7 @@ pub(crate) enum Failure {
     /// The system, or a file that cannot be read.
     Failed(String),
     /// A signal asked the program to stop.
-    Interrupted,
+    Interrupted(String),
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -50,8 +50,7 @@ impl Failure {
             Self::Refused(text) => Self::Refused(add(text)),
             Self::InUse(text) => Self::InUse(add(text)),
             Self::Failed(text) => Self::Failed(add(text)),
-            // The signal says enough.
-            Self::Interrupted => Self::Interrupted,
+            Self::Interrupted(text) => Self::Interrupted(add(text)),
         }
     }
 }
@@ -59,8 +58,9 @@ impl Failure {
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(text) | Self::InUse(text) | Self::Failed(text) => f.write_str(text),
-            Self::Interrupted => f.write_str("interrupted"),
+            Self::Refused(text) | Self::InUse(text) | Self::Failed(text) | Self::Interrupted(text) => {
+                f.write_str(text)
+            }
         }
     }
 }
