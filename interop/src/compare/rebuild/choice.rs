@@ -44,6 +44,7 @@ impl Choice {
     /// One of each way for each kind of database in turn; the rest at random. `has_tables`: the
     /// database has live tables, whose filters tell what is not chosen here.
     pub(super) fn new(random: &mut Random, case: u64, kind: Kind, has_tables: bool) -> Self {
+        let kinds = Kind::ALL.len() as u64;
         let way = [Way::To, Way::InPlaceNoUndo, Way::InPlace, Way::Batch];
         let bits = match random.below(4) {
             0 => vec![(0, 10)],
@@ -53,7 +54,7 @@ impl Choice {
         };
         let drop = random.one_in(8);
         let mut choice = Self {
-            way: way[(case / Kind::ALL.len() as u64 + case) as usize % 4],
+            way: way[(case / kinds + case % kinds) as usize % 4],
             kind,
             bits,
             base_lg: [None, Some(11), Some(14), Some(63)][random.index(4)],

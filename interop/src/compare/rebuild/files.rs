@@ -66,6 +66,15 @@ impl Files {
         Ok(())
     }
 
+    /// The same, but CURRENT may have been written anew with the same contents.
+    pub fn ensure_restored(&self, now: &Self) -> Result<()> {
+        let mut current = self.clone();
+        if let (Some(was), Some(is)) = (current.0.get_mut("CURRENT"), now.0.get("CURRENT")) {
+            was.modified = is.modified;
+        }
+        current.ensure_same(now)
+    }
+
     /// Fails unless a file here and one there have the same contents, mode and time of last change.
     pub fn ensure_same_file(&self, name: &str, now: &Self, new_name: &str) -> Result<()> {
         ensure!(self.contents(name)? == now.contents(new_name)?, "{name}, {new_name}: other contents");

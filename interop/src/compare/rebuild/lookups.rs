@@ -9,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 
 use super::files::copy;
+use super::source::Source;
 use super::tables::{Tables, split};
 use crate::hex;
 use crate::leveldb::{Counts, Store, StoreFilter, StoreOptions};
@@ -23,21 +24,16 @@ pub(super) struct Lookups {
 impl Lookups {
     /// Asks a copy of the database about every key of its tables and of its entries, and about as
     /// many others.
-    pub(super) fn of(
-        folder: &Path,
-        tables: &Tables,
-        options: &StoreOptions,
-        random: &mut Random,
-    ) -> Result<Self> {
+    pub(super) fn of(folder: &Path, tables: &Tables, source: &Source, random: &mut Random) -> Result<Self> {
         let copy = copy(folder)?;
-        let options = StoreOptions { filter: StoreFilter::None, ..options.clone() };
+        let options = StoreOptions { filter: StoreFilter::None, ..source.options() };
         let store = Store::open(copy.path(), &options)?;
         let entries = store.entries()?;
         let mut keys: BTreeSet<Vec<u8>> = entries.iter().map(|(key, _)| key.clone()).collect();
         for (key, _) in tables.live.iter().flat_map(|table| &table.entries) {
             keys.insert(split(key)?.0.to_vec());
         }
-        let absent: Vec<_> = keys.iter().map(|key| changed(key, random)).collect();
+        let absent: Vec<_> = keys.iter().map(|key| source.kind.spelled(&changed(key, random))).collect();
         keys.extend(absent);
         let answers = keys.into_iter().map(|key| {
             let value = store.get(&key)?;

@@ -163,7 +163,7 @@ impl Case<'_> {
     ) -> Result<()> {
         let (database, to) = (self.folder.join("db"), self.folder.join("new"));
         let is_bytewise = self.kind.order() == Order::Bytewise;
-        let lookups = Lookups::of(&database, before, &source.options(), random)?;
+        let lookups = Lookups::of(&database, before, source, random)?;
         let rows_before = is_bytewise.then(|| rows(&database)).transpose()?;
         let times = DirectoryTimes::of(&database)?;
 
@@ -185,7 +185,7 @@ impl Case<'_> {
         if choice.way == Way::InPlace && random.one_in(2) {
             let outcome = tool::run(&["rebuild".into(), "--undo".into(), database.clone().into()]);
             ensure!(outcome.status == 0, "--undo: {outcome:?}");
-            before.files.ensure_same(&Files::read(&database)?).context("--undo")?;
+            before.files.ensure_restored(&Files::read(&database)?).context("--undo")?;
             ensure_alone(&database)?;
             report.undone += 1;
             return Ok(());

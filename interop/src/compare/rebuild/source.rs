@@ -43,6 +43,12 @@ impl Kind {
         matches!(self, Self::Goleveldb | Self::GoleveldbUnfiltered)
     }
 
+    /// A key in the one spelling that is used of keys that the comparator takes for equal. What
+    /// filters of the bytes do to the others is what the program refuses to do unasked.
+    pub(super) fn spelled(self, key: &[u8]) -> Vec<u8> {
+        if self == Self::IgnoringCase { key.to_ascii_lowercase() } else { key.to_vec() }
+    }
+
     pub(super) const fn order(self) -> Order {
         match self {
             Self::Reversed => Order::Reversed,
@@ -59,6 +65,9 @@ pub(super) struct Source {
     pub(super) bits: Option<u32>,
     pub(super) renamed: u64,
     plan: Plan,
+    /// In LevelDB's databases, values are so many times as long, for which tables of 1 MiB are
+    /// several on a level.
+    enlarged: usize,
 }
 
 impl Source {
@@ -74,8 +83,11 @@ impl Source {
             _ => Some(random.between(1, 24) as u32),
         };
         let count = random.between(3, 2000) as usize;
-        plan.fill(random, count);
-        let mut source = Self { kind, bits: plan.bits_per_key, renamed: 0, plan };
+        for _ in 0..random.between(1, 2) {
+            plan.fill(random, count);
+        }
+        let enlarged = if random.one_in(3) { 8 } else { 1 };
+        let mut source = Self { kind, bits: plan.bits_per_key, renamed: 0, plan, enlarged };
         if kind.is_goleveldb() {
             source.plan.write_with_goleveldb(folder, goleveldb)?;
         } else {
@@ -113,8 +125,8 @@ impl Source {
         let mut batch = WriteBatch::new();
         for step in &self.plan.steps {
             match step {
-                Step::Put(key, value) => batch.put(key, value),
-                Step::Delete(key) => batch.delete(key),
+                Step::Put(key, value) => batch.put(&self.kind.spelled(key), &value.repeat(self.enlarged)),
+                Step::Delete(key) => batch.delete(&self.kind.spelled(key)),
                 Step::Write => {
                     database.write(&batch)?;
                     batch.clear();
