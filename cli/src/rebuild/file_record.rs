@@ -8,6 +8,7 @@ use filterblock::database::FileKind;
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
+use crate::audit::error_kind::ErrorKind;
 
 /// The name and the contents of a file, the latter by length and checksum.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -54,7 +55,9 @@ pub(super) fn current_name(dir: &Path) -> Result<String> {
     let contents = fs::read(&path).map_err(|error| Failure::system("reading it", &path, &error))?;
     let name = contents.strip_suffix(b"\n").and_then(|name| str::from_utf8(name).ok());
     let name = name.filter(|name| matches!(FileKind::parse(name), Some((FileKind::Manifest, _))));
-    name.map(str::to_owned).ok_or_else(|| Failure::refused(&path, "expected the name of a MANIFEST in it"))
+    name.map(str::to_owned).ok_or_else(|| {
+        Failure::refused(&path, "expected the name of a MANIFEST in it").of_kind(ErrorKind::Damaged)
+    })
 }
 
 /// The MANIFEST that CURRENT names.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use filterblock::{
-    FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy, escape_path, quote,
+    FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy, quote,
 };
 
 use super::failure::{Failure, Result};
@@ -144,11 +144,11 @@ fn hash_in(dir: &Path, found: &[(String, Option<FiltersReport>)]) -> Result<Lega
 }
 
 fn needs_hash(dir: &Path, why: &str) -> Failure {
-    Failure::Refused(format!(
-        "{}: expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up to \
-         1.17 on ARM), as the name {OLD_NAME} stands for both and {why}",
-        escape_path(dir)
-    ))
+    let why = format!(
+        "expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up to \
+         1.17 on ARM), as the name {OLD_NAME} stands for both and {why}"
+    );
+    Failure::refused(dir, why)
 }
 
 /// The hash of a table's filters, told by its keys: the other one denies one of them. `None` if no

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use filterblock::database::DatabaseLock;
 use filterblock::escape_path;
 
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Fault, Result};
+use crate::audit::error_kind::ErrorKind;
 use crate::io::volume;
 
 /// The absolute path of a database's folder.
@@ -18,7 +19,8 @@ pub(super) fn folder(path: &Path) -> Result<PathBuf> {
         Ok(_) => Ok(dir),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let why = "expected the folder of a database, found no file CURRENT in it";
-            Err(Failure::Failed(format!("{}: {why}", escape_path(path))))
+            let text = format!("{}: {why}", escape_path(path));
+            Err(Failure::Failed(Fault { text, kind: Some(ErrorKind::Missing) }))
         }
         Err(error) => Err(Failure::system("looking for it", &current, &error)),
     }

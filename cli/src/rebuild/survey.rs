@@ -8,13 +8,14 @@ use filterblock::table::Table;
 use super::failure::{Failure, Result};
 use super::report::FiltersReport;
 use super::table::open;
+use crate::audit::error_kind::ErrorKind;
 
 /// Looks at the filters of a table. `None`: it has none that are known by name.
 pub(super) fn survey(path: &Path) -> Result<Option<FiltersReport>> {
     let (_, table) = open(path)?;
     if table.origin() == Some(Origin::Basho) {
         let why = "expected a table of LevelDB's, found one of Riak's, which this does not write";
-        return Err(Failure::refused(path, why));
+        return Err(Failure::refused(path, why).of_kind(ErrorKind::Unsupported));
     }
     Ok(filters(&table))
 }

@@ -13,6 +13,7 @@ use super::place::{check_platform, folder, lock};
 use super::recovery;
 use super::report::Report;
 use super::undo_folder::{UndoFolder, UndoRecord};
+use crate::audit::error_kind::ErrorKind;
 
 /// Brings the tables back that a rebuild replaced, if nothing was written since.
 ///
@@ -33,7 +34,7 @@ pub(crate) fn undo(path: &Path) -> Result<Report> {
     }
     if !undo.exists() {
         let why = "expected the folder with the tables before the rebuild, found none";
-        return Err(Failure::refused(undo.path(), why));
+        return Err(Failure::refused(undo.path(), why).of_kind(ErrorKind::Missing));
     }
     let record = undo.record()?;
     check_nothing_written(dir, &undo, &record)?;
@@ -65,7 +66,7 @@ pub(crate) fn discard(path: &Path) -> Result<Report> {
     let undo = UndoFolder::of(dir)?;
     if !undo.exists() {
         let why = "expected the folder with the tables before the rebuild, found none";
-        return Err(Failure::refused(undo.path(), why));
+        return Err(Failure::refused(undo.path(), why).of_kind(ErrorKind::Missing));
     }
     undo.remove()?;
     Ok(Report { notes: recovery::note(&recovered, dir).into_iter().collect(), ..Report::default() })
@@ -104,14 +105,15 @@ fn check_nothing_written(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> 
             fs::symlink_metadata(&path).map_err(|error| Failure::system("looking for it", &path, &error))?;
         if !found.is_file() || found.len() != table.length {
             let why = format!("expected a table of {} bytes, found {}", table.length, found.len());
-            return Err(Failure::refused(&path, why));
+            return Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged));
         }
     }
     let path = undo.path().join(&record.original.name);
     match record.original.is_in(undo.path()) {
         Ok(true) => Ok(()),
         Ok(false) => {
-            Err(Failure::refused(&path, "expected the MANIFEST before the rebuild, found none or another"))
+            let why = "expected the MANIFEST before the rebuild, found none or another";
+            Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
         }
         Err(error) => Err(Failure::system("reading it", &path, &error)),
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Failure, Result};
 use super::file_record::FileRecord;
 use super::files;
+use crate::audit::error_kind::ErrorKind;
 
 /// What the name of the folder ends with, behind the database's.
 const SUFFIX: &str = ".filterblock-undo";
@@ -121,6 +122,7 @@ impl UndoFolder {
         let contents = fs::read(&path).map_err(|error| Failure::system("reading it", &path, &error))?;
         let refused = |found: String| {
             Failure::refused(&path, format_args!("expected the record of a rebuild, found {found}"))
+                .of_kind(ErrorKind::Damaged)
         };
         let record: UndoRecord =
             serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;

@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::check::{self, NewTable};
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Fault, Result};
 use super::filters::Filters;
 use super::report::{FiltersReport, TableReport};
 use super::request::{FilterRequest, Request};
@@ -50,7 +50,9 @@ impl<'r> Work<'r> {
         if let Some(jobs) = request.jobs {
             pool = pool.num_threads(jobs.into());
         }
-        let pool = pool.build().map_err(|error| Failure::Failed(format!("starting threads: {error}")))?;
+        let pool = pool.build().map_err(|error| {
+            Failure::Failed(Fault { text: format!("starting threads: {error}"), kind: None })
+        })?;
         let look = |table: &SourceTable| {
             watch.check()?;
             match survey(&source.dir.join(&table.name)) {

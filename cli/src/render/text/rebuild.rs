@@ -7,7 +7,7 @@ use std::path::Path;
 use filterblock::{escape, escape_path};
 
 use crate::io::console::{Console, Tone};
-use crate::rebuild::report::{FiltersReport, Report, TableReport};
+use crate::rebuild::report::{FiltersReport, Report, Sums, TableReport};
 use crate::render::numbers::{count, counted, size};
 use crate::render::renderer::{RebuildAction, RebuildOutcome, RebuildRenderer};
 use crate::render::subject::Subject;
@@ -62,19 +62,18 @@ fn success(path: &Path, action: RebuildAction, report: &Report, console: &mut Co
         }
     }
     sums(report, console)?;
-    for table in report.tables.iter().filter(|table| table.kept.is_some()) {
-        let why = table.kept.as_deref().unwrap_or_default();
-        let kept = console.tone(Tone::Bad, format!("{}: left as it is: {why}", table.old_name));
+    for fault in report.tables.iter().filter_map(|table| table.kept.as_ref()) {
+        let kept = console.tone(Tone::Bad, format!("left as it is: {}", fault.text));
         writeln!(console, "  {kept}")?;
     }
     advice(&path.to_string(), action, report, console)
 }
 
 fn tables(report: &Report) -> String {
-    let kept = report.tables.iter().filter(|table| table.kept.is_some()).count() as u64;
-    let mut text = counted(report.tables.len() as u64, "table");
-    if kept > 0 {
-        text += &format!(", {} of them left as they are", count(kept));
+    let sums = report.sums();
+    let mut text = counted(sums.tables, "table");
+    if sums.kept > 0 {
+        text += &format!(", {} of them left as they are", count(sums.kept));
     }
     text
 }
@@ -94,13 +93,9 @@ fn table_line(table: &TableReport, console: &mut Console) -> io::Result<()> {
 }
 
 fn sums(report: &Report, console: &mut Console) -> io::Result<()> {
-    let sum = |of: fn(&TableReport) -> u64| report.tables.iter().map(of).fold(0, u64::saturating_add);
-    let filters = |filters: &Option<FiltersReport>| filters.as_ref().map_or(0, |filters| filters.size);
-    let before = report.tables.iter().map(|table| filters(&table.old_filters)).fold(0, u64::saturating_add);
-    let now = report.tables.iter().map(|table| filters(&table.new_filters)).fold(0, u64::saturating_add);
-    let (old, new) = (sum(|table| table.old_size), sum(|table| table.new_size));
-    writeln!(console, "  tables           {} before, {} now", size(old), size(new))?;
-    writeln!(console, "  filters          {} before, {} now", size(before), size(now))?;
+    let Sums { old_size, new_size, old_filter_size, new_filter_size, .. } = report.sums();
+    writeln!(console, "  tables           {} before, {} now", size(old_size), size(new_size))?;
+    writeln!(console, "  filters          {} before, {} now", size(old_filter_size), size(new_filter_size))?;
     if let Some(policy) = &report.policy {
         writeln!(console, "  filter policy    {}", escape(policy.as_bytes()))?;
         let mut levels = BTreeMap::<u8, u32>::new();
