@@ -191,7 +191,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         Ok(_) => 0,
         Err(Failure::Refused(_)) => EXIT_REFUSED,
         Err(Failure::InUse(_)) => EXIT_IN_USE,
-        Err(Failure::Failed(_) | Failure::Interrupted) => EXIT_ERROR,
+        Err(Failure::Failed(_) | Failure::Interrupted(_)) => EXIT_ERROR,
     };
     let outcome = RebuildOutcome { action: arguments.action(), result: &result };
     let mut renderer = Format::new(arguments.json).rebuild();

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io, thread};
 
-static STATE: Mutex<State> =
-    Mutex::new(State { is_watching: false, unfinished: Vec::new(), is_deferring: false });
+static STATE: Mutex<State> = Mutex::new(State { is_watching: false, unfinished: Vec::new(), deferred: 0 });
 
 /// The signal that came while the end was put off; 0: none.
 static DEFERRED: AtomicI32 = AtomicI32::new(0);
@@ -17,8 +16,8 @@ struct State {
     is_watching: bool,
     /// The temporary files being written.
     unfinished: Vec<PathBuf>,
-    /// Signals do not end the program.
-    is_deferring: bool,
+    /// The number of those that put off the end of the program.
+    deferred: usize,
 }
 
 impl State {
@@ -87,11 +86,11 @@ impl Drop for Unfinished {
 pub(crate) struct Deferred(());
 
 impl Deferred {
-    /// Puts off the end from now on. There is one at a time.
+    /// Puts off the end from now on.
     pub(crate) fn begin() -> io::Result<Self> {
         let mut state = state();
         state.watch()?;
-        state.is_deferring = true;
+        state.deferred += 1;
         Ok(Self(()))
     }
 
@@ -105,9 +104,9 @@ impl Deferred {
 impl Drop for Deferred {
     fn drop(&mut self) {
         let mut state = state();
-        state.is_deferring = false;
-        let signal = DEFERRED.swap(0, Ordering::Relaxed);
-        if signal != 0 {
+        state.deferred -= 1;
+        let signal = DEFERRED.load(Ordering::Relaxed);
+        if signal != 0 && state.deferred == 0 {
             state.end(signal);
         }
     }
@@ -121,7 +120,7 @@ fn watch() -> io::Result<()> {
         while let Some(signal) = signals.wait() {
             // Held until the end, so that no other file is created.
             let state = state();
-            if !state.is_deferring {
+            if state.deferred == 0 {
                 return state.end(signal);
             }
             DEFERRED.store(signal, Ordering::Relaxed);

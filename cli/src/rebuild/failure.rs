@@ -18,7 +18,7 @@ pub(crate) enum Failure {
     /// The system, or a file that cannot be read.
     Failed(Fault),
     /// A signal asked the program to stop.
-    Interrupted,
+    Interrupted(String),
 }
 
 /// What is not as it should be.
@@ -69,7 +69,7 @@ impl Failure {
     pub(crate) const fn kind(&self) -> Option<ErrorKind> {
         match self {
             Self::Refused(fault) | Self::Failed(fault) => fault.kind,
-            Self::InUse(_) | Self::Interrupted => None,
+            Self::InUse(_) | Self::Interrupted(_) => None,
         }
     }
 
@@ -80,8 +80,7 @@ impl Failure {
             Self::Refused(Fault { text, kind }) => Self::Refused(Fault { text: add(text), kind }),
             Self::InUse(text) => Self::InUse(add(text)),
             Self::Failed(Fault { text, kind }) => Self::Failed(Fault { text: add(text), kind }),
-            // The signal says enough.
-            Self::Interrupted => Self::Interrupted,
+            Self::Interrupted(text) => Self::Interrupted(add(text)),
         }
     }
 }
@@ -89,10 +88,10 @@ impl Failure {
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(Fault { text, .. }) | Self::InUse(text) | Self::Failed(Fault { text, .. }) => {
-                f.write_str(text)
-            }
-            Self::Interrupted => f.write_str("interrupted"),
+            Self::Refused(Fault { text, .. })
+            | Self::InUse(text)
+            | Self::Failed(Fault { text, .. })
+            | Self::Interrupted(text) => f.write_str(text),
         }
     }
 }

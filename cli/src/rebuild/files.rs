@@ -7,11 +7,12 @@ use std::path::Path;
 use super::failure::{Failure, Result};
 
 /// Writes a file that must not be there yet, and syncs it. Its name is durable once its folder is
-/// synced.
-pub(super) fn write_new(path: &Path, contents: &[u8]) -> Result<()> {
+/// synced. It gets owner and mode of the file at `like`: whoever could read that can read this.
+pub(super) fn write_new(path: &Path, contents: &[u8], like: &Path) -> Result<()> {
     let write = || {
         let mut file = create_new(path)?;
         file.write_all(contents)?;
+        copy_rights(&file, &fs::metadata(like)?)?;
         file.sync_all()
     };
     write().map_err(|error| Failure::system("writing it", path, &error))
@@ -43,6 +44,19 @@ pub(super) fn sync_folder(path: &Path) -> Result<()> {
 
 /// Gives `to` the owner, the mode and the times of the file that `like` describes.
 pub(super) fn copy_attributes(to: &File, like: &Metadata) -> io::Result<()> {
+    copy_rights(to, like)?;
+    let times = fs::FileTimes::new().set_accessed(like.accessed()?).set_modified(like.modified()?);
+    to.set_times(times)
+}
+
+/// Gives `to` the owner and the mode of the file that `like` describes.
+pub(super) fn copy_rights(to: &File, like: &Metadata) -> io::Result<()> {
+    copy_owner(to, like)?;
+    to.set_permissions(like.permissions())
+}
+
+/// Gives `to` the owner of the file that `like` describes.
+pub(super) fn copy_owner(to: &File, like: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt as _, fchown};
@@ -51,9 +65,9 @@ pub(super) fn copy_attributes(to: &File, like: &Metadata) -> io::Result<()> {
             fchown(to, Some(like.uid()), Some(like.gid()))?;
         }
     }
-    to.set_permissions(like.permissions())?;
-    let times = fs::FileTimes::new().set_accessed(like.accessed()?).set_modified(like.modified()?);
-    to.set_times(times)
+    #[cfg(not(unix))]
+    let _ = (to, like);
+    Ok(())
 }
 
 /// Tells whether `now` describes the same file as `before`, unchanged as far as the system tells.

@@ -10,7 +10,7 @@ use filterblock::{
 use super::failure::{Failure, Result};
 use super::report::FiltersReport;
 use super::request::{BitsByLevel, FilterRequest};
-use super::table::open;
+use super::table::{Watch, open};
 use crate::audit::policies::Policy;
 use crate::audit::stats::dialect::OLD_NAME;
 
@@ -47,6 +47,7 @@ impl Filters {
         request: &FilterRequest,
         dir: &Path,
         found: &[(String, Option<FiltersReport>)],
+        watch: Watch<'_>,
     ) -> Result<Self> {
         let FilterRequest::Make { bits, policy, hash, base_lg } = request else { return Ok(Self::Drop) };
         let name = match policy {
@@ -56,7 +57,7 @@ impl Filters {
         let hash = match hash {
             _ if name != OLD_NAME => LegacyHash::Unsigned,
             Some(hash) => *hash,
-            None => hash_in(dir, found)?,
+            None => hash_in(dir, found, watch)?,
         };
         let policy = Policy::of(&name, hash).ok_or_else(|| {
             let why = format!(
@@ -124,13 +125,13 @@ fn name_in(dir: &Path, found: &[(String, Option<FiltersReport>)]) -> Result<Stri
 }
 
 /// The hash of the filters under the name that stands for two.
-fn hash_in(dir: &Path, found: &[(String, Option<FiltersReport>)]) -> Result<LegacyHash> {
+fn hash_in(dir: &Path, found: &[(String, Option<FiltersReport>)], watch: Watch<'_>) -> Result<LegacyHash> {
     let mut told: Option<(LegacyHash, &str)> = None;
     let olds = found
         .iter()
         .filter(|(_, filters)| filters.as_ref().is_some_and(|filters| filters.policy == OLD_NAME));
     for (name, _) in olds {
-        let Some(hash) = hash_of(&dir.join(name))? else { continue };
+        let Some(hash) = hash_of(&dir.join(name), watch)? else { continue };
         match told {
             Some((before, other)) if before != hash => {
                 let why = format!("the filters of {other} and of {name} are by different hashes");
@@ -153,7 +154,7 @@ fn needs_hash(dir: &Path, why: &str) -> Failure {
 
 /// The hash of a table's filters, told by its keys: the other one denies one of them. `None` if no
 /// key tells, or both deny some.
-fn hash_of(path: &Path) -> Result<Option<LegacyHash>> {
+fn hash_of(path: &Path, watch: Watch<'_>) -> Result<Option<LegacyHash>> {
     let (_, table) = open(path)?;
     let error = |error| Failure::of(error, path);
     let Some(filter) = table.filter() else { return Ok(None) };
@@ -166,6 +167,7 @@ fn hash_of(path: &Path) -> Result<Option<LegacyHash>> {
     let Some(first) = table.data_blocks().next() else { return Ok(None) };
     let mut block = table.block_cursor(first.map_err(error)?).map_err(error)?;
     for handle in table.data_blocks() {
+        watch.check()?;
         let handle = handle.map_err(error)?;
         block.enter(&table, handle).map_err(error)?;
         while block.next().map_err(error)? {

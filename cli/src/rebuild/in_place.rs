@@ -63,8 +63,8 @@ pub(crate) fn run(request: &Request, how: &InPlace, watch: Watch<'_>) -> Result<
     let last = batches.len().saturating_sub(1);
     let mut state = State::of(&work.source);
     for (at, jobs) in batches.iter().enumerate() {
-        watch.check()?;
-        work.check_room(dir, jobs)?;
+        let ready = watch.check().and_then(|()| work.check_room(dir, jobs));
+        ready.map_err(|failure| failure.and(so_far(at as u64)))?;
         if request.dry_run {
             let done = work.rewrite(jobs, |_| Target::Nowhere)?;
             report.tables.extend(done.into_iter().map(|done| done.report));
@@ -140,7 +140,7 @@ impl Batch<'_> {
             files::rename(&temporary(job.number), &dir.join(job.new_name()))?;
             files::sync_folder(dir)?;
         }
-        files::write_new(&dir.join(&name), &manifest)?;
+        files::write_new(&dir.join(&name), &manifest, &dir.join(&state.file.name))?;
         files::sync_folder(dir)?;
         self.work.verify(dir, &manifest, &done)?;
         let new = FileRecord::of_bytes(name, &manifest);
@@ -169,10 +169,7 @@ impl Batch<'_> {
 
     /// Clears away what was written before the commit.
     fn give_up(&self, failure: Failure) -> Failure {
-        let so_far = match self.at {
-            0 => "the database is as it was before",
-            _ => "the database is sound, and some of its tables have their new filters",
-        };
+        let so_far = so_far(self.at);
         match recovery::recover(&self.work.source.dir) {
             Ok(Recovered::Finished(_)) => failure.and("the new tables are in place all the same"),
             Ok(_) => failure.and(so_far),
@@ -180,6 +177,14 @@ impl Batch<'_> {
                 failure.and(&format!("{so_far}; {other}, and the next rebuild clears away what is left"))
             }
         }
+    }
+}
+
+/// The state of the database before the commit with this index.
+const fn so_far(commit: u64) -> &'static str {
+    match commit {
+        0 => "the database is as it was before",
+        _ => "the database is sound, and some of its tables have their new filters",
     }
 }
 

@@ -72,7 +72,7 @@ impl Marker {
         let contents = serde_json::to_vec_pretty(self)
             .map_err(|error| Failure::system("writing it", &temporary, &error.into()))?;
         files::remove(&temporary)?;
-        files::write_new(&temporary, &contents)?;
+        files::write_new(&temporary, &contents, &dir.join("CURRENT"))?;
         files::rename(&temporary, &path(dir))?;
         files::sync_folder(dir)
     }

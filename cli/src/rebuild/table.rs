@@ -34,7 +34,7 @@ pub(crate) struct Watch<'a> {
 impl Watch<'_> {
     /// Fails once a signal has asked the program to stop.
     pub(super) fn check(&self) -> Result<()> {
-        if self.signal.is_requested() { Err(Failure::Interrupted) } else { Ok(()) }
+        if self.signal.is_requested() { Err(Failure::Interrupted("interrupted".to_owned())) } else { Ok(()) }
     }
 }
 

@@ -54,11 +54,11 @@ pub(crate) fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<
     let mut tables: Vec<_> = done.iter().map(|done| done.record.clone()).collect();
     tables.sort_by_key(|table| (table.level, table.number));
     let manifest = manifest(source, &tables, number)?;
-    files::write_new(&new.join(name), &manifest)?;
+    files::write_new(&new.join(name), &manifest, &dir.join(name))?;
     work.verify(new, &manifest, &done)?;
     source.check_unchanged(&logs)?;
     files::sync_folder(new)?;
-    files::write_new(&new.join("CURRENT"), format!("{name}\n").as_bytes())?;
+    files::write_new(&new.join("CURRENT"), format!("{name}\n").as_bytes(), &dir.join("CURRENT"))?;
     give_attributes(new, dir)?;
     files::sync_folder(new)?;
     watch.check()?;

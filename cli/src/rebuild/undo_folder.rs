@@ -1,6 +1,6 @@
 //! The folder beside a database that keeps what a rebuild replaced.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -99,9 +99,8 @@ impl UndoFolder {
             Failure::system(action, path, &error).and("--no-undo does without this folder")
         };
         fs::create_dir(&self.path).map_err(|error| system("making the folder", &self.path, error))?;
-        let permissions =
-            fs::metadata(dir).and_then(|like| fs::set_permissions(&self.path, like.permissions()));
-        permissions.map_err(|error| system("setting its mode", &self.path, error))?;
+        let like = fs::metadata(dir).and_then(|like| files::copy_rights(&File::open(&self.path)?, &like));
+        like.map_err(|error| system("giving it owner and mode of the database's", &self.path, error))?;
         for name in names {
             let link = self.path.join(&name);
             fs::hard_link(dir.join(&name), &link)
@@ -111,7 +110,7 @@ impl UndoFolder {
         let path = self.path.join(RECORD);
         let contents = serde_json::to_vec_pretty(record)
             .map_err(|error| Failure::system("writing it", &path, &error.into()))?;
-        files::write_new(&path, &contents)?;
+        files::write_new(&path, &contents, &dir.join("CURRENT"))?;
         files::sync_folder(&self.path)?;
         self.sync_parent()
     }

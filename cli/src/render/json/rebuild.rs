@@ -97,7 +97,7 @@ fn status(outcome: &RebuildOutcome<'_>) -> &'static str {
         (Err(Failure::Refused(_)), _) => "refused",
         (Err(Failure::InUse(_)), _) => "in-use",
         (Err(Failure::Failed(_)), _) => "failed",
-        (Err(Failure::Interrupted), _) => "interrupted",
+        (Err(Failure::Interrupted(_)), _) => "interrupted",
         (Ok(report), _) if report.finished_earlier => "finished",
         (Ok(_), RebuildAction::Rebuild) => "rebuilt",
         (Ok(_), RebuildAction::DryRun) => "dry-run",
