@@ -77,7 +77,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     keep_undecodable: bool,
     /// Replace tables of so many bytes at a time, so that the space for more is not needed
-    #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "no_undo")]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "no_undo", conflicts_with = "to")]
     batch: Option<u64>,
     /// Number of tables to write at once; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
@@ -98,7 +98,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     no_verify: bool,
     /// Do not keep the tables before --in-place
-    #[arg(long, requires = "in_place")]
+    #[arg(long, conflicts_with = "to")]
     no_undo: bool,
 }
 
