@@ -83,6 +83,7 @@ pub(crate) struct TableReport {
 /// The filters of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FiltersReport {
+    /// The policy's name, escaped.
     pub(crate) policy: String,
     /// The filter block's size in bytes.
     pub(crate) size: u64,

@@ -169,7 +169,9 @@ fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Resu
 /// The first number above all that the MANIFEST gives and all that are in the names of files.
 fn first_free(dir: &Path, manifest: &Manifest) -> Result<u64> {
     let list = |error| Failure::system("listing it", dir, &error);
-    let mut first = manifest.next_file_number();
+    let logs = [manifest.log_number(), manifest.prev_log_number()];
+    let mut first =
+        logs.map(|log| log.saturating_add(1)).into_iter().fold(manifest.next_file_number(), u64::max);
     for entry in fs::read_dir(dir).map_err(list)? {
         let name = entry.map_err(list)?.file_name();
         if let Some((_, number)) = name.to_str().and_then(FileKind::parse) {

@@ -245,7 +245,8 @@ fn ask_for_every_key(path: &Path, filters: &TableFilters, watch: Watch<'_>) -> R
     let options = options().filter_policies(vec![filters.policy.clone()]);
     // The table was decoded before, so nothing of this is a reason to leave it as it is.
     let fault = |what: &str| {
-        Failure::Failed(format!("{}: {what}, which is a fault of this program", escape_path(path)))
+        let text = format!("{}: {what}, which is a fault of this program", escape_path(path));
+        Failure::Failed(Fault { text, kind: None })
     };
     let failure = |error: Error| fault(&error.to_string());
     let table = Table::open(file, &options).map_err(failure)?;

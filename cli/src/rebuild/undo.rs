@@ -25,17 +25,18 @@ pub(crate) fn undo(path: &Path) -> Result<Report> {
     check_platform(dir)?;
     let _lock = lock(dir)?;
     let recovered = recovery::recover(dir)?;
-    let mut report =
-        Report { notes: recovery::note(&recovered, dir).into_iter().collect(), ..Report::default() };
+    let mut report = Report { finished_earlier: recovered.is_end_of_undo(), ..Report::default() };
+    if !report.finished_earlier {
+        bring_back_all(dir, &mut report).map_err(|failure| recovery::also(failure, &recovered))?;
+    }
+    report.notes.splice(..0, recovery::note(&recovered, dir));
+    Ok(report)
+}
+
+fn bring_back_all(dir: &Path, report: &mut Report) -> Result<()> {
     let undo = UndoFolder::of(dir)?;
-    if recovered.is_end_of_undo() {
-        report.finished_earlier = true;
-        return Ok(report);
-    }
-    if !undo.exists() {
-        let why = "expected the folder with the tables before the rebuild, found none";
-        return Err(Failure::refused(undo.path(), why).of_kind(ErrorKind::Missing));
-    }
+    check_exists(&undo)?;
+    undo.check_ours()?;
     let record = undo.record()?;
     check_nothing_written(dir, &undo, &record)?;
     let result = bring_back(dir, &undo, &record);
@@ -54,7 +55,7 @@ pub(crate) fn undo(path: &Path) -> Result<Report> {
     if let Err(failure) = recovery::recover(dir) {
         report.notes.push(failure.and("the next run clears it away").to_string());
     }
-    Ok(report)
+    Ok(())
 }
 
 /// Removes the folder with the tables that a rebuild replaced.
@@ -64,12 +65,22 @@ pub(crate) fn discard(path: &Path) -> Result<Report> {
     let _lock = lock(dir)?;
     let recovered = recovery::recover(dir)?;
     let undo = UndoFolder::of(dir)?;
-    if !undo.exists() {
-        let why = "expected the folder with the tables before the rebuild, found none";
-        return Err(Failure::refused(undo.path(), why).of_kind(ErrorKind::Missing));
+    // The end of `--undo` has removed the folder.
+    let finished_earlier = recovered.is_end_of_undo();
+    if !finished_earlier {
+        let removed = check_exists(&undo).and_then(|()| undo.remove());
+        removed.map_err(|failure| recovery::also(failure, &recovered))?;
     }
-    undo.remove()?;
-    Ok(Report { notes: recovery::note(&recovered, dir).into_iter().collect(), ..Report::default() })
+    let notes = recovery::note(&recovered, dir).into_iter().collect();
+    Ok(Report { notes, finished_earlier, ..Report::default() })
+}
+
+fn check_exists(undo: &UndoFolder) -> Result<()> {
+    if undo.exists() {
+        return Ok(());
+    }
+    let why = "expected the folder with the tables before the rebuild, found none";
+    Err(Failure::refused(undo.path(), why).of_kind(ErrorKind::Missing))
 }
 
 /// Refuses if the database is not as the rebuild left it.

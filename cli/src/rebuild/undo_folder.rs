@@ -108,9 +108,7 @@ impl UndoFolder {
         }
         files::sync_folder(&self.path)?;
         let path = self.path.join(RECORD);
-        let contents = serde_json::to_vec_pretty(record)
-            .map_err(|error| Failure::system("writing it", &path, &error.into()))?;
-        files::write_new(&path, &contents, &dir.join("CURRENT"))?;
+        files::write_note(&path, record, &dir.join("CURRENT"))?;
         files::sync_folder(&self.path)?;
         self.sync_parent()
     }
@@ -118,7 +116,8 @@ impl UndoFolder {
     /// Reads the record.
     pub(super) fn record(&self) -> Result<UndoRecord> {
         let path = self.path.join(RECORD);
-        let contents = fs::read(&path).map_err(|error| Failure::system("reading it", &path, &error))?;
+        let contents =
+            files::read_note(&path).map_err(|error| Failure::system("reading it", &path, &error))?;
         let refused = |found: String| {
             Failure::refused(&path, format_args!("expected the record of a rebuild, found {found}"))
                 .of_kind(ErrorKind::Damaged)
@@ -137,12 +136,33 @@ impl UndoFolder {
         Ok(record)
     }
 
-    /// Removes the folder: the record first, so that no part of it is taken for the whole. Files
-    /// that are not of a database stay, and so does the folder around them.
+    /// Refuses if the folder is not one of a rebuild's making, or has other files besides.
+    pub(super) fn check_ours(&self) -> Result<()> {
+        let system = |error: io::Error| Failure::system("listing it", &self.path, &error);
+        // Behind a link may be anything.
+        if !fs::symlink_metadata(&self.path).map_err(system)?.is_dir() {
+            let why = "expected the folder with the tables before the rebuild, found no folder";
+            return Err(Failure::refused(&self.path, why));
+        }
+        for entry in fs::read_dir(&self.path).map_err(system)? {
+            let name = entry.map_err(system)?.file_name();
+            let parsed = name.to_str().and_then(FileKind::parse);
+            if name != RECORD && !matches!(parsed, Some((FileKind::Table | FileKind::Manifest, _))) {
+                let name = quote(name.as_encoded_bytes());
+                let why = format!("expected only files of a rebuild, found {name}; move it somewhere else");
+                return Err(Failure::refused(&self.path, why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the folder: the record first, so that no part of it is taken for the whole. Refuses
+    /// if it has files of others.
     pub(super) fn remove(&self) -> Result<()> {
         if !self.exists() {
             return Ok(());
         }
+        self.check_ours()?;
         let system = |error: io::Error| Failure::system("removing the folder", &self.path, &error);
         files::remove(&self.path.join(RECORD))?;
         files::sync_folder(&self.path)?;

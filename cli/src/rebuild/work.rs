@@ -55,15 +55,12 @@ impl<'r> Work<'r> {
         })?;
         let look = |table: &SourceTable| {
             watch.check()?;
-            match survey(&source.dir.join(&table.name)) {
-                Err(Failure::Refused(_)) if request.keep_undecodable => Ok(None),
-                found => found,
-            }
+            survey(&source.dir.join(&table.name), request.keep_undecodable)
         };
         let before: Vec<_> = pool.install(|| source.tables.par_iter().map(look).collect::<Result<_>>())?;
         let found: Vec<_> =
             source.tables.iter().map(|table| table.name.clone()).zip(before.iter().cloned()).collect();
-        let filters = Filters::choose(&request.filters, &source.dir, &found, watch)?;
+        let filters = Filters::choose(request, &source.dir, &found, watch)?;
         let passes = if request.verify && !request.dry_run { 2 } else { 1 };
         watch.progress.expect(source.table_bytes().saturating_mul(passes), true);
         Ok(Self { source, filters, request, watch, before, pool })

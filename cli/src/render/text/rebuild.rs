@@ -37,11 +37,16 @@ impl RebuildRenderer for TextRebuild {
 fn success(path: &Path, action: RebuildAction, report: &Report, console: &mut Console) -> io::Result<()> {
     let path = escape_path(path);
     let good = |console: &Console, text: &str| console.tone(Tone::Good, text.to_owned());
-    if report.finished_earlier {
-        let done = good(console, "rebuilt");
-        return writeln!(console, "{path}: {done} by an earlier run, which is finished now");
-    }
     match action {
+        RebuildAction::Rebuild if report.finished_earlier => {
+            let done = good(console, "rebuilt");
+            writeln!(console, "{path}: {done} by an earlier run, which is finished now")?;
+            return undo_advice(&path.to_string(), report, console);
+        }
+        RebuildAction::Discard if report.finished_earlier => {
+            let done = good(console, "as before the rebuild");
+            return writeln!(console, "{path}: {done}, as an earlier --undo is finished now");
+        }
         RebuildAction::Undo => {
             let done = good(console, "as before the rebuild");
             return writeln!(console, "{path}: {done}");
@@ -132,6 +137,10 @@ fn advice(path: &str, action: RebuildAction, report: &Report, console: &mut Cons
     if let Some(target) = &report.target {
         writeln!(console, "The new database is {}.", escape_path(target))?;
     }
+    undo_advice(path, report, console)
+}
+
+fn undo_advice(path: &str, report: &Report, console: &mut Console) -> io::Result<()> {
     if let Some(undo) = &report.undo {
         writeln!(console, "The tables before are in {}, until", escape_path(undo))?;
         writeln!(console, "  filterblock rebuild --undo {path}     brings them back")?;
