@@ -101,7 +101,7 @@ const fn advice(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::PermissionDenied => "; run this as the user that the database belongs to",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space, or let --batch and --no-undo do with less"
+            "; free some space; in place, --batch and --no-undo do with less"
         }
         io::ErrorKind::ReadOnlyFilesystem => "; --to makes a copy elsewhere",
         _ => "",

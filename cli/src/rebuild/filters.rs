@@ -148,8 +148,12 @@ fn hash_in(
             _ => told = Some((hash, name)),
         }
     }
-    told.map(|(hash, _)| hash)
-        .ok_or_else(|| needs_hash(dir, "no table has a filter and a key that tell which"))
+    told.map(|(hash, _)| hash).ok_or_else(|| {
+        needs_hash(
+            dir,
+            "no table has a filter and a key that tell which; if all keys are ASCII, either will do",
+        )
+    })
 }
 
 fn needs_hash(dir: &Path, why: &str) -> Failure {

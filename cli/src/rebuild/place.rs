@@ -14,6 +14,10 @@ use crate::io::volume;
 /// The absolute path of a database's folder.
 pub(super) fn folder(path: &Path) -> Result<PathBuf> {
     let dir = fs::canonicalize(path).map_err(|error| Failure::system("looking for it", path, &error))?;
+    if !dir.is_dir() {
+        let text = format!("{}: expected the folder of a database, found a file", escape_path(path));
+        return Err(Failure::Failed(Fault { text, kind: Some(ErrorKind::Unreadable) }));
+    }
     let current = dir.join("CURRENT");
     match fs::symlink_metadata(&current) {
         Ok(_) => Ok(dir),

@@ -109,6 +109,7 @@ pub(super) fn rewrite(
     }
     match failure {
         Failure::Refused(why) if request.keep_undecodable => keep(path, target, why),
+        Failure::Refused(_) => Err(failure.and("--keep-undecodable leaves such a table as it is")),
         failure => Err(failure),
     }
 }

@@ -112,10 +112,7 @@ impl<'r> Work<'r> {
         let bytes = jobs.iter().fold(SPARE, |sum, job| sum.saturating_add(job.table.record.size));
         let files = jobs.len() as u64 + 4;
         if room.bytes < bytes {
-            let why = format!(
-                "expected {bytes} bytes of free space, found {}; see --batch and --no-undo",
-                room.bytes
-            );
+            let why = format!("expected {bytes} bytes of free space, found {}", room.bytes);
             return Err(Failure::refused(dir, why));
         }
         match room.files {

@@ -48,8 +48,8 @@ fn success(path: &Path, action: RebuildAction, report: &Report, console: &mut Co
             return writeln!(console, "{path}: {done}, as an earlier --undo is finished now");
         }
         RebuildAction::Undo => {
-            let done = good(console, "as before the rebuild");
-            return writeln!(console, "{path}: {done}");
+            let done = good(console, "undone");
+            return writeln!(console, "{path}: {done}, the tables are those from before the rebuild");
         }
         RebuildAction::Discard => {
             let done = good(console, "discarded");
@@ -108,15 +108,24 @@ fn sums(report: &Report, console: &mut Console) -> io::Result<()> {
             let bits = table.new_filters.as_ref().and_then(|filters| filters.bits_per_key);
             levels.extend(bits.map(|bits| (table.level, bits)));
         }
-        let bits: Vec<_> = levels.iter().map(|(level, bits)| format!("{bits} on level {level}")).collect();
-        if !bits.is_empty() {
-            writeln!(console, "  bits a key       {}", bits.join(", "))?;
+        if let Some(bits) = bits_text(&levels) {
+            writeln!(console, "  bits a key       {bits}")?;
         }
     }
     if report.verified {
         writeln!(console, "  verified         every block, entry and filter of the new tables")?;
     }
     Ok(())
+}
+
+/// One number if it is that of all levels, else a number for each. `None`: there are no filters.
+fn bits_text(levels: &BTreeMap<u8, u32>) -> Option<String> {
+    let first = levels.values().next()?;
+    if levels.values().all(|bits| bits == first) {
+        return Some(first.to_string());
+    }
+    let each: Vec<_> = levels.iter().map(|(level, bits)| format!("{bits} on level {level}")).collect();
+    Some(each.join(", "))
 }
 
 /// What the user should know or do next.
@@ -126,11 +135,10 @@ fn advice(path: &str, action: RebuildAction, report: &Report, console: &mut Cons
     }
     writeln!(console)?;
     match &report.policy {
-        Some(policy) => writeln!(
+        Some(_) => writeln!(
             console,
-            "A program uses these filters only if its filter policy is called {}. Tables that it\n\
-             compacts later get filters by its own settings.",
-            escape(policy.as_bytes())
+            "A program uses these filters only if its own filter policy has this name. Tables that it\n\
+             compacts later get filters by its own settings."
         )?,
         None => writeln!(console, "Tables that a program compacts later get filters by its own settings.")?,
     }
