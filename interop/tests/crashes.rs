@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use filterblock_interop::crash::altered::Alteration;
 use filterblock_interop::crash::run::{Extent, Programs, run};
 use filterblock_interop::goleveldb;
 
@@ -27,9 +28,24 @@ fn nothing_is_lost_by_a_crash_at_any_operation() {
         databases: number("FILTERBLOCK_CRASH_DATABASES", 20),
         states: usize::try_from(number("FILTERBLOCK_CRASH_STATES", 24)).unwrap(),
         threads: 2,
+        alteration: None,
     };
     let report = run(&programs(), extent).unwrap_or_else(|error| panic!("{error:?}"));
     println!("{report}");
     assert!(report.failures.is_empty(), "{} failures", report.failures.values().flatten().count());
     assert!(report.all_states() >= 100 * extent.databases, "{report}");
+}
+
+#[test]
+fn less_care_is_noticed() {
+    let programs = programs();
+    for alteration in Alteration::ALL {
+        let extent =
+            Extent { first_seed: 0, databases: 6, states: 150, threads: 2, alteration: Some(alteration) };
+        let report = run(&programs, extent).unwrap_or_else(|error| panic!("{alteration:?}: {error:?}"));
+        let check = alteration.noticed_by();
+        let failures = report.failures.get(&check).map_or(0, Vec::len);
+        println!("{alteration:?}: {failures} of {} failed: {check}", report.all_states());
+        assert!(failures > 0, "{alteration:?}: {report}");
+    }
 }
