@@ -136,7 +136,11 @@ pub fn run(programs: &Programs, extent: Extent) -> Result<Report> {
             let report = database(programs, seed, extent).inspect_err(|_| {
                 failed.store(true, Ordering::Relaxed);
             });
-            total.lock().expect("nobody panics").add(&report.with_context(|| format!("database {seed}"))?);
+            let mut total = total.lock().expect("nobody panics");
+            total.add(&report.with_context(|| format!("database {seed}"))?);
+            if extent.alteration.is_some() && !total.failures.is_empty() {
+                failed.store(true, Ordering::Relaxed); // That is enough.
+            }
         }
     };
     std::thread::scope(|scope| -> Result<()> {
