@@ -8,7 +8,8 @@ use std::process::Command;
 /// A folder with your own `libleveldb.a`, instead of Debian's.
 const FOLDER: &str = "FILTERBLOCK_LEVELDB";
 
-const SOURCES: [&str; 4] = ["shim/filter.cc", "shim/table.cc", "shim/database.cc", "shim/speed.cc"];
+const SOURCES: [&str; 5] =
+    ["shim/filter.cc", "shim/table.cc", "shim/database.cc", "shim/rebuild.cc", "shim/speed.cc"];
 
 fn main() {
     println!("cargo::rerun-if-changed=shim");

@@ -1,6 +1,5 @@
 //! A MANIFEST as a file: enough to tell whether it is still the same one.
 
-use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -8,6 +7,11 @@ use filterblock::database::FileKind;
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
+use super::files;
+use crate::audit::error_kind::ErrorKind;
+
+/// Longer than the name of a MANIFEST.
+const MAX_CURRENT: usize = 64;
 
 /// The name and the contents of a file, the latter by length and checksum.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -24,7 +28,7 @@ impl FileRecord {
 
     /// Reads the file of this name in `dir`.
     pub(super) fn read(dir: &Path, name: String) -> io::Result<Self> {
-        let mut file = File::open(dir.join(&name))?;
+        let mut file = files::open(&dir.join(&name))?;
         let (mut length, mut crc32c) = (0_u64, 0);
         let mut buffer = vec![0; 1 << 16];
         loop {
@@ -51,10 +55,14 @@ impl FileRecord {
 /// The name in CURRENT, if it is that of a MANIFEST.
 pub(super) fn current_name(dir: &Path) -> Result<String> {
     let path = dir.join("CURRENT");
-    let contents = fs::read(&path).map_err(|error| Failure::system("reading it", &path, &error))?;
+    let contents = files::read_at_most(&path, MAX_CURRENT)
+        .map_err(|error| Failure::system("reading it", &path, &error))?
+        .unwrap_or_default();
     let name = contents.strip_suffix(b"\n").and_then(|name| str::from_utf8(name).ok());
     let name = name.filter(|name| matches!(FileKind::parse(name), Some((FileKind::Manifest, _))));
-    name.map(str::to_owned).ok_or_else(|| Failure::refused(&path, "expected the name of a MANIFEST in it"))
+    name.map(str::to_owned).ok_or_else(|| {
+        Failure::refused(&path, "expected the name of a MANIFEST in it").of_kind(ErrorKind::Damaged)
+    })
 }
 
 /// The MANIFEST that CURRENT names.

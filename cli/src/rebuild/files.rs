@@ -1,8 +1,10 @@
 //! Files and folders, with errors that name them. What is written is durable when a call returns.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
+
+use serde::Serialize;
 
 use super::failure::{Failure, Result};
 
@@ -16,6 +18,47 @@ pub(super) fn write_new(path: &Path, contents: &[u8], like: &Path) -> Result<()>
         file.sync_all()
     };
     write().map_err(|error| Failure::system("writing it", path, &error))
+}
+
+/// The most bytes of a file that one run leaves for another: enough for two million tables.
+const MAX_NOTE: usize = 256 << 20;
+
+/// Writes what another run has to know, as [`write_new`] does.
+pub(super) fn write_note(path: &Path, note: &impl Serialize, like: &Path) -> Result<()> {
+    let contents = serde_json::to_vec_pretty(note)
+        .map_err(|error| Failure::system("writing it", path, &error.into()))?;
+    if contents.len() > MAX_NOTE {
+        let why = format!("expected at most {MAX_NOTE} bytes to note, found {}", contents.len());
+        return Err(Failure::refused(path, why).and("--batch and --no-undo do with less"));
+    }
+    write_new(path, &contents, like)
+}
+
+/// Reads what [`write_note`] has written.
+pub(super) fn read_note(path: &Path) -> io::Result<Vec<u8>> {
+    let contents = read_at_most(path, MAX_NOTE)?;
+    contents.ok_or_else(|| io::Error::other(format!("expected at most {MAX_NOTE} bytes, found more")))
+}
+
+/// Reads a regular file. `None`: it has more than `most` bytes.
+pub(super) fn read_at_most(path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut contents = Vec::new();
+    open(path)?.take(most as u64 + 1).read_to_end(&mut contents)?;
+    Ok((contents.len() <= most).then_some(contents))
+}
+
+/// Opens a regular file for reading. Anything else is an error: opening a pipe would wait for its
+/// other end.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    let check = |metadata: Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other("expected a regular file, found something else")),
+    };
+    check(fs::metadata(path)?)?;
+    let file = File::open(path)?;
+    // It may be another one by now.
+    check(file.metadata()?)?;
+    Ok(file)
 }
 
 /// Creates a file for reading and writing.
@@ -85,7 +128,7 @@ pub(super) fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
 /// Copies a file under a new name, with its attributes.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     let copy = || {
-        let mut source = File::open(from)?;
+        let mut source = open(from)?;
         let before = source.metadata()?;
         let mut target = create_new(to)?;
         // Shares the data where the file system can.

@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use filterblock::{
-    FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy, escape_path, quote,
-};
+use filterblock::{FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 
 use super::failure::{Failure, Result};
 use super::report::FiltersReport;
-use super::request::{BitsByLevel, FilterRequest};
+use super::request::{BitsByLevel, FilterRequest, Request};
 use super::table::{Watch, open};
 use crate::audit::policies::Policy;
 use crate::audit::stats::dialect::OLD_NAME;
@@ -44,12 +42,14 @@ impl Filters {
     /// Chooses for the database in `dir`. `found`: the live tables' names, and the filters that each
     /// has now.
     pub(super) fn choose(
-        request: &FilterRequest,
+        request: &Request,
         dir: &Path,
         found: &[(String, Option<FiltersReport>)],
         watch: Watch<'_>,
     ) -> Result<Self> {
-        let FilterRequest::Make { bits, policy, hash, base_lg } = request else { return Ok(Self::Drop) };
+        let FilterRequest::Make { bits, policy, hash, base_lg } = &request.filters else {
+            return Ok(Self::Drop);
+        };
         let name = match policy {
             Some(name) => name.clone(),
             None => name_in(dir, found)?,
@@ -57,13 +57,12 @@ impl Filters {
         let hash = match hash {
             _ if name != OLD_NAME => LegacyHash::Unsigned,
             Some(hash) => *hash,
-            None => hash_in(dir, found, watch)?,
+            None => hash_in(dir, found, request.keep_undecodable, watch)?,
         };
         let policy = Policy::of(&name, hash).ok_or_else(|| {
             let why = format!(
-                "expected filters of a policy that can be made here, found those of {}; --policy chooses another, \
-                 and --drop takes them away",
-                quote(name.as_bytes())
+                "expected filters of a policy that can be made here, found those of \"{name}\"; --policy chooses \
+                 another, and --drop takes them away"
             );
             Failure::refused(dir, why)
         })?;
@@ -107,9 +106,8 @@ fn name_in(dir: &Path, found: &[(String, Option<FiltersReport>)]) -> Result<Stri
         (Some(name), None) => Ok(name.to_owned()),
         (Some(one), Some(other)) => {
             let why = format!(
-                "expected filters of one policy, found those of {} and of {}; choose with --policy",
-                quote(one.as_bytes()),
-                quote(other.as_bytes())
+                "expected filters of one policy, found those of \"{one}\" and of \"{other}\"; choose with \
+                 --policy"
             );
             Err(Failure::refused(dir, why))
         }
@@ -125,13 +123,23 @@ fn name_in(dir: &Path, found: &[(String, Option<FiltersReport>)]) -> Result<Stri
 }
 
 /// The hash of the filters under the name that stands for two.
-fn hash_in(dir: &Path, found: &[(String, Option<FiltersReport>)], watch: Watch<'_>) -> Result<LegacyHash> {
+fn hash_in(
+    dir: &Path,
+    found: &[(String, Option<FiltersReport>)],
+    keep_undecodable: bool,
+    watch: Watch<'_>,
+) -> Result<LegacyHash> {
     let mut told: Option<(LegacyHash, &str)> = None;
     let olds = found
         .iter()
         .filter(|(_, filters)| filters.as_ref().is_some_and(|filters| filters.policy == OLD_NAME));
     for (name, _) in olds {
-        let Some(hash) = hash_of(&dir.join(name), watch)? else { continue };
+        let hash = match hash_of(&dir.join(name), watch) {
+            // It stays as it is. Others may tell.
+            Err(Failure::Refused(_)) if keep_undecodable => None,
+            hash => hash?,
+        };
+        let Some(hash) = hash else { continue };
         match told {
             Some((before, other)) if before != hash => {
                 let why = format!("the filters of {other} and of {name} are by different hashes");
@@ -140,16 +148,20 @@ fn hash_in(dir: &Path, found: &[(String, Option<FiltersReport>)], watch: Watch<'
             _ => told = Some((hash, name)),
         }
     }
-    told.map(|(hash, _)| hash)
-        .ok_or_else(|| needs_hash(dir, "no table has a filter and a key that tell which"))
+    told.map(|(hash, _)| hash).ok_or_else(|| {
+        needs_hash(
+            dir,
+            "no table has a filter and a key that tell which; if all keys are ASCII, either will do",
+        )
+    })
 }
 
 fn needs_hash(dir: &Path, why: &str) -> Failure {
-    Failure::Refused(format!(
-        "{}: expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up to \
-         1.17 on ARM), as the name {OLD_NAME} stands for both and {why}",
-        escape_path(dir)
-    ))
+    let why = format!(
+        "expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up to \
+         1.17 on ARM), as the name {OLD_NAME} stands for both and {why}"
+    );
+    Failure::refused(dir, why)
 }
 
 /// The hash of a table's filters, told by its keys: the other one denies one of them. `None` if no
@@ -166,16 +178,22 @@ fn hash_of(path: &Path, watch: Watch<'_>) -> Result<Option<LegacyHash>> {
     let (mut fits_signed, mut fits_unsigned) = (true, true);
     let Some(first) = table.data_blocks().next() else { return Ok(None) };
     let mut block = table.block_cursor(first.map_err(error)?).map_err(error)?;
+    let mut end = 0;
     for handle in table.data_blocks() {
         watch.check()?;
         let handle = handle.map_err(error)?;
+        // Such a table is refused when it is written again. Until then, no block is read twice.
+        if handle.offset < end {
+            break;
+        }
+        end = handle.end().unwrap_or(u64::MAX);
         block.enter(&table, handle).map_err(error)?;
         while block.next().map_err(error)? {
             fits_signed &= signed.key_may_match(handle.offset, block.key());
             fits_unsigned &= unsigned.key_may_match(handle.offset, block.key());
         }
-        // One key is enough, but a filter that denies keys by both hashes tells nothing.
-        if fits_signed != fits_unsigned {
+        // One key is enough, and a filter that denies keys by both hashes tells nothing.
+        if !(fits_signed && fits_unsigned) {
             break;
         }
     }

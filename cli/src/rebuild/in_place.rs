@@ -1,6 +1,7 @@
 //! New tables in the place of the old ones, in the same folder.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use filterblock::database::{FileKind, LiveTable, LogWriter, set_current};
 
@@ -41,15 +42,29 @@ pub(crate) fn run(request: &Request, how: &InPlace, watch: Watch<'_>) -> Result<
         true => lock_for_reading(dir)?,
         false => Some(lock(dir)?),
     };
-    if !request.dry_run {
-        let recovered = recovery::recover(dir)?;
-        report.notes.extend(recovery::note(&recovered, dir));
-        if recovered.is_end_of(&how.options) {
-            report.finished_earlier = true;
-            report.undo = undo.exists().then(|| undo.path().to_owned());
-            return Ok(report);
-        }
+    let recovered = match request.dry_run {
+        true => Recovered::Nothing,
+        false => recovery::recover(dir)?,
+    };
+    report.notes.extend(recovery::note(&recovered, dir));
+    if recovered.is_end_of(&how.options) {
+        report.finished_earlier = true;
+        report.undo = undo.exists().then(|| undo.path().to_owned());
+        return Ok(report);
     }
+    let rebuilt = rebuild(request, how, dir, &undo, report, watch);
+    rebuilt.map_err(|failure| recovery::also(failure, &recovered))
+}
+
+/// Rebuilds a database whose lock is held, and that has no marker.
+fn rebuild(
+    request: &Request,
+    how: &InPlace,
+    dir: &Path,
+    undo: &UndoFolder,
+    mut report: Report,
+    watch: Watch<'_>,
+) -> Result<Report> {
     if undo.exists() {
         let why = "the tables from before an earlier rebuild are there; `filterblock rebuild --undo` brings them \
                    back, `filterblock rebuild --discard` removes them";
@@ -63,14 +78,19 @@ pub(crate) fn run(request: &Request, how: &InPlace, watch: Watch<'_>) -> Result<
     let last = batches.len().saturating_sub(1);
     let mut state = State::of(&work.source);
     for (at, jobs) in batches.iter().enumerate() {
-        let ready = watch.check().and_then(|()| work.check_room(dir, jobs));
+        let ready = watch.check().and_then(|()| {
+            work.check_room(dir, jobs).map_err(|failure| match failure {
+                Failure::Refused(_) => failure.and("see --batch and --no-undo"),
+                other => other,
+            })
+        });
         ready.map_err(|failure| failure.and(so_far(at as u64)))?;
         if request.dry_run {
             let done = work.rewrite(jobs, |_| Target::Nowhere)?;
             report.tables.extend(done.into_iter().map(|done| done.report));
             continue;
         }
-        let batch = Batch { work: &work, how, undo: &undo, jobs, at: at as u64, is_last: at == last };
+        let batch = Batch { work: &work, how, undo, jobs, at: at as u64, is_last: at == last };
         let done = batch.run(&mut state).map_err(|failure| batch.give_up(failure))?;
         report.tables.extend(done.into_iter().map(|done| done.report));
         report.manifest = Some(state.file.name.clone());

@@ -1,6 +1,5 @@
 //! The marker: the file by which the next run knows what a run that was cut off has done.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Failure, Result};
 use super::file_record::FileRecord;
 use super::files;
+use crate::audit::error_kind::ErrorKind;
 
 /// The marker's name. LevelDB and goleveldb pass over it.
 pub(super) const NAME: &str = "filterblock-rebuild";
@@ -68,10 +68,8 @@ impl Marker {
     /// Writes the marker whole, and makes it durable.
     pub(super) fn write(&self, dir: &Path) -> Result<()> {
         let temporary = dir.join(TEMPORARY);
-        let contents = serde_json::to_vec_pretty(self)
-            .map_err(|error| Failure::system("writing it", &temporary, &error.into()))?;
         files::remove(&temporary)?;
-        files::write_new(&temporary, &contents, &dir.join("CURRENT"))?;
+        files::write_note(&temporary, self, &dir.join("CURRENT"))?;
         files::rename(&temporary, &path(dir))?;
         files::sync_folder(dir)
     }
@@ -79,7 +77,7 @@ impl Marker {
     /// Reads the marker in `dir`, if there is one.
     pub(super) fn read(dir: &Path) -> Result<Option<Self>> {
         let path = path(dir);
-        let contents = match fs::read(&path) {
+        let contents = match files::read_note(&path) {
             Ok(contents) => contents,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Failure::system("reading it", &path, &error)),
@@ -88,6 +86,7 @@ impl Marker {
             let expected = "expected the marker of a rebuild that was cut off";
             let advice = "if this is not one, remove the file";
             Failure::refused(&path, format_args!("{expected}, found {found}; {advice}"))
+                .of_kind(ErrorKind::Damaged)
         };
         let marker: Self = serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
         if marker.format != FORMAT {

@@ -110,7 +110,19 @@ fn remove_temporaries(dir: &Path, names: &[String]) -> Result<()> {
 
 /// Says what was done about a run that was cut off.
 pub(super) fn note(recovered: &Recovered, dir: &Path) -> Option<String> {
-    let what = match recovered {
+    words(recovered).map(|what| format!("{}: {what}", escape_path(dir)))
+}
+
+/// Adds what was done about a run that was cut off to a failure of this one.
+pub(super) fn also(failure: Failure, recovered: &Recovered) -> Failure {
+    match words(recovered) {
+        Some(what) => failure.and(what),
+        None => failure,
+    }
+}
+
+const fn words(recovered: &Recovered) -> Option<&'static str> {
+    Some(match recovered {
         Recovered::Nothing => return None,
         Recovered::Abandoned => {
             "an earlier run was cut off before its commit; what it had written is removed"
@@ -119,6 +131,5 @@ pub(super) fn note(recovered: &Recovered, dir: &Path) -> Option<String> {
         Recovered::Forgotten => {
             "an earlier run was cut off, and the database was opened since; its marker is removed"
         }
-    };
-    Some(format!("{}: {what}", escape_path(dir)))
+    })
 }

@@ -8,13 +8,18 @@ use filterblock::table::Table;
 use super::failure::{Failure, Result};
 use super::report::FiltersReport;
 use super::table::open;
+use crate::audit::error_kind::ErrorKind;
 
-/// Looks at the filters of a table. `None`: it has none that are known by name.
-pub(super) fn survey(path: &Path) -> Result<Option<FiltersReport>> {
-    let (_, table) = open(path)?;
+/// Looks at the filters of a table. `None`: it has none that are known by name, or cannot be opened
+/// and is to be kept then.
+pub(super) fn survey(path: &Path, keep_undecodable: bool) -> Result<Option<FiltersReport>> {
+    let table = match open(path) {
+        Err(Failure::Refused(_)) if keep_undecodable => return Ok(None),
+        opened => opened?.1,
+    };
     if table.origin() == Some(Origin::Basho) {
         let why = "expected a table of LevelDB's, found one of Riak's, which this does not write";
-        return Err(Failure::refused(path, why));
+        return Err(Failure::refused(path, why).of_kind(ErrorKind::Unsupported));
     }
     Ok(filters(&table))
 }

@@ -1,6 +1,7 @@
 //! Back to the state before a rebuild in place, or the end of that possibility.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use filterblock::database::{FileKind, set_current};
@@ -12,7 +13,8 @@ use super::marker::{Action, Marker};
 use super::place::{check_platform, folder, lock};
 use super::recovery;
 use super::report::Report;
-use super::undo_folder::{UndoFolder, UndoRecord};
+use super::undo_folder::{TableFile, UndoFolder, UndoRecord};
+use crate::audit::error_kind::ErrorKind;
 
 /// Brings the tables back that a rebuild replaced, if nothing was written since.
 ///
@@ -24,17 +26,18 @@ pub(crate) fn undo(path: &Path) -> Result<Report> {
     check_platform(dir)?;
     let _lock = lock(dir)?;
     let recovered = recovery::recover(dir)?;
-    let mut report =
-        Report { notes: recovery::note(&recovered, dir).into_iter().collect(), ..Report::default() };
+    let mut report = Report { finished_earlier: recovered.is_end_of_undo(), ..Report::default() };
+    if !report.finished_earlier {
+        bring_back_all(dir, &mut report).map_err(|failure| recovery::also(failure, &recovered))?;
+    }
+    report.notes.splice(..0, recovery::note(&recovered, dir));
+    Ok(report)
+}
+
+fn bring_back_all(dir: &Path, report: &mut Report) -> Result<()> {
     let undo = UndoFolder::of(dir)?;
-    if recovered.is_end_of_undo() {
-        report.finished_earlier = true;
-        return Ok(report);
-    }
-    if !undo.exists() {
-        let why = "expected the folder with the tables before the rebuild, found none";
-        return Err(Failure::refused(undo.path(), why));
-    }
+    check_exists(&undo)?;
+    undo.check_ours()?;
     let record = undo.record()?;
     check_nothing_written(dir, &undo, &record)?;
     let result = bring_back(dir, &undo, &record);
@@ -53,7 +56,7 @@ pub(crate) fn undo(path: &Path) -> Result<Report> {
     if let Err(failure) = recovery::recover(dir) {
         report.notes.push(failure.and("the next run clears it away").to_string());
     }
-    Ok(report)
+    Ok(())
 }
 
 /// Removes the folder with the tables that a rebuild replaced.
@@ -63,12 +66,22 @@ pub(crate) fn discard(path: &Path) -> Result<Report> {
     let _lock = lock(dir)?;
     let recovered = recovery::recover(dir)?;
     let undo = UndoFolder::of(dir)?;
-    if !undo.exists() {
-        let why = "expected the folder with the tables before the rebuild, found none";
-        return Err(Failure::refused(undo.path(), why));
+    // The end of `--undo` has removed the folder.
+    let finished_earlier = recovered.is_end_of_undo();
+    if !finished_earlier {
+        let removed = check_exists(&undo).and_then(|()| undo.remove());
+        removed.map_err(|failure| recovery::also(failure, &recovered))?;
     }
-    undo.remove()?;
-    Ok(Report { notes: recovery::note(&recovered, dir).into_iter().collect(), ..Report::default() })
+    let notes = recovery::note(&recovered, dir).into_iter().collect();
+    Ok(Report { notes, finished_earlier, ..Report::default() })
+}
+
+fn check_exists(undo: &UndoFolder) -> Result<()> {
+    if undo.exists() {
+        return Ok(());
+    }
+    let why = "expected the folder with the tables before the rebuild, found none";
+    Err(Failure::refused(undo.path(), why).of_kind(ErrorKind::Missing))
 }
 
 /// Refuses if the database is not as the rebuild left it.
@@ -99,22 +112,38 @@ fn check_nothing_written(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> 
         }
     }
     for table in &record.original_tables {
-        let path = undo.path().join(&table.name);
-        let found =
-            fs::symlink_metadata(&path).map_err(|error| Failure::system("looking for it", &path, &error))?;
-        if !found.is_file() || found.len() != table.length {
-            let why = format!("expected a table of {} bytes, found {}", table.length, found.len());
-            return Err(Failure::refused(&path, why));
+        check_table(undo, table)?;
+    }
+    let names = record.original_tables.iter().map(|table| &table.name).chain([&record.original.name]);
+    for name in names {
+        let there = dir.join(name);
+        // A rebuild that could not clear away everything leaves the file itself.
+        if fs::symlink_metadata(&there).is_ok() && !is_same(&undo.path().join(name), &there) {
+            return Err(written(&format!("another {name} was written")));
         }
     }
     let path = undo.path().join(&record.original.name);
     match record.original.is_in(undo.path()) {
         Ok(true) => Ok(()),
         Ok(false) => {
-            Err(Failure::refused(&path, "expected the MANIFEST before the rebuild, found none or another"))
+            let why = "expected the MANIFEST before the rebuild, found none or another";
+            Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
         }
         Err(error) => Err(Failure::system("reading it", &path, &error)),
     }
+}
+
+/// Refuses if a table from before the rebuild is not there any more.
+fn check_table(undo: &UndoFolder, table: &TableFile) -> Result<()> {
+    let path = undo.path().join(&table.name);
+    let found = match fs::symlink_metadata(&path) {
+        Ok(found) if found.is_file() && found.len() == table.length => return Ok(()),
+        Ok(found) => found.len().to_string(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "no such file".to_owned(),
+        Err(error) => return Err(Failure::system("looking for it", &path, &error)),
+    };
+    let why = format!("expected a table of {} bytes, found {found}", table.length);
+    Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
 }
 
 fn bring_back(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> Result<()> {
@@ -128,8 +157,7 @@ fn bring_back(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> Result<()> 
         let (from, to) = (undo.path().join(name), dir.join(name));
         match fs::hard_link(&from, &to) {
             Ok(()) => {}
-            // A rebuild that could not clear away everything leaves the file itself.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && is_same(&from, &to) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_same(&from, &to) => {}
             Err(error) => return Err(Failure::system("making a hard link", &to, &error)),
         }
     }

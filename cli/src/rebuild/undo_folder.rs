@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Failure, Result};
 use super::file_record::FileRecord;
 use super::files;
+use crate::audit::error_kind::ErrorKind;
 
 /// What the name of the folder ends with, behind the database's.
 const SUFFIX: &str = ".filterblock-undo";
@@ -53,11 +54,13 @@ impl UndoRecord {
         }
     }
 
-    fn names(&self) -> impl Iterator<Item = &String> {
+    /// All names, with the kind that each has to be.
+    fn names(&self) -> impl Iterator<Item = (FileKind, &String)> {
         let manifests = [&self.original.name, &self.rebuilt.name].into_iter();
-        let originals = self.original_tables.iter().map(|table| &table.name);
-        let logs = self.logs.iter().map(|log| &log.name);
-        manifests.chain(originals).chain(&self.rebuilt_tables).chain(logs)
+        let tables = self.original_tables.iter().map(|table| &table.name).chain(&self.rebuilt_tables);
+        let logs = self.logs.iter().map(|log| (FileKind::Log, &log.name));
+        let tables = tables.map(|name| (FileKind::Table, name));
+        manifests.map(|name| (FileKind::Manifest, name)).chain(tables).chain(logs)
     }
 }
 
@@ -107,9 +110,7 @@ impl UndoFolder {
         }
         files::sync_folder(&self.path)?;
         let path = self.path.join(RECORD);
-        let contents = serde_json::to_vec_pretty(record)
-            .map_err(|error| Failure::system("writing it", &path, &error.into()))?;
-        files::write_new(&path, &contents, &dir.join("CURRENT"))?;
+        files::write_note(&path, record, &dir.join("CURRENT"))?;
         files::sync_folder(&self.path)?;
         self.sync_parent()
     }
@@ -117,37 +118,58 @@ impl UndoFolder {
     /// Reads the record.
     pub(super) fn record(&self) -> Result<UndoRecord> {
         let path = self.path.join(RECORD);
-        let contents = fs::read(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                let why = "expected the record of a rebuild, found none: the folder was cut off while it was made or \
-                           removed; `filterblock rebuild --discard` removes the rest";
-                Failure::refused(&path, why)
-            }
+        let refused = |found: String| {
+            let why = format!("expected the record of a rebuild, found {found}");
+            Failure::refused(&path, why)
+                .and("without it, `filterblock rebuild --discard` is all that is left")
+                .of_kind(ErrorKind::Damaged)
+        };
+        let contents = files::read_note(&path).map_err(|error| match error.kind() {
+            // What `--discard` removes first.
+            io::ErrorKind::NotFound => refused("no such file".to_owned()),
             _ => Failure::system("reading it", &path, &error),
         })?;
-        let refused = |found: String| {
-            Failure::refused(&path, format_args!("expected the record of a rebuild, found {found}"))
-        };
         let record: UndoRecord =
             serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
         if record.format != FORMAT {
             return Err(refused(format!("one of format {}, not {FORMAT}", record.format)));
         }
-        let is_ours = |name: &String| {
-            matches!(FileKind::parse(name), Some((FileKind::Table | FileKind::Manifest | FileKind::Log, _)))
+        let is_wrong = |(kind, name): &(FileKind, &String)| {
+            FileKind::parse(name).is_none_or(|(found, _)| found != *kind)
         };
-        if let Some(name) = record.names().find(|name| !is_ours(name)) {
+        if let Some((_, name)) = record.names().find(is_wrong) {
             return Err(refused(format!("{} in it", quote(name.as_bytes()))));
         }
         Ok(record)
     }
 
-    /// Removes the folder: the record first, so that no part of it is taken for the whole. Files
-    /// that are not of a database stay, and so does the folder around them.
+    /// Refuses if the folder is not one of a rebuild's making, or has other files besides.
+    pub(super) fn check_ours(&self) -> Result<()> {
+        let system = |error: io::Error| Failure::system("listing it", &self.path, &error);
+        // Behind a link may be anything.
+        if !fs::symlink_metadata(&self.path).map_err(system)?.is_dir() {
+            let why = "expected the folder with the tables before the rebuild, found no folder";
+            return Err(Failure::refused(&self.path, why));
+        }
+        for entry in fs::read_dir(&self.path).map_err(system)? {
+            let name = entry.map_err(system)?.file_name();
+            let parsed = name.to_str().and_then(FileKind::parse);
+            if name != RECORD && !matches!(parsed, Some((FileKind::Table | FileKind::Manifest, _))) {
+                let name = quote(name.as_encoded_bytes());
+                let why = format!("expected only files of a rebuild, found {name}; move it somewhere else");
+                return Err(Failure::refused(&self.path, why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the folder: the record first, so that no part of it is taken for the whole. Refuses
+    /// if it has files of others.
     pub(super) fn remove(&self) -> Result<()> {
         if !self.exists() {
             return Ok(());
         }
+        self.check_ours()?;
         let system = |error: io::Error| Failure::system("removing the folder", &self.path, &error);
         files::remove(&self.path.join(RECORD))?;
         files::sync_folder(&self.path)?;

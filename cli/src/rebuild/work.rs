@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::check::{self, NewTable};
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Fault, Result};
 use super::filters::Filters;
 use super::report::{FiltersReport, TableReport};
 use super::request::{FilterRequest, Request};
@@ -50,18 +50,17 @@ impl<'r> Work<'r> {
         if let Some(jobs) = request.jobs {
             pool = pool.num_threads(jobs.into());
         }
-        let pool = pool.build().map_err(|error| Failure::Failed(format!("starting threads: {error}")))?;
+        let pool = pool.build().map_err(|error| {
+            Failure::Failed(Fault { text: format!("starting threads: {error}"), kind: None })
+        })?;
         let look = |table: &SourceTable| {
             watch.check()?;
-            match survey(&source.dir.join(&table.name)) {
-                Err(Failure::Refused(_)) if request.keep_undecodable => Ok(None),
-                found => found,
-            }
+            survey(&source.dir.join(&table.name), request.keep_undecodable)
         };
         let before: Vec<_> = pool.install(|| source.tables.par_iter().map(look).collect::<Result<_>>())?;
         let found: Vec<_> =
             source.tables.iter().map(|table| table.name.clone()).zip(before.iter().cloned()).collect();
-        let filters = Filters::choose(&request.filters, &source.dir, &found, watch)?;
+        let filters = Filters::choose(request, &source.dir, &found, watch)?;
         let passes = if request.verify && !request.dry_run { 2 } else { 1 };
         watch.progress.expect(source.table_bytes().saturating_mul(passes), true);
         Ok(Self { source, filters, request, watch, before, pool })
@@ -113,10 +112,7 @@ impl<'r> Work<'r> {
         let bytes = jobs.iter().fold(SPARE, |sum, job| sum.saturating_add(job.table.record.size));
         let files = jobs.len() as u64 + 4;
         if room.bytes < bytes {
-            let why = format!(
-                "expected {bytes} bytes of free space, found {}; see --batch and --no-undo",
-                room.bytes
-            );
+            let why = format!("expected {bytes} bytes of free space, found {}", room.bytes);
             return Err(Failure::refused(dir, why));
         }
         match room.files {
