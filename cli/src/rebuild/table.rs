@@ -96,7 +96,7 @@ pub(super) fn rewrite(
     watch: Watch<'_>,
 ) -> Result<Rewritten> {
     let result = try_rewrite(path, target, filters, watch).and_then(|done| {
-        if let (Some(new), Some(filters), false) = (target.path(), filters, request.verify) {
+        if let (Some(new), Some(filters)) = (target.path(), filters) {
             ask_for_every_key(new, filters, watch)?;
         }
         Ok(done)
@@ -236,14 +236,18 @@ fn keep(path: &Path, target: &Target, why: String) -> Result<Rewritten> {
     Ok(Rewritten { size, filter_size: None, entries: None, kept: Some(why) })
 }
 
-/// Asks the filters of the new table at `path` for every key, as a reader would.
+/// Asks the filters of the new table at `path` for every key, as a reader of the database would. What
+/// `verify` does is not the same: it finds out for itself of what part of the keys filters are.
 fn ask_for_every_key(path: &Path, filters: &TableFilters, watch: Watch<'_>) -> Result<()> {
     let file = input::open_file(path, true).map_err(|error| unopened(path, &error))?;
     let options = options().filter_policies(vec![filters.policy.clone()]);
-    let failure = |error| Failure::of(error, path);
+    // The table was decoded before, so nothing of this is a reason to leave it as it is.
+    let fault = |what: &str| {
+        Failure::Failed(format!("{}: {what}, which is a fault of this program", escape_path(path)))
+    };
+    let failure = |error: Error| fault(&error.to_string());
     let table = Table::open(file, &options).map_err(failure)?;
-    let unusable =
-        || Failure::refused(path, "expected filters that can be asked in the new table, found none");
+    let unusable = || fault("the new filters cannot be asked");
     let reader = table.filter().filter(|reader| reader.check().is_ok()).ok_or_else(unusable)?;
     let mut block = table.index();
     for handle in table.data_blocks() {
@@ -251,11 +255,7 @@ fn ask_for_every_key(path: &Path, filters: &TableFilters, watch: Watch<'_>) -> R
         block.enter(&table, handle).map_err(failure)?;
         while block.next().map_err(failure)? {
             if !reader.key_may_match(handle.offset, block.key()) {
-                let why = format!(
-                    "the new filter denies the key {}, which is a fault of this program",
-                    quote(block.key())
-                );
-                return Err(Failure::refused(path, why));
+                return Err(fault(&format!("the new filter denies the key {}", quote(block.key()))));
             }
         }
         watch.check()?;
