@@ -98,7 +98,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     no_verify: bool,
     /// Do not keep the tables before --in-place
-    #[arg(long, requires = "in_place", conflicts_with = "to")]
+    #[arg(long, conflicts_with = "to")]
     no_undo: bool,
 }
 

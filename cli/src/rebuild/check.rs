@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filterblock::database::{LiveTable, Manifest};
-use filterblock::escape_path;
 use filterblock::table::Meter;
 use rayon::prelude::*;
 
 use super::failure::{Failure, Result};
-use super::table::Watch;
+use super::table::{Watch, unopened};
 use crate::audit::reading::read_options;
 use crate::audit::record::TableRecord;
 use crate::audit::verify::finding::Code;
@@ -28,7 +27,7 @@ pub(super) struct NewTable {
 /// Verifies that the new tables are what the new MANIFEST says, and all that `verify` checks.
 pub(super) fn verify(manifest: &[u8], tables: &[NewTable], watch: Watch<'_>) -> Result<()> {
     let parsed =
-        Manifest::parse(manifest).map_err(|error| Failure::Refused(format!("the new MANIFEST: {error}")))?;
+        Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
     tables.par_iter().try_for_each(|table| {
         watch.check()?;
         // Of other tables it is known that they are damaged.
@@ -38,7 +37,6 @@ pub(super) fn verify(manifest: &[u8], tables: &[NewTable], watch: Watch<'_>) -> 
 
 fn verify_table(manifest: &Manifest, table: &NewTable, watch: Watch<'_>) -> Result<()> {
     let path: &Path = &table.path;
-    let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{}: {error}", escape_path(path)));
     let live = manifest.table(table.record.number);
     if live != Some(&table.record) {
         return Err(Failure::refused(path, "expected the table in the new MANIFEST, found none or another"));
@@ -57,14 +55,18 @@ fn verify_table(manifest: &Manifest, table: &NewTable, watch: Watch<'_>) -> Resu
         max_output: None,
         seed: 0,
     };
-    let file = input::open_file(path, true).map_err(|error| failed(&error))?;
-    let source = ReadAhead::new(file).map_err(|error| failed(&error))?;
+    let file = input::open_file(path, true).map_err(|error| unopened(path, &error))?;
+    let source = ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
     let verdict =
         verify::table(&source, Some(&record), false, &options, &Progress { source: &source, watch })
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| Failure::of(error, path))?;
     let findings = verdict.findings.to_list();
     let Some(finding) = findings.first() else { return Ok(()) };
     let failure = Failure::refused(path, finding);
+    let failure = match verdict.findings.kind() {
+        Some(kind) => failure.of_kind(kind),
+        None => failure,
+    };
     Err(match finding.code {
         Code::FilterUnusable | Code::FilterMalformed | Code::FilterDeniesKey => {
             failure.and("this is a fault of this program")

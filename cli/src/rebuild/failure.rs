@@ -6,17 +6,27 @@ use std::path::Path;
 
 use filterblock::{Error, escape_path};
 
+use crate::audit::error_kind::ErrorKind;
+
 /// The reason why a database was not rebuilt. It is as it was before.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// What was found or asked for does not allow it.
-    Refused(String),
+    Refused(Fault),
     /// Another program has the database open.
     InUse(String),
     /// The system, or a file that cannot be read.
-    Failed(String),
+    Failed(Fault),
     /// A signal asked the program to stop.
     Interrupted(String),
+}
+
+/// What is not as it should be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Fault {
+    pub(crate) text: String,
+    /// The kind of fault in the files; `None`: there is none, only other options are needed.
+    pub(crate) kind: Option<ErrorKind>,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -24,22 +34,42 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 impl Failure {
     /// A refusal for what was found at `path`.
     pub(super) fn refused(path: &Path, why: impl Display) -> Self {
-        Self::Refused(format!("{}: {why}", escape_path(path)))
+        Self::Refused(Fault { text: format!("{}: {why}", escape_path(path)), kind: None })
     }
 
     /// The system refused `action` at `path`.
     pub(super) fn system(action: &str, path: &Path, error: &io::Error) -> Self {
-        Self::Failed(format!("{}: {action}: {error}{}", escape_path(path), advice(error.kind())))
+        let text = format!("{}: {action}: {error}{}", escape_path(path), advice(error.kind()));
+        Self::Failed(Fault { text, kind: Some(ErrorKind::of_io(error)) })
     }
 
     /// An error of the library's about the file at `path`.
     pub(super) fn of(error: Error, path: &Path) -> Self {
         let error = if error.path().is_some() { error } else { error.with_path(path) };
+        let fault = |advice| Fault { text: format!("{error}{advice}"), kind: Some(ErrorKind::of(&error)) };
         match error.without_path() {
             _ if error.is_in_use() => Self::InUse(error.to_string()),
-            Error::Io { source, .. } => Self::Failed(format!("{error}{}", advice(source.kind()))),
-            Error::OutOfMemory { .. } => Self::Failed(error.to_string()),
-            _ => Self::Refused(error.to_string()),
+            Error::Io { source, .. } => Self::Failed(fault(advice(source.kind()))),
+            Error::OutOfMemory { .. } => Self::Failed(fault("")),
+            _ => Self::Refused(fault("")),
+        }
+    }
+
+    /// Says what kind of fault in the files it is.
+    pub(super) fn of_kind(self, kind: ErrorKind) -> Self {
+        let with = |fault| Fault { kind: Some(kind), ..fault };
+        match self {
+            Self::Refused(fault) => Self::Refused(with(fault)),
+            Self::Failed(fault) => Self::Failed(with(fault)),
+            other => other,
+        }
+    }
+
+    /// The kind of fault in the files, if there is one.
+    pub(crate) const fn kind(&self) -> Option<ErrorKind> {
+        match self {
+            Self::Refused(fault) | Self::Failed(fault) => fault.kind,
+            Self::InUse(_) | Self::Interrupted(_) => None,
         }
     }
 
@@ -47,9 +77,9 @@ impl Failure {
     pub(super) fn and(self, more: &str) -> Self {
         let add = |text: String| format!("{text}; {more}");
         match self {
-            Self::Refused(text) => Self::Refused(add(text)),
+            Self::Refused(Fault { text, kind }) => Self::Refused(Fault { text: add(text), kind }),
             Self::InUse(text) => Self::InUse(add(text)),
-            Self::Failed(text) => Self::Failed(add(text)),
+            Self::Failed(Fault { text, kind }) => Self::Failed(Fault { text: add(text), kind }),
             Self::Interrupted(text) => Self::Interrupted(add(text)),
         }
     }
@@ -58,9 +88,10 @@ impl Failure {
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(text) | Self::InUse(text) | Self::Failed(text) | Self::Interrupted(text) => {
-                f.write_str(text)
-            }
+            Self::Refused(Fault { text, .. })
+            | Self::InUse(text)
+            | Self::Failed(Fault { text, .. })
+            | Self::Interrupted(text) => f.write_str(text),
         }
     }
 }
@@ -70,7 +101,7 @@ const fn advice(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::PermissionDenied => "; run this as the user that the database belongs to",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space, or let --batch and --no-undo do with less"
+            "; free some space; in place, --batch and --no-undo do with less"
         }
         io::ErrorKind::ReadOnlyFilesystem => "; --to makes a copy elsewhere",
         _ => "",

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
 use super::files;
+use crate::audit::error_kind::ErrorKind;
 
 /// Longer than the name of a MANIFEST.
 const MAX_CURRENT: usize = 64;
@@ -59,7 +60,9 @@ pub(super) fn current_name(dir: &Path) -> Result<String> {
         .unwrap_or_default();
     let name = contents.strip_suffix(b"\n").and_then(|name| str::from_utf8(name).ok());
     let name = name.filter(|name| matches!(FileKind::parse(name), Some((FileKind::Manifest, _))));
-    name.map(str::to_owned).ok_or_else(|| Failure::refused(&path, "expected the name of a MANIFEST in it"))
+    name.map(str::to_owned).ok_or_else(|| {
+        Failure::refused(&path, "expected the name of a MANIFEST in it").of_kind(ErrorKind::Damaged)
+    })
 }
 
 /// The MANIFEST that CURRENT names.

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use filterblock::{
-    FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy, escape_path,
-};
+use filterblock::{FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 
 use super::failure::{Failure, Result};
 use super::report::FiltersReport;
@@ -150,16 +148,20 @@ fn hash_in(
             _ => told = Some((hash, name)),
         }
     }
-    told.map(|(hash, _)| hash)
-        .ok_or_else(|| needs_hash(dir, "no table has a filter and a key that tell which"))
+    told.map(|(hash, _)| hash).ok_or_else(|| {
+        needs_hash(
+            dir,
+            "no table has a filter and a key that tell which; if all keys are ASCII, either will do",
+        )
+    })
 }
 
 fn needs_hash(dir: &Path, why: &str) -> Failure {
-    Failure::Refused(format!(
-        "{}: expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up to \
-         1.17 on ARM), as the name {OLD_NAME} stands for both and {why}",
-        escape_path(dir)
-    ))
+    let why = format!(
+        "expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up to \
+         1.17 on ARM), as the name {OLD_NAME} stands for both and {why}"
+    );
+    Failure::refused(dir, why)
 }
 
 /// The hash of a table's filters, told by its keys: the other one denies one of them. `None` if no

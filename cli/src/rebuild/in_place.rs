@@ -78,7 +78,12 @@ fn rebuild(
     let last = batches.len().saturating_sub(1);
     let mut state = State::of(&work.source);
     for (at, jobs) in batches.iter().enumerate() {
-        let ready = watch.check().and_then(|()| work.check_room(dir, jobs));
+        let ready = watch.check().and_then(|()| {
+            work.check_room(dir, jobs).map_err(|failure| match failure {
+                Failure::Refused(_) => failure.and("see --batch and --no-undo"),
+                other => other,
+            })
+        });
         ready.map_err(|failure| failure.and(so_far(at as u64)))?;
         if request.dry_run {
             let done = work.rewrite(jobs, |_| Target::Nowhere)?;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Failure, Result};
 use super::file_record::FileRecord;
 use super::files;
+use crate::audit::error_kind::ErrorKind;
 
 /// The marker's name. LevelDB and goleveldb pass over it.
 pub(super) const NAME: &str = "filterblock-rebuild";
@@ -85,6 +86,7 @@ impl Marker {
             let expected = "expected the marker of a rebuild that was cut off";
             let advice = "if this is not one, remove the file";
             Failure::refused(&path, format_args!("{expected}, found {found}; {advice}"))
+                .of_kind(ErrorKind::Damaged)
         };
         let marker: Self = serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
         if marker.format != FORMAT {

@@ -7,18 +7,24 @@ use std::path::{Path, PathBuf};
 use filterblock::database::DatabaseLock;
 use filterblock::escape_path;
 
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Fault, Result};
+use crate::audit::error_kind::ErrorKind;
 use crate::io::volume;
 
 /// The absolute path of a database's folder.
 pub(super) fn folder(path: &Path) -> Result<PathBuf> {
     let dir = fs::canonicalize(path).map_err(|error| Failure::system("looking for it", path, &error))?;
+    if !dir.is_dir() {
+        let text = format!("{}: expected the folder of a database, found a file", escape_path(path));
+        return Err(Failure::Failed(Fault { text, kind: Some(ErrorKind::Unreadable) }));
+    }
     let current = dir.join("CURRENT");
     match fs::symlink_metadata(&current) {
         Ok(_) => Ok(dir),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let why = "expected the folder of a database, found no file CURRENT in it";
-            Err(Failure::Failed(format!("{}: {why}", escape_path(path))))
+            let text = format!("{}: {why}", escape_path(path));
+            Err(Failure::Failed(Fault { text, kind: Some(ErrorKind::Missing) }))
         }
         Err(error) => Err(Failure::system("looking for it", &current, &error)),
     }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::failure::Fault;
+
 /// The outcome for a database.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
@@ -28,6 +30,35 @@ impl Report {
     pub(super) fn sort(&mut self) {
         self.tables.sort_by(|a, b| (a.level, &a.new_name).cmp(&(b.level, &b.new_name)));
     }
+
+    /// Adds up the tables.
+    pub(crate) fn sums(&self) -> Sums {
+        let sum = |of: fn(&TableReport) -> u64| self.tables.iter().map(of).fold(0, u64::saturating_add);
+        let size = |filters: &Option<FiltersReport>| filters.as_ref().map_or(0, |filters| filters.size);
+        let filters = |of: fn(&TableReport) -> &Option<FiltersReport>| {
+            self.tables.iter().map(|table| size(of(table))).fold(0, u64::saturating_add)
+        };
+        Sums {
+            tables: self.tables.len() as u64,
+            kept: sum(|table| u64::from(table.kept.is_some())),
+            old_size: sum(|table| table.old_size),
+            new_size: sum(|table| table.new_size),
+            old_filter_size: filters(|table| &table.old_filters),
+            new_filter_size: filters(|table| &table.new_filters),
+        }
+    }
+}
+
+/// All tables of a report in numbers. Sizes are in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sums {
+    pub(crate) tables: u64,
+    /// The tables that were left as they are.
+    pub(crate) kept: u64,
+    pub(crate) old_size: u64,
+    pub(crate) new_size: u64,
+    pub(crate) old_filter_size: u64,
+    pub(crate) new_filter_size: u64,
 }
 
 /// The outcome for a table.
@@ -46,7 +77,7 @@ pub(crate) struct TableReport {
     /// The number of entries; `None` if none was decoded.
     pub(crate) entries: Option<u64>,
     /// The reason why the table was left as it is.
-    pub(crate) kept: Option<String>,
+    pub(crate) kept: Option<Fault>,
 }
 
 /// The filters of a table.

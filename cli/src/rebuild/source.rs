@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use filterblock::database::{Database, FileKind, FileState, LiveTable, Manifest};
-use filterblock::{escape_path, quote};
+use filterblock::{Error, escape_path, quote};
 
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Fault, Result};
 use super::file_record::{FileRecord, current};
+use crate::audit::error_kind::ErrorKind;
 
 /// Higher numbers are refused: those of goleveldb have 63 bits, and more are to come.
 const MAX_NUMBER: u64 = 1 << 62;
@@ -44,8 +45,11 @@ impl Source {
         let database = Database::open(dir).map_err(|error| Failure::of(error, dir))?;
         let manifest = match database.manifest() {
             Ok(manifest) => manifest.clone(),
-            Err(error) if super::failure::is_system(error) => return Err(Failure::Failed(error.to_string())),
-            Err(error) => return Err(Failure::Refused(error.to_string())),
+            Err(error) => {
+                let fault = Fault { text: error.to_string(), kind: Some(ErrorKind::of(error)) };
+                let is_system = super::failure::is_system(error);
+                return Err(if is_system { Failure::Failed(fault) } else { Failure::Refused(fault) });
+            }
         };
         let mut tables = Vec::with_capacity(manifest.tables().len());
         for table in database.tables() {
@@ -60,13 +64,14 @@ impl Source {
                 "table {} is on two levels; only one table of a number was expected",
                 twice.record.number
             );
-            return Err(Failure::refused(&dir.join(&manifest_file.name), why));
+            let failure = Failure::refused(&dir.join(&manifest_file.name), why);
+            return Err(failure.of_kind(ErrorKind::Damaged));
         }
         let mut logs = Vec::new();
         for log in database.logs().filter(|log| log.is_live) {
             match log.file {
                 FileState::Present(file) => logs.push(file.path.clone()),
-                FileState::Unreadable(file) => return Err(Failure::Failed(file.error.to_string())),
+                FileState::Unreadable(file) => return Err(unreadable(&file.error)),
                 _ => {}
             }
         }
@@ -100,7 +105,7 @@ impl Source {
                 "expected whole records, found one that is cut off at offset {offset}; open the database once \
                  with its program, or make a copy with --to"
             );
-            return Err(Failure::refused(&path, why));
+            return Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged));
         }
         let names = ["CURRENT", "LOCK", &*self.manifest_file.name].map(str::to_owned);
         for name in names.into_iter().chain(self.tables.iter().map(|table| table.name.clone())) {
@@ -142,23 +147,28 @@ impl Source {
     }
 }
 
+/// A file whose metadata cannot be read.
+fn unreadable(error: &Error) -> Failure {
+    Failure::Failed(Fault { text: error.to_string(), kind: Some(ErrorKind::of(error)) })
+}
+
 /// The name of a live table's file, if that is there with the size it should have.
 fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Result<String> {
     let path = database.table_path(record.number);
     let file = match file {
         FileState::Present(file) => file,
-        FileState::Unreadable(file) => return Err(Failure::Failed(file.error.to_string())),
+        FileState::Unreadable(file) => return Err(unreadable(&file.error)),
         _ => {
             let why = format!(
                 "expected a table of {} bytes on level {}, found no such file",
                 record.size, record.level
             );
-            return Err(Failure::refused(&path, why));
+            return Err(Failure::refused(&path, why).of_kind(ErrorKind::Missing));
         }
     };
     if file.len != record.size {
         let why = format!("expected {} bytes, as the MANIFEST has it, found {}", record.size, file.len);
-        return Err(Failure::refused(&file.path, why));
+        return Err(Failure::refused(&file.path, why).of_kind(ErrorKind::Damaged));
     }
     let name = file.path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
     name.ok_or_else(|| Failure::refused(&file.path, "expected a name in ASCII"))
@@ -181,7 +191,7 @@ fn first_free(dir: &Path, manifest: &Manifest) -> Result<u64> {
     }
     if first > MAX_NUMBER {
         let why = format!("expected numbers of files up to {MAX_NUMBER}, found {}", first.saturating_sub(1));
-        return Err(Failure::refused(dir, why));
+        return Err(Failure::refused(dir, why).of_kind(ErrorKind::Unsupported));
     }
     Ok(first)
 }

@@ -8,6 +8,7 @@ use filterblock::table::Table;
 use super::failure::{Failure, Result};
 use super::report::FiltersReport;
 use super::table::open;
+use crate::audit::error_kind::ErrorKind;
 
 /// Looks at the filters of a table. `None`: it has none that are known by name, or cannot be opened
 /// and is to be kept then.
@@ -18,7 +19,7 @@ pub(super) fn survey(path: &Path, keep_undecodable: bool) -> Result<Option<Filte
     };
     if table.origin() == Some(Origin::Basho) {
         let why = "expected a table of LevelDB's, found one of Riak's, which this does not write";
-        return Err(Failure::refused(path, why));
+        return Err(Failure::refused(path, why).of_kind(ErrorKind::Unsupported));
     }
     Ok(filters(&table))
 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use filterblock::table::{ReadOptions, Rewriter, Table, WriteOptions};
 use filterblock::{Error, escape_path, quote};
 
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Fault, Result};
 use super::files;
 use super::filters::TableFilters;
 use super::request::Request;
@@ -64,7 +64,7 @@ pub(super) struct Rewritten {
     pub(super) filter_size: Option<u64>,
     pub(super) entries: Option<u64>,
     /// The reason why it was left as it is.
-    pub(super) kept: Option<String>,
+    pub(super) kept: Option<Fault>,
 }
 
 /// Opens the table at `path`, with the options of a database's tables.
@@ -75,8 +75,10 @@ pub(super) fn open(path: &Path) -> Result<(File, Table<File>)> {
     Ok((file, table.with_path(path)))
 }
 
-fn unopened(path: &Path, error: &PathError) -> Failure {
-    Failure::Failed(format!("{}: {error}", escape_path(path)))
+/// A file that cannot be opened.
+pub(super) fn unopened(path: &Path, error: &PathError) -> Failure {
+    let text = format!("{}: {error}", escape_path(path));
+    Failure::Failed(Fault { text, kind: Some(error.kind()) })
 }
 
 fn options() -> ReadOptions {
@@ -107,6 +109,7 @@ pub(super) fn rewrite(
     }
     match failure {
         Failure::Refused(why) if request.keep_undecodable => keep(path, target, why),
+        Failure::Refused(_) => Err(failure.and("--keep-undecodable leaves such a table as it is")),
         failure => Err(failure),
     }
 }
@@ -225,7 +228,7 @@ impl Write for Output<'_> {
 }
 
 /// Leaves the table at `path` as it is, for the reason `why`.
-fn keep(path: &Path, target: &Target, why: String) -> Result<Rewritten> {
+fn keep(path: &Path, target: &Target, why: Fault) -> Result<Rewritten> {
     match target {
         // A folder whose file system has no links gets a copy.
         Target::Beside(new) => fs::hard_link(path, new).or_else(|_| files::copy(path, new))?,
@@ -243,7 +246,8 @@ fn ask_for_every_key(path: &Path, filters: &TableFilters, watch: Watch<'_>) -> R
     let options = options().filter_policies(vec![filters.policy.clone()]);
     // The table was decoded before, so nothing of this is a reason to leave it as it is.
     let fault = |what: &str| {
-        Failure::Failed(format!("{}: {what}, which is a fault of this program", escape_path(path)))
+        let text = format!("{}: {what}, which is a fault of this program", escape_path(path));
+        Failure::Failed(Fault { text, kind: None })
     };
     let failure = |error: Error| fault(&error.to_string());
     let table = Table::open(file, &options).map_err(failure)?;

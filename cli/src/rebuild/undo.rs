@@ -14,6 +14,7 @@ use super::place::{check_platform, folder, lock};
 use super::recovery;
 use super::report::Report;
 use super::undo_folder::{TableFile, UndoFolder, UndoRecord};
+use crate::audit::error_kind::ErrorKind;
 
 /// Brings the tables back that a rebuild replaced, if nothing was written since.
 ///
@@ -80,7 +81,7 @@ fn check_exists(undo: &UndoFolder) -> Result<()> {
         return Ok(());
     }
     let why = "expected the folder with the tables before the rebuild, found none";
-    Err(Failure::refused(undo.path(), why))
+    Err(Failure::refused(undo.path(), why).of_kind(ErrorKind::Missing))
 }
 
 /// Refuses if the database is not as the rebuild left it.
@@ -125,7 +126,8 @@ fn check_nothing_written(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> 
     match record.original.is_in(undo.path()) {
         Ok(true) => Ok(()),
         Ok(false) => {
-            Err(Failure::refused(&path, "expected the MANIFEST before the rebuild, found none or another"))
+            let why = "expected the MANIFEST before the rebuild, found none or another";
+            Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
         }
         Err(error) => Err(Failure::system("reading it", &path, &error)),
     }
@@ -140,7 +142,8 @@ fn check_table(undo: &UndoFolder, table: &TableFile) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => "no such file".to_owned(),
         Err(error) => return Err(Failure::system("looking for it", &path, &error)),
     };
-    Err(Failure::refused(&path, format!("expected a table of {} bytes, found {found}", table.length)))
+    let why = format!("expected a table of {} bytes, found {found}", table.length);
+    Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
 }
 
 fn bring_back(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> Result<()> {

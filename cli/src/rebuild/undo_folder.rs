@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Failure, Result};
 use super::file_record::FileRecord;
 use super::files;
+use crate::audit::error_kind::ErrorKind;
 
 /// What the name of the folder ends with, behind the database's.
 const SUFFIX: &str = ".filterblock-undo";
@@ -121,6 +122,7 @@ impl UndoFolder {
             let why = format!("expected the record of a rebuild, found {found}");
             Failure::refused(&path, why)
                 .and("without it, `filterblock rebuild --discard` is all that is left")
+                .of_kind(ErrorKind::Damaged)
         };
         let contents = files::read_note(&path).map_err(|error| match error.kind() {
             // What `--discard` removes first.

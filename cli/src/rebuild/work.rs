@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::check::{self, NewTable};
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Fault, Result};
 use super::filters::Filters;
 use super::report::{FiltersReport, TableReport};
 use super::request::{FilterRequest, Request};
@@ -50,7 +50,9 @@ impl<'r> Work<'r> {
         if let Some(jobs) = request.jobs {
             pool = pool.num_threads(jobs.into());
         }
-        let pool = pool.build().map_err(|error| Failure::Failed(format!("starting threads: {error}")))?;
+        let pool = pool.build().map_err(|error| {
+            Failure::Failed(Fault { text: format!("starting threads: {error}"), kind: None })
+        })?;
         let look = |table: &SourceTable| {
             watch.check()?;
             survey(&source.dir.join(&table.name), request.keep_undecodable)
@@ -110,10 +112,7 @@ impl<'r> Work<'r> {
         let bytes = jobs.iter().fold(SPARE, |sum, job| sum.saturating_add(job.table.record.size));
         let files = jobs.len() as u64 + 4;
         if room.bytes < bytes {
-            let why = format!(
-                "expected {bytes} bytes of free space, found {}; see --batch and --no-undo",
-                room.bytes
-            );
+            let why = format!("expected {bytes} bytes of free space, found {}", room.bytes);
             return Err(Failure::refused(dir, why));
         }
         match room.files {

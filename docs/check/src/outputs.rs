@@ -39,6 +39,7 @@ pub(crate) fn outputs() -> &'static [Line] {
         runs.crafted_blocks();
         runs.bare_filter_blocks();
         runs.unreadable_paths();
+        runs.rebuilds();
         runs.lines
     });
     &LINES
@@ -71,15 +72,17 @@ macro_rules! args {
     };
 }
 
+pub(crate) use args;
+
 #[derive(Default)]
-struct Runs {
+pub(crate) struct Runs {
     lines: Vec<Line>,
 }
 
 impl Runs {
     /// Runs `filterblock COMMAND --json` with these arguments and keeps what it prints, a line at
     /// least.
-    fn run(&mut self, command: &str, arguments: &[OsString]) {
+    pub(crate) fn run(&mut self, command: &str, arguments: &[OsString]) {
         let before = self.lines.len();
         let words = if command == COUNT { &["query", "--count", "--json"][..] } else { &[command, "--json"] };
         let text = stdout(words.iter().map(OsString::from).chain(arguments.iter().cloned()));

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::frame::Frame;
 use super::line::write_line;
-use super::strings::json_path;
+use super::strings::{json_name, json_path};
 use crate::io::console::Console;
 use crate::rebuild::failure::Failure;
 use crate::rebuild::report::{FiltersReport, Report, TableReport};
@@ -21,19 +21,20 @@ pub(crate) struct JsonRebuild;
 struct JsonTable<'a> {
     #[serde(flatten)]
     frame: Frame<'a>,
+    status: &'static str,
+    error: Option<&'a str>,
     level: u8,
     new_name: &'a str,
+    entries: Option<u64>,
     old_size: u64,
     new_size: u64,
-    old_filters: Option<JsonFilters<'a>>,
-    new_filters: Option<JsonFilters<'a>>,
-    entries: Option<u64>,
-    kept: Option<&'a str>,
+    old_filter: Option<JsonFilter<'a>>,
+    new_filter: Option<JsonFilter<'a>>,
 }
 
 #[derive(Serialize)]
-struct JsonFilters<'a> {
-    policy: &'a str,
+struct JsonFilter<'a> {
+    policy: Cow<'a, str>,
     size: u64,
     base_lg: Option<u8>,
     bits_per_key: Option<u32>,
@@ -44,19 +45,29 @@ struct JsonDatabase<'a> {
     #[serde(flatten)]
     frame: Frame<'a>,
     status: &'static str,
-    message: Option<String>,
+    error: Option<String>,
     tables: u64,
-    policy: Option<&'a str>,
+    kept: u64,
+    old_size: u64,
+    new_size: u64,
+    old_filter_size: u64,
+    new_filter_size: u64,
+    policy: Option<Cow<'a, str>>,
     manifest: Option<&'a str>,
     verified: bool,
     target: Option<Cow<'a, str>>,
     undo: Option<Cow<'a, str>>,
 }
 
-impl<'a> From<&'a FiltersReport> for JsonFilters<'a> {
+impl<'a> From<&'a FiltersReport> for JsonFilter<'a> {
     fn from(filters: &'a FiltersReport) -> Self {
         let FiltersReport { policy, size, base_lg, bits_per_key } = filters;
-        Self { policy, size: *size, base_lg: *base_lg, bits_per_key: *bits_per_key }
+        Self {
+            policy: json_name(policy.as_bytes()),
+            size: *size,
+            base_lg: *base_lg,
+            bits_per_key: *bits_per_key,
+        }
     }
 }
 
@@ -72,8 +83,7 @@ impl RebuildRenderer for JsonRebuild {
             Ok(report) => report,
             Err(failure) => {
                 console.message(failure);
-                let message = Some(failure.to_string());
-                return database(subject, status, message, &Report::default(), console);
+                return database(subject, status, Some(failure), &Report::default(), console);
             }
         };
         report.notes.iter().for_each(|note| console.message(note));
@@ -97,17 +107,18 @@ fn status(outcome: &RebuildOutcome<'_>) -> &'static str {
 }
 
 fn table(subject: Subject<'_>, table: &TableReport, console: &mut Console) -> io::Result<()> {
-    let path = subject.path.join(&table.old_name);
+    let (path, kept) = (subject.path.join(&table.old_name), table.kept.as_ref());
     let json = JsonTable {
-        frame: Frame::new("table", &Subject { path: &path, ..subject }, None),
+        frame: Frame::new("table", &Subject { path: &path, ..subject }, kept.and_then(|fault| fault.kind)),
+        status: if kept.is_some() { "kept" } else { "rebuilt" },
+        error: kept.map(|fault| &*fault.text),
         level: table.level,
         new_name: &table.new_name,
+        entries: table.entries,
         old_size: table.old_size,
         new_size: table.new_size,
-        old_filters: table.old_filters.as_ref().map(JsonFilters::from),
-        new_filters: table.new_filters.as_ref().map(JsonFilters::from),
-        entries: table.entries,
-        kept: table.kept.as_deref(),
+        old_filter: table.old_filters.as_ref().map(JsonFilter::from),
+        new_filter: table.new_filters.as_ref().map(JsonFilter::from),
     };
     write_line(console, &json)
 }
@@ -115,17 +126,24 @@ fn table(subject: Subject<'_>, table: &TableReport, console: &mut Console) -> io
 fn database(
     subject: Subject<'_>,
     status: &'static str,
-    message: Option<String>,
+    failure: Option<&Failure>,
     report: &Report,
     console: &mut Console,
 ) -> io::Result<()> {
-    let frame = Frame::new("database", &subject, None).note(report.notes.iter().cloned());
+    let error_kind = failure.and_then(Failure::kind);
+    let frame = Frame::new("database", &subject, error_kind).note(report.notes.iter().cloned());
+    let sums = report.sums();
     let json = JsonDatabase {
         frame,
         status,
-        message,
-        tables: report.tables.len() as u64,
-        policy: report.policy.as_deref(),
+        error: failure.map(Failure::to_string),
+        tables: sums.tables,
+        kept: sums.kept,
+        old_size: sums.old_size,
+        new_size: sums.new_size,
+        old_filter_size: sums.old_filter_size,
+        new_filter_size: sums.new_filter_size,
+        policy: report.policy.as_deref().map(|name| json_name(name.as_bytes())),
         manifest: report.manifest.as_deref(),
         verified: report.verified,
         target: report.target.as_deref().map(json_path),

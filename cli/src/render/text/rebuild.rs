@@ -7,7 +7,7 @@ use std::path::Path;
 use filterblock::{escape, escape_path};
 
 use crate::io::console::{Console, Tone};
-use crate::rebuild::report::{FiltersReport, Report, TableReport};
+use crate::rebuild::report::{FiltersReport, Report, Sums, TableReport};
 use crate::render::numbers::{count, counted, size};
 use crate::render::renderer::{RebuildAction, RebuildOutcome, RebuildRenderer};
 use crate::render::subject::Subject;
@@ -48,8 +48,8 @@ fn success(path: &Path, action: RebuildAction, report: &Report, console: &mut Co
             return writeln!(console, "{path}: {done}, as an earlier --undo is finished now");
         }
         RebuildAction::Undo => {
-            let done = good(console, "as before the rebuild");
-            return writeln!(console, "{path}: {done}");
+            let done = good(console, "undone");
+            return writeln!(console, "{path}: {done}, the tables are those from before the rebuild");
         }
         RebuildAction::Discard => {
             let done = good(console, "discarded");
@@ -67,19 +67,18 @@ fn success(path: &Path, action: RebuildAction, report: &Report, console: &mut Co
         }
     }
     sums(report, console)?;
-    for table in report.tables.iter().filter(|table| table.kept.is_some()) {
-        let why = table.kept.as_deref().unwrap_or_default();
-        let kept = console.tone(Tone::Bad, format!("{}: left as it is: {why}", table.old_name));
+    for fault in report.tables.iter().filter_map(|table| table.kept.as_ref()) {
+        let kept = console.tone(Tone::Bad, format!("left as it is: {}", fault.text));
         writeln!(console, "  {kept}")?;
     }
     advice(&path.to_string(), action, report, console)
 }
 
 fn tables(report: &Report) -> String {
-    let kept = report.tables.iter().filter(|table| table.kept.is_some()).count() as u64;
-    let mut text = counted(report.tables.len() as u64, "table");
-    if kept > 0 {
-        text += &format!(", {} of them left as they are", count(kept));
+    let sums = report.sums();
+    let mut text = counted(sums.tables, "table");
+    if sums.kept > 0 {
+        text += &format!(", {} of them left as they are", count(sums.kept));
     }
     text
 }
@@ -99,13 +98,9 @@ fn table_line(table: &TableReport, console: &mut Console) -> io::Result<()> {
 }
 
 fn sums(report: &Report, console: &mut Console) -> io::Result<()> {
-    let sum = |of: fn(&TableReport) -> u64| report.tables.iter().map(of).fold(0, u64::saturating_add);
-    let filters = |filters: &Option<FiltersReport>| filters.as_ref().map_or(0, |filters| filters.size);
-    let before = report.tables.iter().map(|table| filters(&table.old_filters)).fold(0, u64::saturating_add);
-    let now = report.tables.iter().map(|table| filters(&table.new_filters)).fold(0, u64::saturating_add);
-    let (old, new) = (sum(|table| table.old_size), sum(|table| table.new_size));
-    writeln!(console, "  tables           {} before, {} now", size(old), size(new))?;
-    writeln!(console, "  filters          {} before, {} now", size(before), size(now))?;
+    let Sums { old_size, new_size, old_filter_size, new_filter_size, .. } = report.sums();
+    writeln!(console, "  tables           {} before, {} now", size(old_size), size(new_size))?;
+    writeln!(console, "  filters          {} before, {} now", size(old_filter_size), size(new_filter_size))?;
     if let Some(policy) = &report.policy {
         writeln!(console, "  filter policy    {}", escape(policy.as_bytes()))?;
         let mut levels = BTreeMap::<u8, u32>::new();
@@ -113,15 +108,24 @@ fn sums(report: &Report, console: &mut Console) -> io::Result<()> {
             let bits = table.new_filters.as_ref().and_then(|filters| filters.bits_per_key);
             levels.extend(bits.map(|bits| (table.level, bits)));
         }
-        let bits: Vec<_> = levels.iter().map(|(level, bits)| format!("{bits} on level {level}")).collect();
-        if !bits.is_empty() {
-            writeln!(console, "  bits a key       {}", bits.join(", "))?;
+        if let Some(bits) = bits_text(&levels) {
+            writeln!(console, "  bits a key       {bits}")?;
         }
     }
     if report.verified {
         writeln!(console, "  verified         every block, entry and filter of the new tables")?;
     }
     Ok(())
+}
+
+/// One number if it is that of all levels, else a number for each. `None`: there are no filters.
+fn bits_text(levels: &BTreeMap<u8, u32>) -> Option<String> {
+    let first = levels.values().next()?;
+    if levels.values().all(|bits| bits == first) {
+        return Some(first.to_string());
+    }
+    let each: Vec<_> = levels.iter().map(|(level, bits)| format!("{bits} on level {level}")).collect();
+    Some(each.join(", "))
 }
 
 /// What the user should know or do next.
@@ -131,11 +135,10 @@ fn advice(path: &str, action: RebuildAction, report: &Report, console: &mut Cons
     }
     writeln!(console)?;
     match &report.policy {
-        Some(policy) => writeln!(
+        Some(_) => writeln!(
             console,
-            "A program uses these filters only if its filter policy is called {}. Tables that it\n\
-             compacts later get filters by its own settings.",
-            escape(policy.as_bytes())
+            "A program uses these filters only if its own filter policy has this name. Tables that it\n\
+             compacts later get filters by its own settings."
         )?,
         None => writeln!(console, "Tables that a program compacts later get filters by its own settings.")?,
     }
