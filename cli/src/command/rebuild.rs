@@ -130,7 +130,8 @@ Examples:
   filterblock rebuild --discard ~/db                   free their space
 
 The program that uses the database has to be closed, and set to a filter policy of the name shown.
-Tables that it compacts later get filters by its own settings.
+Tables that it compacts later get filters by its own settings. docs/rebuild.md explains each step
+and each refusal.
 
 Exit status: 0 done; 1 refused, for the reason shown; 2 wrong usage, or an error of the system;
 3 the database is in use. Unless it is 0, the database is as it was; with --batch, tables may have
