@@ -8,10 +8,12 @@ use std::process::Command;
 /// A folder with your own `libleveldb.a`, instead of Debian's.
 const FOLDER: &str = "FILTERBLOCK_LEVELDB";
 
-const SOURCES: [&str; 4] = ["shim/filter.cc", "shim/table.cc", "shim/database.cc", "shim/speed.cc"];
+const SOURCES: [&str; 5] =
+    ["shim/filter.cc", "shim/table.cc", "shim/database.cc", "shim/rebuild.cc", "shim/speed.cc"];
 
 fn main() {
     println!("cargo::rerun-if-changed=shim");
+    println!("cargo::rerun-if-changed=preload");
     println!("cargo::rerun-if-env-changed={FOLDER}");
     let own = env::var_os(FOLDER).map(PathBuf::from);
     if let Some(own) = &own {
@@ -34,6 +36,18 @@ fn main() {
         println!("cargo::rustc-link-lib=static={library}");
     }
     println!("cargo::rustc-link-lib=stdc++");
+    build_preload();
+}
+
+/// Builds the library that `src/crash` loads into other programs.
+fn build_preload() {
+    let folder = env::var_os("OUT_DIR").expect("cargo sets it");
+    let library = Path::new(&folder).join("libfilterblock_preload.so");
+    let mut command = cc::Build::new().opt_level(1).get_compiler().to_command();
+    command.args(["-shared", "-fPIC", "-Wall", "-Wextra", "-o"]).arg(&library).arg("preload/preload.c");
+    let status = command.status().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(status.success(), "{command:?}: {status}");
+    println!("cargo::rustc-env=FILTERBLOCK_PRELOAD={}", library.display());
 }
 
 fn rustc_version() -> String {

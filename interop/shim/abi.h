@@ -121,6 +121,7 @@ struct fb_db_options {
   int32_t compression;
   uint8_t reverse_order;
   uint8_t paranoid_checks;
+  uint8_t reuse_logs;
 };
 
 struct fb_db;

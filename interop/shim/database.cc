@@ -8,6 +8,7 @@
 
 #include "abi.h"
 #include "leveldb/c.h"
+#include "leveldb/options.h"
 #include "leveldb/slice.h"
 #include "support.h"
 
@@ -64,6 +65,11 @@ leveldb_filterpolicy_t* NewPolicy(const fb_db_options& from) {
   return from.bits_per_key < 0 ? nullptr : leveldb_filterpolicy_create_bloom(from.bits_per_key);
 }
 
+// leveldb/c.h has no setter for it. `leveldb_options_t` is a struct of nothing but the options (db/c.cc).
+void SetReuseLogs(leveldb_options_t* options, bool value) {
+  reinterpret_cast<leveldb::Options*>(options)->reuse_logs = value;
+}
+
 enum WriteOp : uint8_t { kPut, kDelete };
 
 }  // namespace
@@ -78,6 +84,7 @@ struct fb_db {
     leveldb_options_set_block_size(options, from.block_size);
     leveldb_options_set_compression(options, from.compression);
     leveldb_options_set_paranoid_checks(options, from.paranoid_checks);
+    SetReuseLogs(options, from.reuse_logs);
     if (from.reverse_order) {
       comparator = leveldb_comparator_create(nullptr, DoNothing, CompareReversed, ReversedName);
       leveldb_options_set_comparator(options, comparator);

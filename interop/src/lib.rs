@@ -6,6 +6,7 @@
 
 pub mod compare;
 pub mod counting;
+pub mod crash;
 pub mod goleveldb;
 pub mod leveldb;
 pub mod random;

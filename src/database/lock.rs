@@ -95,8 +95,12 @@ impl DatabaseLock {
 impl Drop for DatabaseLock {
     fn drop(&mut self) {
         let mut held = held();
-        // Closed first: another thread's lock on the file would be dropped with this descriptor.
-        drop(self.file.take());
+        if let Some(file) = self.file.take() {
+            // Closing is not enough: a process that was just started may still share the file.
+            _ = file.unlock();
+            // Closed before others may lock: closing it would drop their lock by `fcntl`.
+            drop(file);
+        }
         if let Some(held) = &mut *held {
             held.remove(&self.id);
         }

@@ -23,19 +23,16 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// Memory: the writes of the logs, up to [`LOG_LIMIT`](Self::LOG_LIMIT), and the index and a data
 /// block of each table that is open. On each level from 1 on, one table is open at a time.
 ///
-/// ```
+/// ```no_run
 /// use filterblock::database::Database;
 /// use filterblock::table::ReadOptions;
 ///
-/// let database = Database::open("testdata/databases/levels")?;
+/// let database = Database::open("database")?;
 /// let mut scan = database.scan(&ReadOptions::default())?;
-/// let mut keys = 0;
 /// while scan.next()? {
 ///     let entry = scan.entry().unwrap();
 ///     println!("{} of {:?}", entry.key.sequence, entry.file);
-///     keys += 1;
 /// }
-/// assert_eq!(keys, 371);
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct Scan<'d> {

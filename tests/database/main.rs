@@ -1,12 +1,16 @@
 //! Databases: the framing of logs, the MANIFEST, and whole folders as LevelDB and goleveldb wrote them.
 #![cfg(feature = "table")]
 
+#[cfg(not(miri))]
+mod current;
 #[path = "../common/databases.rs"]
 mod databases;
 mod folders;
 mod framing;
 mod hostile;
 mod listing;
+#[cfg(all(feature = "lock", not(miri)))]
+mod lock;
 mod logs;
 mod lookup;
 mod manifest;

@@ -15,6 +15,7 @@ mod memory;
 mod parts;
 mod reader;
 mod reference;
+mod rewriter;
 mod round_trip;
 mod sources;
 #[path = "../common/tables.rs"]

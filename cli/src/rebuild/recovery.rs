@@ -21,7 +21,7 @@ pub(super) enum Recovered {
     Abandoned,
     /// It had committed. The files that it replaced are removed.
     Finished(Box<Marker>),
-    /// The database was opened by another program since. Only the marker is removed.
+    /// The database was opened by another program since. Only temporary files and the marker go.
     Forgotten,
 }
 
@@ -66,6 +66,8 @@ pub(super) fn recover(dir: &Path) -> Result<Recovered> {
         }
         Recovered::Abandoned
     } else {
+        // LevelDB keeps such a file if it has made a table of the same number since.
+        remove_temporaries(dir, &marker.new_files)?;
         Recovered::Forgotten
     };
     Marker::remove(dir)?;

@@ -13,6 +13,11 @@ use crate::audit::error_kind::ErrorKind;
 /// Higher numbers are refused: those of goleveldb have 63 bits, and more are to come.
 const MAX_NUMBER: u64 = 1 << 62;
 
+/// Numbers left to a program that opens the database after a crash. goleveldb refuses a database with
+/// both `000010.sst` and `000010.ldb`: the first left over, the second the table that it has just made of
+/// a log, before it removes what is left over. Of two names `.ldb` the new one replaces the old.
+const OPENING: u64 = 1000;
+
 /// A database with all its live tables in place.
 pub(super) struct Source {
     pub(super) dir: PathBuf,
@@ -70,7 +75,10 @@ impl Source {
                 _ => {}
             }
         }
-        let first_free = first_free(dir, &manifest)?;
+        let mut first_free = first_free(dir, &manifest)?;
+        if tables.iter().any(|table| table.name.ends_with(".sst")) {
+            first_free = first_free.saturating_add(OPENING);
+        }
         Ok(Self { dir: dir.to_owned(), manifest, manifest_file, tables, logs, first_free })
     }
 

@@ -1,6 +1,7 @@
 //! Back to the state before a rebuild in place, or the end of that possibility.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use filterblock::database::{FileKind, set_current};
@@ -12,7 +13,7 @@ use super::marker::{Action, Marker};
 use super::place::{check_platform, folder, lock};
 use super::recovery;
 use super::report::Report;
-use super::undo_folder::{UndoFolder, UndoRecord};
+use super::undo_folder::{TableFile, UndoFolder, UndoRecord};
 use crate::audit::error_kind::ErrorKind;
 
 /// Brings the tables back that a rebuild replaced, if nothing was written since.
@@ -111,12 +112,14 @@ fn check_nothing_written(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> 
         }
     }
     for table in &record.original_tables {
-        let path = undo.path().join(&table.name);
-        let found =
-            fs::symlink_metadata(&path).map_err(|error| Failure::system("looking for it", &path, &error))?;
-        if !found.is_file() || found.len() != table.length {
-            let why = format!("expected a table of {} bytes, found {}", table.length, found.len());
-            return Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged));
+        check_table(undo, table)?;
+    }
+    let names = record.original_tables.iter().map(|table| &table.name).chain([&record.original.name]);
+    for name in names {
+        let there = dir.join(name);
+        // A rebuild that could not clear away everything leaves the file itself.
+        if fs::symlink_metadata(&there).is_ok() && !is_same(&undo.path().join(name), &there) {
+            return Err(written(&format!("another {name} was written")));
         }
     }
     let path = undo.path().join(&record.original.name);
@@ -130,6 +133,19 @@ fn check_nothing_written(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> 
     }
 }
 
+/// Refuses if a table from before the rebuild is not there any more.
+fn check_table(undo: &UndoFolder, table: &TableFile) -> Result<()> {
+    let path = undo.path().join(&table.name);
+    let found = match fs::symlink_metadata(&path) {
+        Ok(found) if found.is_file() && found.len() == table.length => return Ok(()),
+        Ok(found) => found.len().to_string(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "no such file".to_owned(),
+        Err(error) => return Err(Failure::system("looking for it", &path, &error)),
+    };
+    let why = format!("expected a table of {} bytes, found {found}", table.length);
+    Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
+}
+
 fn bring_back(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> Result<()> {
     let mut marker = Marker::new(Action::Undo, record.rebuilt.clone());
     marker.new = Some(record.original.clone());
@@ -141,8 +157,7 @@ fn bring_back(dir: &Path, undo: &UndoFolder, record: &UndoRecord) -> Result<()> 
         let (from, to) = (undo.path().join(name), dir.join(name));
         match fs::hard_link(&from, &to) {
             Ok(()) => {}
-            // A rebuild that could not clear away everything leaves the file itself.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && is_same(&from, &to) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_same(&from, &to) => {}
             Err(error) => return Err(Failure::system("making a hard link", &to, &error)),
         }
     }

@@ -54,11 +54,13 @@ impl UndoRecord {
         }
     }
 
-    fn names(&self) -> impl Iterator<Item = &String> {
+    /// All names, with the kind that each has to be.
+    fn names(&self) -> impl Iterator<Item = (FileKind, &String)> {
         let manifests = [&self.original.name, &self.rebuilt.name].into_iter();
-        let originals = self.original_tables.iter().map(|table| &table.name);
-        let logs = self.logs.iter().map(|log| &log.name);
-        manifests.chain(originals).chain(&self.rebuilt_tables).chain(logs)
+        let tables = self.original_tables.iter().map(|table| &table.name).chain(&self.rebuilt_tables);
+        let logs = self.logs.iter().map(|log| (FileKind::Log, &log.name));
+        let tables = tables.map(|name| (FileKind::Table, name));
+        manifests.map(|name| (FileKind::Manifest, name)).chain(tables).chain(logs)
     }
 }
 
@@ -116,21 +118,26 @@ impl UndoFolder {
     /// Reads the record.
     pub(super) fn record(&self) -> Result<UndoRecord> {
         let path = self.path.join(RECORD);
-        let contents =
-            files::read_note(&path).map_err(|error| Failure::system("reading it", &path, &error))?;
         let refused = |found: String| {
-            Failure::refused(&path, format_args!("expected the record of a rebuild, found {found}"))
+            let why = format!("expected the record of a rebuild, found {found}");
+            Failure::refused(&path, why)
+                .and("without it, `filterblock rebuild --discard` is all that is left")
                 .of_kind(ErrorKind::Damaged)
         };
+        let contents = files::read_note(&path).map_err(|error| match error.kind() {
+            // What `--discard` removes first.
+            io::ErrorKind::NotFound => refused("no such file".to_owned()),
+            _ => Failure::system("reading it", &path, &error),
+        })?;
         let record: UndoRecord =
             serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
         if record.format != FORMAT {
             return Err(refused(format!("one of format {}, not {FORMAT}", record.format)));
         }
-        let is_ours = |name: &String| {
-            matches!(FileKind::parse(name), Some((FileKind::Table | FileKind::Manifest | FileKind::Log, _)))
+        let is_wrong = |(kind, name): &(FileKind, &String)| {
+            FileKind::parse(name).is_none_or(|(found, _)| found != *kind)
         };
-        if let Some(name) = record.names().find(|name| !is_ours(name)) {
+        if let Some((_, name)) = record.names().find(is_wrong) {
             return Err(refused(format!("{} in it", quote(name.as_bytes()))));
         }
         Ok(record)

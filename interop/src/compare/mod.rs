@@ -10,6 +10,8 @@ pub mod large;
 #[cfg(feature = "tool")]
 pub mod rates;
 pub mod reader;
+#[cfg(feature = "tool")]
+pub mod rebuild;
 pub mod repair;
 mod rows;
 pub mod table;

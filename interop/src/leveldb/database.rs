@@ -50,6 +50,8 @@ pub struct DatabaseOptions {
     pub reverse_order: bool,
     /// `paranoid_checks`.
     pub paranoid_checks: bool,
+    /// `reuse_logs`: opening goes on with the last log and MANIFEST instead of starting new ones.
+    pub reuse_logs: bool,
 }
 
 impl Default for DatabaseOptions {
@@ -63,6 +65,7 @@ impl Default for DatabaseOptions {
             filter: Filter::None,
             reverse_order: false,
             paranoid_checks: false,
+            reuse_logs: false,
         }
     }
 }

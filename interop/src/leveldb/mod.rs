@@ -7,11 +7,13 @@ mod database;
 mod ffi;
 mod filter;
 mod script;
+mod store;
 mod table;
 
 pub use database::{Database, DatabaseOptions, Filter, WriteBatch, repair, tables_in};
 pub use ffi::speed;
 pub use filter::{Answer, BlockScript, Bloom, QueryScript, hash};
+pub use store::{Counts, Order, Store, StoreFilter, StoreOptions, repair_store};
 pub use table::{Entries, Table, TableBuilder, TableOptions, build_table};
 
 /// The `compression` of LevelDB's options.

@@ -19,7 +19,7 @@ use crate::Result;
 /// use filterblock::table::{FilterMeter, ReadOptions, Table};
 ///
 /// let options = ReadOptions::default().internal_keys(true);
-/// let table = Table::open_path("testdata/databases/levels/000005.ldb", &options)?;
+/// let table = Table::open_path("testdata/databases/levels/000009.ldb", &options)?;
 /// let meter = FilterMeter::default();
 /// for number in 0..1000 {
 ///     table.get_at_metered(format!("item/0000/none {number}").as_bytes(), u64::MAX, &meter)?;

@@ -58,15 +58,16 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// use filterblock::table::{Lookup, ReadOptions, Table};
 ///
 /// let options = ReadOptions::default().internal_keys(true);
-/// let table = Table::open_path("testdata/databases/levels/000005.ldb", &options)?;
-/// assert!(matches!(table.get_at(b"item/0000/0", u64::MAX)?, Lookup::Value(_)));
+/// let table = Table::open_path("testdata/databases/levels/000009.ldb", &options)?;
+/// assert!(matches!(table.get_at(b"item/0005/595", u64::MAX)?, Lookup::Value(_)));
+/// assert_eq!(table.get_at(b"item/0000/0", u64::MAX)?, Lookup::Deleted);
 /// assert_eq!(table.get_at(b"item/0000/1", u64::MAX)?, Lookup::Absent);
 ///
 /// let (mut cursor, mut entries) = (table.cursor(), 0);
 /// while cursor.next()? {
 ///     entries += 1;
 /// }
-/// assert_eq!(entries, 450);
+/// assert_eq!(entries, 146);
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct Table<R> {
@@ -288,14 +289,14 @@ impl<R> Table<R> {
     /// ```
     /// use filterblock::table::{ReadOptions, Table};
     ///
-    /// let path = "testdata/databases/levels/000005.ldb";
+    /// let path = "testdata/databases/levels/000009.ldb";
     /// let options = ReadOptions::default().internal_keys(true);
     /// let table = Table::open_path(path, &options)?;
     /// let (index, filter) = (table.index_part(), table.filter_part());
     /// drop(table); // index and filters stay in the cache
     ///
     /// let table = Table::from_parts(std::fs::File::open(path)?, index, filter)?.with_path(path);
-    /// assert_eq!(table.iter().count(), 450);
+    /// assert_eq!(table.iter().count(), 146);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

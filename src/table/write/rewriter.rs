@@ -69,6 +69,9 @@ use crate::{Error, Result, Structure, quote};
 /// - one data block, as stored and decoded, or the 128 KiB that were read together;
 /// - the index, as stored and decoded;
 /// - for each filter policy what a [`TableBuilder`](crate::table::TableBuilder#memory) holds.
+///
+/// Measured for 0.9 GB of data (8.6 million 16-byte keys, 100-byte values, 10 bits a key), with the
+/// open table: 42 MB with `base_lg` 11, 309 MB with 63, and 16 MB without policies.
 #[must_use = "a table is complete only once it is finished"]
 pub struct Rewriter<'t, R, W: Write> {
     table: &'t Table<R>,
@@ -140,7 +143,8 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     ///
     /// After [`Error::NeedRange`] the same call can be made again. After any other error the table
     /// is lost, and every further call returns [`Error::TableAbandoned`]. Nothing of the block was
-    /// written, unless the writer failed. Errors about the table that is read name its file, if that is known.
+    /// written, unless writer or filter policy failed. Errors about the table that is read name its
+    /// file, if that is known.
     ///
     /// - [`Error::Corrupt`] if the block or the index is damaged.
     /// - [`Error::Unsupported`] if the block does not lie right behind the one before, or is in a

@@ -2,7 +2,7 @@
 //! verify`, and those of `verify` after the filters have been damaged.
 
 mod damage;
-mod plan;
+pub(super) mod plan;
 mod scan;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -18,19 +18,19 @@ const MAX_ROUNDS: u64 = 7;
 
 /// A database to be made.
 #[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) by_goleveldb: bool,
-    pub(super) order: Order,
-    bits_per_key: Option<u32>,
+pub(in super::super) struct Plan {
+    pub(in super::super) by_goleveldb: bool,
+    pub(in super::super) order: Order,
+    pub(in super::super) bits_per_key: Option<u32>,
     /// For goleveldb only.
-    base_lg: u8,
-    table_size: usize,
-    block_size: usize,
-    write_buffer: usize,
-    snappy: bool,
-    steps: Vec<Step>,
+    pub(in super::super) base_lg: u8,
+    pub(in super::super) table_size: usize,
+    pub(in super::super) block_size: usize,
+    pub(in super::super) write_buffer: usize,
+    pub(in super::super) snappy: bool,
+    pub(in super::super) steps: Vec<Step>,
     /// The live entries at the end, without deleted keys.
-    pub(super) live: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(in super::super) live: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) overwrites: u64,
     pub(super) deletions: u64,
     pub(super) snapshots: u64,
@@ -38,7 +38,7 @@ pub(super) struct Plan {
 
 /// The order of the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(in super::super) enum Order {
     Bytewise,
     /// Descending, under a name of its own.
     Reversed,
@@ -58,7 +58,7 @@ impl Order {
 }
 
 #[derive(Debug)]
-enum Step {
+pub(in super::super) enum Step {
     Put(Vec<u8>, Vec<u8>),
     Delete(Vec<u8>),
     Write,
@@ -69,7 +69,15 @@ enum Step {
 
 impl Plan {
     pub(super) fn new(random: &mut Random, by_goleveldb: bool) -> Self {
-        let mut plan = Self {
+        let mut plan = Self::empty(random, by_goleveldb);
+        let count = random.skewed(11).clamp(3, MAX_KEYS) as usize;
+        plan.fill(random, count);
+        plan
+    }
+
+    /// Options, and no steps.
+    pub(in super::super) fn empty(random: &mut Random, by_goleveldb: bool) -> Self {
+        Self {
             by_goleveldb,
             order: match random.below(6) {
                 0 | 1 => Order::Reversed,
@@ -87,19 +95,21 @@ impl Plan {
             overwrites: 0,
             deletions: 0,
             snapshots: 0,
-        };
-        let count = random.skewed(11).clamp(3, MAX_KEYS) as usize;
+        }
+    }
+
+    /// Adds the steps, with up to `count` different keys.
+    pub(in super::super) fn fill(&mut self, random: &mut Random, count: usize) {
         let keys: Vec<_> = user_keys(random, count).into_iter().collect();
         for _ in 0..random.between(1, MAX_ROUNDS) {
-            plan.round(random, &keys);
+            self.round(random, &keys);
         }
         // Ends with a compaction, with a reopening, or with writes that stay in a log.
         match random.below(3) {
-            0 => plan.steps.push(Step::Compact(None)),
-            1 => plan.steps.push(Step::Reopen),
+            0 => self.steps.push(Step::Compact(None)),
+            1 => self.steps.push(Step::Reopen),
             _ => {}
         }
-        plan
     }
 
     fn round(&mut self, random: &mut Random, keys: &[Vec<u8>]) {
@@ -160,6 +170,7 @@ impl Plan {
             filter: self.bits_per_key.map_or(Filter::None, Filter::BuiltIn),
             reverse_order: self.order == Order::Reversed,
             paranoid_checks: true,
+            reuse_logs: false,
         };
         let mut database = Database::open(folder, &options)?;
         let mut batch = WriteBatch::new();
@@ -182,7 +193,7 @@ impl Plan {
         Ok(())
     }
 
-    fn write_with_goleveldb(&self, folder: &Path, program: &Path) -> Result<()> {
+    pub(in super::super) fn write_with_goleveldb(&self, folder: &Path, program: &Path) -> Result<()> {
         let mut steps = String::new();
         for step in &self.steps {
             match step {

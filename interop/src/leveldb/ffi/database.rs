@@ -24,6 +24,7 @@ struct RawDatabaseOptions {
     compression: i32,
     reverse_order: u8,
     paranoid_checks: u8,
+    reuse_logs: u8,
 }
 
 impl RawDatabaseOptions {
@@ -39,6 +40,7 @@ impl RawDatabaseOptions {
             compression: from.compression as i32,
             reverse_order: from.reverse_order.into(),
             paranoid_checks: from.paranoid_checks.into(),
+            reuse_logs: from.reuse_logs.into(),
         }
     }
 }

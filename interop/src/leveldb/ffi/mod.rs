@@ -5,6 +5,7 @@ mod database;
 mod filter;
 mod policy;
 pub mod speed;
+mod store;
 mod table;
 
 use std::ffi::c_void;
@@ -14,6 +15,7 @@ use anyhow::{Result, anyhow};
 
 pub(super) use database::{Database, repair};
 pub(super) use filter::{bloom_create, bloom_match, build_filter_blocks, hash, query_filter_blocks};
+pub(super) use store::{Store, repair as repair_store};
 pub(super) use table::{Table, TableBuilder};
 
 pub(super) type SinkFn<'a> = dyn FnMut(&[u8]) + 'a;

@@ -29,10 +29,14 @@ impl Policy {
     /// Our policy that a database uses, if any.
     pub(super) fn of(options: &DatabaseOptions) -> Result<Option<Self>> {
         let Filter::Policy(policy) = &options.filter else { return Ok(None) };
+        Self::new(policy).map(Some)
+    }
+
+    pub(super) fn new(policy: &SharedPolicy) -> Result<Self> {
         let name = CString::new(policy.name())?;
         let policy = Box::into_raw(Box::new(SharedPolicy::clone(policy)));
         let raw = RawPolicy { context: policy.cast(), name: name.as_ptr(), create, key_may_match };
-        Ok(Some(Self { raw: Box::into_raw(Box::new(raw)), policy, _name: name }))
+        Ok(Self { raw: Box::into_raw(Box::new(raw)), policy, _name: name })
     }
 
     pub(super) fn as_ptr(&self) -> *const RawPolicy {

@@ -1,0 +1,115 @@
+//! The measurements.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use filterblock_interop::leveldb::{Store, StoreFilter, StoreOptions};
+use filterblock_interop::random::Random;
+
+use super::cost::{Cost, measure};
+use super::data;
+
+/// LevelDB compacts a table after 100 futile lookups or more in it; opening the database resets
+/// this count.
+const LOOKUPS_A_SESSION: u64 = 90;
+const SESSIONS: u64 = 100;
+
+/// Writes a database without filters and measures.
+pub(crate) fn run(folder: &Path, bytes: u64, rounds: usize) -> Result<()> {
+    let folder = tempfile::tempdir_in(folder)?;
+    let (database, scratch) = (folder.path().join("database"), folder.path().join("scratch"));
+    let keys = data::write(&database, bytes)?;
+    let tables = data::tables(&database)?;
+    let size: u64 = tables.iter().map(|path| Ok(path.metadata()?.len())).sum::<Result<u64>>()?;
+    println!("{keys} keys, {} tables without filters, {size} bytes\n", tables.len());
+    block_reads(&database, &scratch, keys)?;
+    costs(&database, &scratch, rounds, size)
+}
+
+/// Reads from tables for each absent key, before and after.
+fn block_reads(database: &Path, scratch: &Path, keys: u64) -> Result<()> {
+    println!(
+        "| LevelDB, no block cache | reads from tables for an absent key | for a stored key |\n|---|---|---|"
+    );
+    data::copy(database, scratch)?;
+    let before = (reads(scratch, StoreFilter::None, keys, 1)?, reads(scratch, StoreFilter::None, keys, 0)?);
+    println!("| without filters | {:.4} | {:.4} |", before.0, before.1);
+    measure(&["tool", "rebuild", "--in-place", "--no-undo", "--bits-per-key", "10"], scratch)?;
+    let filter = StoreFilter::BuiltIn(10);
+    let after = (reads(scratch, filter.clone(), keys, 1)?, reads(scratch, filter, keys, 0)?);
+    println!("| rebuilt, 10 bits a key | {:.4} | {:.4} |\n", after.0, after.1);
+    fs::remove_dir_all(scratch)?;
+    Ok(())
+}
+
+/// Reads by `Get` of keys that are stored (`odd` is 0) or not (1).
+fn reads(folder: &Path, filter: StoreFilter, keys: u64, odd: u64) -> Result<f64> {
+    let options =
+        StoreOptions { filter, without_block_cache: true, must_exist: true, ..StoreOptions::default() };
+    let (mut random, mut reads) = (Random::new(7), 0);
+    for _ in 0..SESSIONS {
+        let store = Store::open(folder, &options)?;
+        let sought: Vec<_> =
+            (0..LOOKUPS_A_SESSION).map(|_| data::key(2 * random.below(keys) + odd)).collect();
+        sought.iter().for_each(|key| store.open_tables(key));
+        let before = store.counts().reads;
+        for key in &sought {
+            ensure!(store.get(key)?.is_some() == (odd == 0), "another answer than expected");
+        }
+        reads += store.counts().reads - before;
+    }
+    Ok(reads as f64 / (SESSIONS * LOOKUPS_A_SESSION) as f64)
+}
+
+/// Processor time, time by the clock and memory of each way, in turns.
+fn costs(database: &Path, scratch: &Path, rounds: usize, size: u64) -> Result<()> {
+    const REBUILD: [&str; 5] = ["tool", "rebuild", "--in-place", "--no-undo", "--no-verify"];
+    let with = |options: &[&'static str]| [&REBUILD[..], options].concat();
+    let runs: [(&str, Vec<&str>); 7] = [
+        ("LevelDB, CompactRange, 10 bits", vec!["compact"]),
+        ("rebuild --jobs 1, 10 bits", with(&["--jobs", "1"])),
+        ("rebuild --jobs 2, 10 bits", with(&["--jobs", "2"])),
+        ("rebuild --jobs 1, 10 bits, base_lg 63", with(&["--jobs", "1", "--base-lg", "63"])),
+        ("rebuild --jobs 1, 10 bits, verified", {
+            vec!["tool", "rebuild", "--in-place", "--no-undo", "--jobs", "1"]
+        }),
+        ("rebuild --jobs 1 --drop", with(&["--jobs", "1", "--drop"])),
+        ("CRC-32C of the tables", vec!["crc"]),
+    ];
+    let mut costs: [Vec<Cost>; 7] = Default::default();
+    for _ in 0..rounds {
+        for ((_, words), costs) in runs.iter().zip(&mut costs) {
+            data::copy(database, scratch)?;
+            costs.push(measure(words, scratch)?);
+            fs::remove_dir_all(scratch)?;
+        }
+    }
+    let least = |costs: &[Cost], of: fn(&Cost) -> f64| costs.iter().map(of).fold(f64::INFINITY, f64::min);
+    println!("| {rounds} rounds in turns, the least of each | processors | clock | MB/s | most memory |");
+    println!("|---|---|---|---|---|");
+    for ((what, _), costs) in runs.iter().zip(&costs) {
+        let wall = least(costs, |cost| cost.wall);
+        println!(
+            "| {what} | {:.2} s | {wall:.2} s | {:.0} | {} MiB |",
+            least(costs, |cost| cost.processor),
+            size as f64 / wall / 1e6,
+            costs.iter().map(|cost| cost.memory).max().unwrap_or_default() / 1024
+        );
+    }
+    let processor = |index: usize| least(&costs[index], |cost| cost.processor);
+    let wall = |index: usize| least(&costs[index], |cost| cost.wall);
+    println!("\nprocessor time beside CompactRange: {:.2}", processor(1) / processor(0));
+    println!("two jobs beside one, by the clock: {:.2}", wall(1) / wall(2));
+    println!(
+        "--drop beside CRC-32C, processor time: {:.2}, clock {:.2}",
+        processor(5) / processor(6),
+        wall(5) / wall(6)
+    );
+    println!("each round, processor time beside CompactRange / two jobs beside one:");
+    for round in 0..rounds {
+        let of = |index: usize| costs[index][round];
+        println!("  {:.2} / {:.2}", of(1).processor / of(0).processor, of(1).wall / of(2).wall);
+    }
+    Ok(())
+}

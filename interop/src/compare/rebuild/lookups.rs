@@ -1,0 +1,124 @@
+//! What programs find in a database: all entries, and one key after the other.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::files::copy;
+use super::source::Source;
+use super::tables::{Tables, split};
+use crate::hex;
+use crate::leveldb::{Counts, Store, StoreFilter, StoreOptions};
+use crate::random::Random;
+
+/// The entries of a database and the answers about single keys, by LevelDB without filters.
+pub(super) struct Lookups {
+    pub(super) entries: Vec<(Vec<u8>, Vec<u8>)>,
+    answers: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+}
+
+impl Lookups {
+    /// Asks a copy of the database about every key of its tables and of its entries, and about as
+    /// many others.
+    pub(super) fn of(folder: &Path, tables: &Tables, source: &Source, random: &mut Random) -> Result<Self> {
+        let copy = copy(folder)?;
+        let options = StoreOptions { filter: StoreFilter::None, ..source.options() };
+        let store = Store::open(copy.path(), &options)?;
+        let entries = store.entries()?;
+        let mut keys: BTreeSet<Vec<u8>> = entries.iter().map(|(key, _)| key.clone()).collect();
+        for (key, _) in tables.live.iter().flat_map(|table| &table.entries) {
+            keys.insert(split(key)?.0.to_vec());
+        }
+        let absent: Vec<_> = keys.iter().map(|key| source.kind.spelled(&changed(key, random))).collect();
+        keys.extend(absent);
+        let answers = keys.into_iter().map(|key| {
+            let value = store.get(&key)?;
+            anyhow::Ok((key, value))
+        });
+        let answers: Vec<_> = answers.collect::<Result<_>>()?;
+        Ok(Self { entries, answers })
+    }
+
+    /// The number of keys that are asked for.
+    pub(super) fn keys(&self) -> u64 {
+        self.answers.len() as u64
+    }
+
+    /// Lets LevelDB open a copy of the database and find the same. Returns what the filters were
+    /// asked.
+    pub(super) fn check_with_leveldb(&self, folder: &Path, options: &StoreOptions) -> Result<Counts> {
+        let copy = copy(folder)?;
+        let options = StoreOptions { must_exist: true, ..options.clone() };
+        let store = Store::open(copy.path(), &options)?;
+        self.check_answers(&store)?;
+        let counts = store.counts();
+        ensure!(store.entries()? == self.entries, "LevelDB's iterator finds other entries");
+        Ok(counts)
+    }
+
+    /// Compares what an open database says about single keys.
+    pub(super) fn check_answers(&self, store: &Store) -> Result<()> {
+        for (key, expected) in &self.answers {
+            let found = store.get(key)?;
+            let describe =
+                |value: &Option<Vec<u8>>| value.as_ref().map_or("none".to_owned(), |value| hex(value));
+            ensure!(
+                found == *expected,
+                "Get of {}: {} instead of {}",
+                hex(key),
+                describe(&found),
+                describe(expected)
+            );
+        }
+        Ok(())
+    }
+
+    /// The same by goleveldb's program `go/rebuild`. Returns how often filters were asked, and how
+    /// often they denied.
+    pub(super) fn check_with_goleveldb(
+        &self,
+        folder: &Path,
+        program: &Path,
+        filter: &str,
+    ) -> Result<(u64, u64)> {
+        let mut steps = String::new();
+        for (key, value) in &self.answers {
+            match value {
+                Some(value) => writeln!(steps, "get ={} ={}", hex(key), hex(value))?,
+                None => writeln!(steps, "miss ={}", hex(key))?,
+            }
+        }
+        for (key, value) in &self.entries {
+            writeln!(steps, "next ={} ={}", hex(key), hex(value))?;
+        }
+        steps.push_str("end\n");
+        let copy = copy(folder)?;
+        let input = tempfile::NamedTempFile::new()?;
+        std::fs::write(input.path(), steps)?;
+        let output = Command::new(program)
+            .args(["-filter", filter])
+            .arg(copy.path())
+            .stdin(File::open(input.path())?)
+            .output()?;
+        ensure!(output.status.success(), "goleveldb: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout)?;
+        let counts = text.trim().split_once(' ').context("two numbers")?;
+        Ok((counts.0.parse()?, counts.1.parse()?))
+    }
+}
+
+/// A key that is probably not there, close to one that is.
+fn changed(key: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut key = key.to_vec();
+    let byte = random.below(256) as u8;
+    match key.len() {
+        0 => key.push(byte),
+        len if random.one_in(2) => key[random.index(len)] ^= byte.max(1),
+        _ => key.extend([byte, random.below(256) as u8]),
+    }
+    key
+}

@@ -1,0 +1,224 @@
+//! A database, and a program that was recorded while it changed it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, ensure};
+use filterblock::policy::LegacyBloomPolicy;
+use tempfile::TempDir;
+
+use super::check::{read, repaired, unused_files};
+use super::fast_folder;
+use super::history::History;
+use super::log::Operation;
+use super::plan::{Entries, Plan};
+use super::record::{Disturbance, Recording, record};
+use super::tree::{Inodes, Tree};
+use crate::leveldb::{DatabaseOptions, Filter};
+
+/// The database's folder in the recorded folder.
+pub const DATABASE: &str = "db";
+/// The folder beside it by which a rebuild is undone.
+pub const UNDO_FOLDER: &str = "db.filterblock-undo";
+
+/// The name of LevelDB's filters since 1.18, and of goleveldb's and older ones.
+const NEW_NAME: &str = "leveldb.BuiltinBloomFilter2";
+const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
+
+/// What the program is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// `rebuild --in-place`, which leaves a folder for `--undo`.
+    InPlace,
+    /// `rebuild --in-place --no-undo`.
+    NoUndo,
+    /// `rebuild --in-place --no-undo --batch 8K`.
+    Batches,
+    /// `rebuild --undo` after `rebuild --in-place`.
+    Undo,
+    /// `rebuild --discard` after `rebuild --in-place`.
+    Discard,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::InPlace, Self::NoUndo, Self::Batches, Self::Undo, Self::Discard];
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::InPlace => "--in-place",
+            Self::NoUndo => "--in-place --no-undo",
+            Self::Batches => "--in-place --no-undo --batch 8K",
+            Self::Undo => "--undo",
+            Self::Discard => "--discard",
+        })
+    }
+}
+
+/// A database and the filters that it is to get.
+#[derive(Debug)]
+pub struct Case {
+    /// How the database was made.
+    pub plan: Plan,
+    /// The program that changes databases.
+    pub program: PathBuf,
+    /// The database and nothing else, in a folder named [`DATABASE`].
+    pub original: Tree,
+    /// By which options LevelDB opens it afterwards.
+    pub options: DatabaseOptions,
+    /// Files in it that it does not use.
+    pub stale: BTreeSet<String>,
+    /// The entries of the database after LevelDB's repair.
+    pub repaired: Entries,
+    filters: Vec<&'static str>,
+}
+
+impl Case {
+    /// Makes the database. `goleveldb` is the program `go/databases`.
+    pub fn new(seed: u64, program: &Path, goleveldb: Option<&Path>) -> Result<Self> {
+        let plan = Plan::new(seed, goleveldb.is_some());
+        let folder = work_folder()?;
+        let root = folder.path().join("root");
+        std::fs::create_dir_all(root.join(DATABASE))?;
+        plan.write(&root.join(DATABASE), goleveldb)?;
+        let (original, _) = Tree::read(&root)?;
+        let (mut filters, mut filter) = match seed % 5 {
+            0 => (vec!["--bits-per-key", "0=20,1=20,2=17,3=9"], Filter::BuiltIn(10)),
+            1 => (vec![], Filter::BuiltIn(10)),
+            2 => (vec!["--policy", OLD_NAME], Filter::BuiltIn(10)),
+            3 => (vec!["--bits-per-key", "3"], Filter::BuiltIn(3)),
+            _ => (vec!["--drop"], Filter::BuiltIn(10)),
+        };
+        let is_named = filters.iter().any(|option| matches!(*option, "--policy" | "--drop"));
+        if !is_named && !plan.has_filters() {
+            filters.extend(["--policy", NEW_NAME]);
+        }
+        if filters.contains(&OLD_NAME) || (!is_named && plan.has_filters() && plan.by_goleveldb) {
+            filters.extend(["--hash", "unsigned"]);
+            filter = Filter::Policy(Arc::new(LegacyBloomPolicy::new(10)));
+        }
+        let options = DatabaseOptions { filter, paranoid_checks: true, ..DatabaseOptions::default() };
+        let mut case = Self {
+            plan,
+            program: program.to_owned(),
+            original,
+            options,
+            stale: unused_files(&root.join(DATABASE))?,
+            repaired: Entries::new(),
+            filters,
+        };
+        let copy = folder.path().join("copy");
+        case.original.write(&copy)?;
+        let found = read(&copy.join(DATABASE), &case.options, &case.plan.keys)?;
+        ensure!(found == case.plan.live, "LevelDB reads something else than was written");
+        let copy = folder.path().join("repaired");
+        case.original.write(&copy)?;
+        case.repaired = repaired(&copy.join(DATABASE), &case.options)?;
+        Ok(case)
+    }
+
+    /// The program's arguments.
+    pub fn arguments(&self, mode: Mode, root: &Path) -> Vec<OsString> {
+        let database = root.join(DATABASE);
+        let (before, after): (&[&str], &[&str]) = match mode {
+            Mode::InPlace => (&[], &["--in-place"]),
+            Mode::NoUndo => (&[], &["--in-place", "--no-undo"]),
+            Mode::Batches => (&[], &["--in-place", "--no-undo", "--batch", "8K"]),
+            Mode::Undo => (&["--undo"], &[]),
+            Mode::Discard => (&["--discard"], &[]),
+        };
+        let mut arguments = vec![OsString::from("rebuild")];
+        arguments.extend(before.iter().map(OsString::from));
+        arguments.push(database.into());
+        arguments.extend(after.iter().map(OsString::from));
+        if !matches!(mode, Mode::Undo | Mode::Discard) {
+            arguments.extend(self.filters.iter().map(OsString::from));
+        }
+        arguments
+    }
+
+    /// Runs the program, not recorded. Returns its exit status and all it said.
+    pub fn run(&self, mode: Mode, root: &Path) -> Result<(i32, String)> {
+        let output = Command::new(&self.program).args(self.arguments(mode, root)).output()?;
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let status = output.status.code().with_context(|| format!("{}: {said}", output.status))?;
+        Ok((status, said))
+    }
+
+    /// What is in the recorded folder before the program runs.
+    pub fn before(&self, mode: Mode) -> Result<Tree> {
+        if !matches!(mode, Mode::Undo | Mode::Discard) {
+            return Ok(self.original.clone());
+        }
+        let folder = work_folder()?;
+        let root = folder.path().join("root");
+        self.original.write(&root)?;
+        let (status, said) = self.run(Mode::InPlace, &root)?;
+        ensure!(status == 0, "status {status}: {said}");
+        Ok(Tree::read(&root)?.0)
+    }
+
+    /// Runs the program on `before`, with everything recorded.
+    pub fn record(&self, mode: Mode, before: &Tree, disturbance: Disturbance) -> Result<Recorded> {
+        let folder = work_folder()?;
+        let root = std::fs::canonicalize(folder.path())?.join("root");
+        before.write(&root)?;
+        let (before, inodes) = Tree::read(&root)?;
+        let recording = record(&self.program, &self.arguments(mode, &root), &root, disturbance)?;
+        let (after, _) = Tree::read(&root)?;
+        Ok(Recorded { before, inodes, recording, after })
+    }
+}
+
+/// A recorded run of the program.
+#[derive(Debug)]
+pub struct Recorded {
+    before: Tree,
+    inodes: Inodes,
+    /// The run.
+    pub recording: Recording,
+    /// The folder after it.
+    pub after: Tree,
+}
+
+impl Recorded {
+    /// The history of the run. Fails if the program did anything to the folder that was not
+    /// recorded.
+    pub fn history(&self) -> Result<History> {
+        let history = self.history_of(&self.recording.operations)?;
+        let (replayed, real) = (history.after.listing(), self.after.listing());
+        let names = |listing: &BTreeMap<PathBuf, _>| {
+            listing.keys().map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        ensure!(
+            names(&replayed) == names(&real),
+            "replayed {:?}, really {:?}",
+            names(&replayed),
+            names(&real)
+        );
+        for (path, file) in &replayed {
+            let real = &real[path];
+            let contents =
+                |file: &Option<(PathBuf, _)>| file.as_ref().map(|(_, contents)| Arc::clone(contents));
+            ensure!(contents(file) == contents(real), "{}: replayed other contents", path.display());
+        }
+        Ok(history)
+    }
+
+    /// The history as it would have been with other operations.
+    pub fn history_of(&self, operations: &[Operation]) -> Result<History> {
+        History::new(self.before.clone(), self.inodes.clone(), operations)
+    }
+}
+
+/// A folder for copies, removed at the end.
+pub fn work_folder() -> Result<TempDir> {
+    Ok(tempfile::Builder::new().prefix("filterblock-crash-").tempdir_in(fast_folder())?)
+}

@@ -1,0 +1,249 @@
+//! Whether a database that a crash left is sound.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use filterblock::database::{Database as Listed, FileKind};
+use tempfile::TempDir;
+
+use super::case::{Case, DATABASE, Mode, UNDO_FOLDER, work_folder};
+use super::goleveldb::Goleveldb;
+use super::plan::Entries;
+use super::tree::Tree;
+use crate::leveldb::{Database, DatabaseOptions, WriteBatch, repair};
+use crate::random::Random;
+
+/// One way to look at a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Check {
+    /// LevelDB opens it and finds every key and value.
+    LevelDb,
+    /// goleveldb does.
+    Goleveldb,
+    /// The program does its work on it, leaves nothing behind, and LevelDB finds everything.
+    Again,
+    /// LevelDB's repair makes the same of it as of the original.
+    Repair,
+    /// LevelDB opens it, writes and compacts, before the program is run again.
+    Used,
+}
+
+impl Check {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::LevelDb, Self::Goleveldb, Self::Again, Self::Repair, Self::Used];
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LevelDb => "LevelDB opens it",
+            Self::Goleveldb => "goleveldb opens it",
+            Self::Again => "the program is run again",
+            Self::Repair => "LevelDB repairs it",
+            Self::Used => "LevelDB writes to it, the program is run again",
+        })
+    }
+}
+
+/// All entries by LevelDB's iterator. Each of them, and each of `keys`, is sought as well.
+pub fn read(folder: &Path, options: &DatabaseOptions, keys: &BTreeSet<Vec<u8>>) -> Result<Entries> {
+    let database = Database::open(folder, options)?;
+    entries(&database, keys)
+}
+
+fn entries(database: &Database, keys: &BTreeSet<Vec<u8>>) -> Result<Entries> {
+    let mut entries = Entries::new();
+    database.scan(|key, value| {
+        entries.insert(key.to_owned(), value.to_owned());
+        true
+    })?;
+    for key in entries.keys().chain(keys) {
+        let found = database.get(key)?;
+        ensure!(
+            found.as_ref() == entries.get(key),
+            "{:?} is sought with another result",
+            String::from_utf8_lossy(key)
+        );
+    }
+    Ok(entries)
+}
+
+/// All entries after LevelDB's repair.
+pub fn repaired(folder: &Path, options: &DatabaseOptions) -> Result<Entries> {
+    repair(folder, options).context("RepairDB")?;
+    read(folder, options, &BTreeSet::new())
+}
+
+fn compare(found: &Entries, expected: &Entries) -> Result<()> {
+    let text = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
+    let lost: Vec<_> = expected.keys().filter(|key| !found.contains_key(*key)).map(|key| text(key)).collect();
+    let stale = expected.iter().filter(|(key, value)| found.get(*key).is_some_and(|found| found != *value));
+    let stale: Vec<_> = stale.map(|(key, _)| text(key)).collect();
+    let more: Vec<_> = found.keys().filter(|key| !expected.contains_key(*key)).map(|key| text(key)).collect();
+    ensure!(
+        lost.is_empty() && stale.is_empty() && more.is_empty(),
+        "of {} keys, {} are lost, {} have another value, and {} are there again: {:?}",
+        expected.len(),
+        lost.len(),
+        stale.len(),
+        more.len(),
+        lost.iter().chain(&stale).chain(&more).next(),
+    );
+    Ok(())
+}
+
+/// Checks states of one case.
+#[derive(Debug)]
+pub struct Checker<'a> {
+    case: &'a Case,
+    goleveldb: Option<&'a mut Goleveldb>,
+    work: TempDir,
+    copies: u64,
+    /// How often the program refused at first, as there was something to undo.
+    pub refused: u64,
+}
+
+impl<'a> Checker<'a> {
+    /// Ready to check.
+    pub fn new(case: &'a Case, goleveldb: Option<&'a mut Goleveldb>) -> Result<Self> {
+        Ok(Self { case, goleveldb, work: work_folder()?, copies: 0, refused: 0 })
+    }
+
+    /// Makes one check of a state that the program left when it was called by `mode`.
+    pub fn check(&mut self, check: Check, tree: &Tree, mode: Mode, random: &mut Random) -> Result<()> {
+        let root = self.work.path().join(self.copies.to_string());
+        self.copies += 1;
+        tree.write(&root)?;
+        self.check_in(check, &root, mode, random)
+            .with_context(|| format!("{check}; the database is {} of {mode}", self.case.plan.seed))?;
+        fs::remove_dir_all(&root)?;
+        Ok(())
+    }
+
+    fn check_in(&mut self, check: Check, root: &Path, mode: Mode, random: &mut Random) -> Result<()> {
+        let case = self.case;
+        let database = root.join(DATABASE);
+        let again = if matches!(mode, Mode::Undo | Mode::Discard) { Mode::InPlace } else { mode };
+        match check {
+            Check::LevelDb => self.has_all(root, &case.plan.live),
+            Check::Goleveldb => {
+                let Some(goleveldb) = self.goleveldb.as_mut() else { return Ok(()) };
+                goleveldb.compare(&database, &case.plan.live)
+            }
+            Check::Repair => compare(&repaired(&database, &case.options)?, &case.repaired),
+            Check::Again => {
+                if random.one_in(4) {
+                    // Whether there is anything to undo or not, or to discard.
+                    let first = if random.one_in(2) { Mode::Undo } else { Mode::Discard };
+                    let (status, said) = case.run(first, root)?;
+                    ensure!(status == 0 || (status == 1 && !said.is_empty()), "{first}: {status}: {said}");
+                }
+                self.finishes(root, again, &case.stale, random)?;
+                self.has_all(root, &case.plan.live)
+            }
+            Check::Used => {
+                let live = self.use_it(&database, random)?;
+                // LevelDB leaves tables that it has just compacted when it is closed, and a MANIFEST that was never in
+                // use until its own has a higher number.
+                let stale = unused_files(&database)?.into_iter();
+                let is_leveldb = |name: &String| !name.ends_with(".dbtmp") && FileKind::parse(name).is_some();
+                self.finishes(root, again, &stale.filter(is_leveldb).collect(), random)?;
+                self.has_all(root, &live)
+            }
+        }
+    }
+
+    fn has_all(&self, root: &Path, live: &Entries) -> Result<()> {
+        let found = read(&root.join(DATABASE), &self.case.options, &self.case.plan.keys)?;
+        compare(&found, live)
+    }
+
+    /// Writes to the database by LevelDB. Returns its entries.
+    fn use_it(&self, folder: &Path, random: &mut Random) -> Result<Entries> {
+        let mut live = self.case.plan.live.clone();
+        let options = DatabaseOptions { reuse_logs: random.one_in(2), ..self.case.options.clone() };
+        let mut database = Database::open(folder, &options)?;
+        if random.one_in(5) {
+            return Ok(live); // Opened and closed, nothing else.
+        }
+        let mut batch = WriteBatch::new();
+        let keys: Vec<_> = self.case.plan.keys.iter().collect();
+        for _ in 0..random.between(1, 60) {
+            let key = keys[random.index(keys.len())];
+            if random.one_in(3) {
+                batch.delete(key);
+                live.remove(key);
+            } else {
+                let value = random.bytes(30);
+                batch.put(key, &value);
+                live.insert(key.clone(), value);
+            }
+        }
+        database.write(&batch)?;
+        if random.one_in(2) {
+            database.compact(None);
+        }
+        compare(&entries(&database, &self.case.plan.keys)?, &live)?;
+        Ok(live)
+    }
+
+    /// Runs the program again, to the end. `stale` are files that are not its own and may stay.
+    fn finishes(
+        &mut self,
+        root: &Path,
+        mode: Mode,
+        stale: &BTreeSet<String>,
+        random: &mut Random,
+    ) -> Result<()> {
+        let case = self.case;
+        let (mut status, mut said) = case.run(mode, root)?;
+        if status == 1 {
+            ensure!(root.join(UNDO_FOLDER).exists(), "it refuses, and nothing is there to undo: {said}");
+            self.refused += 1;
+            let mut way = if random.one_in(2) { Mode::Undo } else { Mode::Discard };
+            let (mut cleared, mut why) = case.run(way, root)?;
+            if cleared == 1 && way == Mode::Undo {
+                // Somebody has written to the database since.
+                way = Mode::Discard;
+                (cleared, why) = case.run(way, root)?;
+            }
+            ensure!(cleared == 0, "it refuses ({said}), and {way} ends with {cleared}: {why}");
+            (status, said) = case.run(mode, root)?;
+        }
+        ensure!(status == 0, "status {status}: {said}");
+        for entry in fs::read_dir(root)? {
+            let name = entry?.file_name();
+            let is_expected = name == DATABASE || (name == UNDO_FOLDER && mode == Mode::InPlace);
+            ensure!(is_expected, "{} is left beside the database", name.display());
+        }
+        let left: Vec<_> = unused_files(&root.join(DATABASE))?.difference(stale).cloned().collect();
+        ensure!(left.is_empty(), "{left:?} is left in the database");
+        Ok(())
+    }
+}
+
+/// The files in a database's folder that the database does not use, by its CURRENT and MANIFEST.
+pub fn unused_files(folder: &Path) -> Result<BTreeSet<String>> {
+    let listed = Listed::open(folder)?;
+    ensure!(listed.missing().next().is_none(), "tables are missing");
+    let live: BTreeSet<u64> =
+        listed.tables().filter(|table| table.recorded().is_some()).map(|table| table.number).collect();
+    let current = fs::read_to_string(folder.join("CURRENT"))?;
+    let mut unused = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().into_string().ok().context("a name of LevelDB's")?;
+        let is_used = match FileKind::parse(&name) {
+            Some((FileKind::Table, number)) => live.contains(&number),
+            Some((FileKind::Manifest, _)) => name == current.trim_end(),
+            Some((FileKind::Log | FileKind::Current | FileKind::Lock | FileKind::InfoLog, _)) => true,
+            _ => false,
+        };
+        if !is_used {
+            unused.insert(name);
+        }
+    }
+    Ok(unused)
+}

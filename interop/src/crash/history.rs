@@ -1,0 +1,260 @@
+//! What a program did to a folder, and what of it was durable at each time.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::log::Operation;
+use super::tree::{Inodes, NodeId, Tree};
+
+/// A change of a file's contents.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields are those of the system calls")]
+pub enum Change {
+    /// Bytes at an offset.
+    Write { offset: usize, data: Vec<u8> },
+    /// Another length.
+    Truncate { len: usize },
+}
+
+impl Change {
+    /// Makes the change.
+    pub fn apply(&self, contents: &mut Vec<u8>) {
+        match self {
+            Self::Write { offset, data } => {
+                let end = offset + data.len();
+                if contents.len() < end {
+                    contents.resize(end, 0);
+                }
+                contents[*offset..end].copy_from_slice(data);
+            }
+            Self::Truncate { len } => contents.resize(*len, 0),
+        }
+    }
+}
+
+/// A name that a folder gets, or loses.
+#[derive(Debug, Clone)]
+pub struct NameChange {
+    /// The folder.
+    pub folder: NodeId,
+    /// The name in it.
+    pub name: PathBuf,
+    /// What the name stands for from now on.
+    pub node: Option<NodeId>,
+}
+
+/// One operation, with nodes instead of paths.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// Names change, all at once or not at all.
+    Names(Vec<NameChange>),
+    /// The contents of a file change.
+    Contents(NodeId, Change),
+    /// The contents of a file become durable.
+    Sync(NodeId),
+    /// The names in a folder become durable.
+    SyncFolder(NodeId),
+}
+
+/// A folder and all steps that were made in it.
+#[derive(Debug, Clone)]
+pub struct History {
+    /// The folder before. All of it is durable.
+    pub before: Tree,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The steps in words.
+    pub words: Vec<String>,
+    /// The folder after all steps.
+    pub after: Tree,
+}
+
+impl History {
+    /// Follows the operations on the folder `before`, whose files had these inode numbers.
+    pub fn new(before: Tree, inodes: Inodes, operations: &[Operation]) -> Result<Self> {
+        let next = inodes.len();
+        let mut follower =
+            Follower { live: before.clone(), inodes, next, steps: Vec::new(), words: Vec::new() };
+        for operation in operations {
+            follower.follow(operation).with_context(|| format!("{operation:?}"))?;
+        }
+        let Follower { live, steps, words, .. } = follower;
+        Ok(Self { before, steps, words, after: live })
+    }
+
+    /// The places of all steps that change names.
+    pub fn name_steps(&self) -> Vec<usize> {
+        (0..self.steps.len()).filter(|at| matches!(self.steps[*at], Step::Names(_))).collect()
+    }
+
+    /// Whether the names that step `at` changed are durable once `done` steps are done: all their
+    /// folders were synced in between.
+    pub fn is_durable(&self, at: usize, done: usize) -> bool {
+        let Step::Names(changes) = &self.steps[at] else { return false };
+        changes.iter().all(|change| {
+            let is_sync = |step: &Step| matches!(step, Step::SyncFolder(folder) if *folder == change.folder);
+            self.steps[at..done].iter().any(is_sync)
+        })
+    }
+
+    /// The contents of each file that are durable once `done` steps are done, and the changes since.
+    pub fn contents(&self, done: usize) -> BTreeMap<NodeId, (Vec<u8>, Vec<&Change>)> {
+        let mut files: BTreeMap<NodeId, (Vec<u8>, Vec<&Change>)> = self
+            .before
+            .files
+            .iter()
+            .map(|(node, contents)| (*node, (contents.to_vec(), Vec::new())))
+            .collect();
+        for node in self.after.files.keys() {
+            files.entry(*node).or_default();
+        }
+        for step in &self.steps[..done] {
+            match step {
+                Step::Contents(node, change) => {
+                    files.entry(*node).or_default().1.push(change);
+                }
+                Step::Sync(node) => {
+                    let (durable, since) = files.entry(*node).or_default();
+                    for change in since.drain(..) {
+                        change.apply(durable);
+                    }
+                }
+                Step::Names(_) | Step::SyncFolder(_) => {}
+            }
+        }
+        files
+    }
+}
+
+struct Follower {
+    live: Tree,
+    inodes: Inodes,
+    next: NodeId,
+    steps: Vec<Step>,
+    words: Vec<String>,
+}
+
+impl Follower {
+    fn follow(&mut self, operation: &Operation) -> Result<()> {
+        match operation {
+            Operation::Create { inode, path } => {
+                let node = self.new_node(*inode);
+                self.live.files.insert(node, Arc::default());
+                self.names(&[(path, Some(node))], format!("create {}", path.display()))
+            }
+            Operation::MakeFolder { inode, path } => {
+                let node = self.new_node(*inode);
+                self.live.folders.insert(node, BTreeMap::new());
+                self.names(&[(path, Some(node))], format!("mkdir {}", path.display()))
+            }
+            Operation::Rename { from, to } => {
+                let node = self.live.find(from)?;
+                let words = format!("rename {} to {}", from.display(), to.display());
+                self.names(&[(from, None), (to, Some(node))], words)
+            }
+            Operation::Link { from, to } => {
+                let node = self.live.find(from)?;
+                let words = format!("link {} as {}", from.display(), to.display());
+                self.names(&[(to, Some(node))], words)
+            }
+            Operation::Unlink { path } => self.names(&[(path, None)], format!("unlink {}", path.display())),
+            Operation::RemoveFolder { path } => {
+                self.names(&[(path, None)], format!("rmdir {}", path.display()))
+            }
+            Operation::Write { inode, offset, data } => {
+                let change = Change::Write { offset: usize::try_from(*offset)?, data: data.clone() };
+                let words = format!("write {} bytes at {offset} of {}", data.len(), self.name(*inode));
+                self.contents(*inode, change, words)
+            }
+            Operation::Truncate { inode, len } => {
+                let words = format!("truncate {} to {len}", self.name(*inode));
+                self.contents(*inode, Change::Truncate { len: usize::try_from(*len)? }, words)
+            }
+            Operation::Sync { inode } => {
+                let words = format!("fsync {}", self.name(*inode));
+                self.push(Step::Sync(self.node(*inode)?), words);
+                Ok(())
+            }
+            Operation::SyncFolder { inode } => {
+                let node = self.node(*inode)?;
+                ensure!(self.live.folders.contains_key(&node), "no folder");
+                let words = format!("fsync folder {}", self.name(*inode));
+                self.push(Step::SyncFolder(node), words);
+                Ok(())
+            }
+            Operation::Fault { .. } => Ok(()),
+        }
+    }
+
+    fn new_node(&mut self, inode: u64) -> NodeId {
+        let node = self.next;
+        self.next += 1;
+        self.inodes.insert(inode, node);
+        node
+    }
+
+    fn node(&self, inode: u64) -> Result<NodeId> {
+        self.inodes.get(&inode).copied().context("an unknown inode")
+    }
+
+    /// A path of the file that has this inode number, for reports.
+    fn name(&self, inode: u64) -> String {
+        let Some(node) = self.inodes.get(&inode) else { return format!("inode {inode}") };
+        let mut folders = vec![(super::tree::ROOT, PathBuf::new())];
+        while let Some((folder, path)) = folders.pop() {
+            if folder == *node {
+                return if path.as_os_str().is_empty() { ".".into() } else { path.display().to_string() };
+            }
+            for (name, entry) in &self.live.folders[&folder] {
+                if self.live.folders.contains_key(entry) || entry == node {
+                    if entry == node && !self.live.folders.contains_key(entry) {
+                        return path.join(name).display().to_string();
+                    }
+                    folders.push((*entry, path.join(name)));
+                }
+            }
+        }
+        "a file without a name".to_owned()
+    }
+
+    fn names(&mut self, changes: &[(&PathBuf, Option<NodeId>)], words: String) -> Result<()> {
+        let mut all = Vec::new();
+        for (path, node) in changes {
+            let folder = self.live.find(path.parent().unwrap_or_else(|| Path::new("")))?;
+            let name = PathBuf::from(path.file_name().context("a path without a name")?);
+            let change = NameChange { folder, name, node: *node };
+            ensure!(node.is_some() || self.live.folders[&folder].contains_key(&change.name), "not there");
+            apply_names(&mut self.live, std::slice::from_ref(&change));
+            all.push(change);
+        }
+        self.push(Step::Names(all), words);
+        Ok(())
+    }
+
+    fn contents(&mut self, inode: u64, change: Change, words: String) -> Result<()> {
+        let node = self.node(inode)?;
+        let contents = self.live.files.get_mut(&node).context("a folder")?;
+        change.apply(Arc::make_mut(contents));
+        self.push(Step::Contents(node, change), words);
+        Ok(())
+    }
+
+    fn push(&mut self, step: Step, words: String) {
+        self.steps.push(step);
+        self.words.push(words);
+    }
+}
+
+/// Gives folders these names, and takes names away.
+pub fn apply_names(tree: &mut Tree, changes: &[NameChange]) {
+    for NameChange { folder, name, node } in changes {
+        let entries = tree.folders.entry(*folder).or_default();
+        match node {
+            Some(node) => entries.insert(name.clone(), *node),
+            None => entries.remove(name),
+        };
+    }
+}

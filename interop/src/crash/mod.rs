@@ -1,0 +1,25 @@
+//! Crashes of programs that change a database: every state that one could leave behind, and whether a database in
+//! that state still has all it had.
+//!
+//! [`record`] runs a program and writes down what it does to files. [`history`] follows these operations and knows
+//! what of them was durable at each time. [`states`] makes the folders that a crash could leave. [`check`] opens them
+//! by LevelDB and by goleveldb, has them repaired, and runs the program on them again.
+
+pub mod case;
+pub mod check;
+pub mod goleveldb;
+pub mod history;
+pub mod log;
+pub mod plan;
+pub mod record;
+pub mod run;
+pub mod states;
+pub mod tree;
+
+use std::path::{Path, PathBuf};
+
+/// Where thousands of small databases are written and removed: in memory, if that can be.
+pub fn fast_folder() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() }
+}

@@ -1,0 +1,94 @@
+//! Runs a program under `preload/preload.c`.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::log::{Kind, Operation, parse};
+
+/// Which calls fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// The kind of the calls.
+    pub kind: Kind,
+    /// The first of this kind that fails, from 1.
+    pub first: u64,
+    /// The number of calls that fail from there on.
+    pub count: u64,
+    /// The error, as `errno` has it.
+    pub errno: i32,
+}
+
+/// What is done to the program besides recording it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Disturbance {
+    /// Calls that fail.
+    pub fault: Option<Fault>,
+    /// After this many operations the program gets this signal.
+    pub signal: Option<(u64, i32)>,
+    /// Syncs of folders return at once.
+    pub no_folder_sync: bool,
+}
+
+/// A run of the program.
+#[derive(Debug)]
+pub struct Recording {
+    /// The exit status, unless a signal ended the program.
+    pub status: Option<i32>,
+    /// The signal that ended the program.
+    pub signal: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub messages: String,
+    /// Everything that the program did below the folder.
+    pub operations: Vec<Operation>,
+}
+
+impl Recording {
+    /// Status and messages, for reports.
+    pub fn ending(&self) -> String {
+        let status =
+            self.status.map_or_else(|| format!("signal {:?}", self.signal), |s| format!("status {s}"));
+        format!("{status}; {}", self.messages.trim())
+    }
+}
+
+/// Runs `program` and records what it does below `root`.
+pub fn record(
+    program: &Path,
+    arguments: &[OsString],
+    root: &Path,
+    disturbance: Disturbance,
+) -> Result<Recording> {
+    let root = fs::canonicalize(root)?;
+    let log = tempfile::Builder::new().prefix("filterblock-log-").tempfile_in(super::fast_folder())?;
+    ensure!(!log.path().starts_with(&root), "the log lies in the recorded folder");
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env("LD_PRELOAD", env!("FILTERBLOCK_PRELOAD"))
+        .env("FILTERBLOCK_RECORD_ROOT", &root)
+        .env("FILTERBLOCK_RECORD_LOG", log.path());
+    if let Some(Fault { kind, first, count, errno }) = disturbance.fault {
+        command.env("FILTERBLOCK_RECORD_FAULT", format!("{} {first} {count} {errno}", kind as u64));
+    }
+    if let Some((operations, signal)) = disturbance.signal {
+        command.env("FILTERBLOCK_RECORD_SIGNAL", format!("{operations} {signal}"));
+    }
+    if disturbance.no_folder_sync {
+        command.env("FILTERBLOCK_RECORD_NO_FOLDER_SYNC", OsStr::new("1"));
+    }
+    let output = command.output().with_context(|| format!("running {}", program.display()))?;
+    Ok(Recording {
+        status: output.status.code(),
+        signal: output.status.signal(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        messages: String::from_utf8_lossy(&output.stderr).into_owned(),
+        operations: parse(&fs::read(log.path())?, &root)?,
+    })
+}

@@ -1,0 +1,198 @@
+//! The states that a crash can leave.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::history::{Change, History, Step, apply_names};
+use super::tree::Tree;
+use crate::random::Random;
+
+/// What a file system may lose of names that no sync of their folder has made durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Model {
+    /// The last of them, over all folders: a journal.
+    Last,
+    /// Any of them.
+    Any,
+}
+
+/// What becomes of contents that no sync of their file has made durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unsynced {
+    /// They are lost.
+    Lost,
+    /// They are there.
+    There,
+    /// Each file for itself, anything between: see [`torn`].
+    Random(u64),
+}
+
+/// A folder as a crash left it.
+#[derive(Debug, Clone)]
+pub struct State {
+    /// The folder.
+    pub tree: Tree,
+    /// The number of steps that were done.
+    pub done: usize,
+    /// Of the steps that changed names, which were lost.
+    pub lost: Vec<usize>,
+    /// By which model it was made.
+    pub model: Model,
+    /// How unsynced contents came out, for reports.
+    pub contents: String,
+}
+
+impl State {
+    /// The state in words.
+    pub fn describe(&self, history: &History) -> String {
+        let from = self.done.saturating_sub(4);
+        let steps = &history.words;
+        let lost: Vec<_> = self.lost.iter().map(|at| format!("{at}: {}", steps[*at])).collect();
+        format!(
+            "crash after {} of {} steps, model {:?}, unsynced contents {}\n  last done: {:?}\n  next: {:?}\n  \
+             lost: {lost:?}",
+            self.done,
+            steps.len(),
+            self.model,
+            self.contents,
+            &steps[from..self.done],
+            steps.get(self.done),
+        )
+    }
+}
+
+/// At most `count` different states after crashes at any step, half of them by each model.
+pub fn sample(history: &History, count: usize, random: &mut Random) -> Vec<State> {
+    let mut known = BTreeSet::new();
+    let mut states = Vec::new();
+    for model in [Model::Last, Model::Any] {
+        let mut found: Vec<_> = candidates(history, model, random)
+            .into_iter()
+            .filter(|state| known.insert(state.tree.digest()))
+            .collect();
+        shuffle(&mut found, random);
+        found.truncate(count.div_ceil(2));
+        states.extend(found);
+    }
+    states
+}
+
+fn shuffle<T>(items: &mut [T], random: &mut Random) {
+    for at in (1..items.len()).rev() {
+        items.swap(at, random.index(at + 1));
+    }
+}
+
+fn candidates(history: &History, model: Model, random: &mut Random) -> Vec<State> {
+    let names = history.name_steps();
+    let mut states = Vec::new();
+    for done in 0..=history.steps.len() {
+        let open: Vec<_> =
+            names.iter().copied().filter(|at| *at < done && !history.is_durable(*at, done)).collect();
+        // In a journal, a name that is durable makes all before it durable.
+        let last_durable =
+            names.iter().copied().filter(|at| *at < done && history.is_durable(*at, done)).max();
+        let losses: Vec<Vec<usize>> = match model {
+            Model::Last => {
+                let open: Vec<_> = open.into_iter().filter(|at| Some(*at) > last_durable).collect();
+                let between = random.index(open.len() + 1);
+                let froms = BTreeSet::from([0, between, open.len()]);
+                froms.into_iter().map(|from| open[from..].to_vec()).collect()
+            }
+            Model::Any => (0..4)
+                .map(|_| {
+                    let keeps = random.between(1, 4);
+                    open.iter().copied().filter(|_| !random.one_in(keeps + 1)).collect()
+                })
+                .collect(),
+        };
+        for lost in losses {
+            let random_contents = Unsynced::Random(random.next_u64());
+            for unsynced in [Unsynced::Lost, Unsynced::There, random_contents] {
+                states.push(state(history, done, lost.clone(), model, unsynced));
+            }
+        }
+    }
+    states
+}
+
+/// The whole folder after `done` steps, without anything lost.
+pub fn complete(history: &History, done: usize) -> State {
+    state(history, done, Vec::new(), Model::Last, Unsynced::There)
+}
+
+fn state(history: &History, done: usize, lost: Vec<usize>, model: Model, unsynced: Unsynced) -> State {
+    let mut tree = history.before.clone();
+    for folder in history.after.folders.keys() {
+        tree.folders.entry(*folder).or_default();
+    }
+    for (at, step) in history.steps[..done].iter().enumerate() {
+        if let Step::Names(changes) = step
+            && !lost.contains(&at)
+        {
+            apply_names(&mut tree, changes);
+        }
+    }
+    let mut random = match unsynced {
+        Unsynced::Random(seed) => Random::new(seed),
+        Unsynced::Lost | Unsynced::There => Random::new(0),
+    };
+    tree.files = history
+        .contents(done)
+        .into_iter()
+        .map(|(node, (durable, since))| {
+            let contents = match unsynced {
+                _ if since.is_empty() => durable,
+                Unsynced::Lost => durable,
+                Unsynced::There => all(durable, &since),
+                Unsynced::Random(_) => torn(durable, &since, &mut random),
+            };
+            (node, Arc::new(contents))
+        })
+        .collect();
+    State { tree, done, lost, model, contents: format!("{unsynced:?}") }
+}
+
+fn all(mut contents: Vec<u8>, changes: &[&Change]) -> Vec<u8> {
+    for change in changes {
+        change.apply(&mut contents);
+    }
+    contents
+}
+
+/// Contents of which some changes did not reach the disk.
+fn torn(durable: Vec<u8>, changes: &[&Change], random: &mut Random) -> Vec<u8> {
+    let sector = if random.one_in(2) { 512 } else { 4096 };
+    let new = all(durable.clone(), changes);
+    // Bytes that were durable stay.
+    let floor = durable.len().min(new.len());
+    match random.below(5) {
+        // The first writes only, the last of them up to a sector.
+        0 => {
+            let mut contents = all(durable, &changes[..random.index(changes.len() + 1)]);
+            let len = random.index(contents.len() + 1);
+            contents.truncate((len - len % sector).max(floor));
+            contents
+        }
+        // Its length is there already, the bytes are not.
+        1 => {
+            let mut contents = durable;
+            contents.resize(new.len(), 0);
+            contents
+        }
+        // The first part, down to the byte.
+        2 => new[..random.index(new.len() + 1).max(floor)].to_vec(),
+        3 => durable,
+        // Some of the sectors.
+        _ => {
+            let mut contents = durable;
+            contents.resize(new.len(), 0);
+            for (old, new) in contents.chunks_mut(sector).zip(new.chunks(sector)) {
+                if random.one_in(2) {
+                    old.copy_from_slice(new);
+                }
+            }
+            contents
+        }
+    }
+}
