@@ -134,8 +134,8 @@ Tables that it compacts later get filters by its own settings. docs/rebuild.md e
 and each refusal.
 
 Exit status: 0 done; 1 refused, for the reason shown; 2 wrong usage, or an error of the system;
-3 the database is in use. Unless it is 0, the database is as it was; with --batch, tables may have
-been replaced already.";
+3 the database is in use. In these cases the database is as it was; with --batch, tables may have
+been replaced already. 141 the reader of the output went away, and all is done.";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Hash {
