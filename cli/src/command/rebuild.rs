@@ -16,7 +16,7 @@ use crate::rebuild::failure::{Failure, Result};
 use crate::rebuild::in_place::{self, InPlace};
 use crate::rebuild::report::Report;
 use crate::rebuild::request::{BitsByLevel, FilterRequest, Request};
-use crate::rebuild::table::Watch;
+use crate::rebuild::watch::Watch;
 use crate::rebuild::{to_folder, undo};
 use crate::render::format::Format;
 use crate::render::renderer::{RebuildAction, RebuildOutcome};
