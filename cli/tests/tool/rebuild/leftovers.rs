@@ -208,7 +208,7 @@ The tables before are in {db}.filterblock-undo, until
 
 /// Another program has opened the database since, and has used the same numbers.
 #[test]
-fn after_somebody_opened_the_database_only_the_marker_goes() {
+fn after_somebody_opened_the_database_only_marker_and_temporary_files_go() {
     for appended in [false, true] {
         for keeps_undo in [false, true] {
             let db = usual();
@@ -217,7 +217,6 @@ fn after_somebody_opened_the_database_only_the_marker_goes() {
             (marker["new"], marker["keeps_undo"]) =
                 (record("MANIFEST-000045", &new["MANIFEST-000045"]), keeps_undo.into());
             NEW_FILES[..3].iter().for_each(|name| db.write(name, "of the other program"));
-            db.write("000045.dbtmp", "of the other program");
             let manifest = db.read("MANIFEST-000040");
             if appended {
                 let more = manifest::log(&[manifest::Edit::default().number(4, 2000).0]).0;
@@ -230,14 +229,12 @@ fn after_somebody_opened_the_database_only_the_marker_goes() {
                 fs::create_dir(db.undo_folder()).unwrap();
             }
             let before = db.contents();
-            db.write_marker(&marker);
+            // LevelDB keeps what has the number of a live table.
+            db.write("000042.dbtmp", "cut off");
             db.write("filterblock-rebuild.tmp", "cut off");
+            db.write_marker(&marker);
             let run = db.run(&["--undo"]).expect(1);
             assert!(run.err.ends_with(&format!("; {FORGOTTEN}\n")), "{run:?}");
-            if keeps_undo {
-                // An empty folder is not one to undo by, and not this program's to remove.
-                assert!(db.undo_folder().exists());
-            }
             db.is_as(&before);
         }
     }

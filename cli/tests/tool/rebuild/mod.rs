@@ -11,6 +11,7 @@ mod leftovers;
 #[cfg(unix)]
 mod links;
 mod numbers;
+mod order;
 mod outcome;
 mod refusals;
 #[cfg(unix)]

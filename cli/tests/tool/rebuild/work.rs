@@ -76,7 +76,7 @@ fn notes_of_absurd_sizes_are_not_read_whole() {
 /// A program that does not lock the database writes to a table.
 #[test]
 fn a_table_that_changes_while_it_is_copied() {
-    let db = usual();
+    let db = plan([spec(1, 12, 0..100_000)]).make();
     let before = db.contents();
     let path = db.file("000012.ldb");
     let is_over = std::sync::atomic::AtomicBool::new(false);
@@ -89,6 +89,8 @@ fn a_table_that_changes_while_it_is_copied() {
                 if is_over.load(order) {
                     break;
                 }
+                // A thread that sleeps gets its turn soon, however busy the machine is.
+                std::thread::sleep(Duration::from_micros(100));
             }
         });
         let run = db.run(&["--in-place"]);
@@ -100,6 +102,27 @@ fn a_table_that_changes_while_it_is_copied() {
                is as it was before";
     assert_eq!(run.err, db.fill(&format!("filterblock: {why}\n")));
     db.is_as(&before);
+}
+
+/// Without a lock, as the database was never opened here. The new folder would lack what was written.
+#[test]
+fn a_log_that_is_written_while_the_tables_are_copied() {
+    let tables: Vec<_> = (0..150).map(|at| spec(2, 5 + u64::from(at), at * 20..at * 20 + 20)).collect();
+    let db = Plan { manifest: 200, log: 201, next: 202, ..plan(tables) }.make();
+    fs::remove_file(db.file("LOCK")).unwrap();
+    let before = db.names();
+    let target = db.path.join("new");
+    let child = command(&args!["rebuild", db.dir(), "--jobs", "1", "--to", target]).spawn().unwrap();
+    let start = Instant::now();
+    while names(&db.path).len() < 2 {
+        assert!(start.elapsed() < Duration::from_secs(10), "it has not begun");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    db.write("000201.log", "written meanwhile");
+    let run = finish(child).expect(3);
+    let why = "{db}: the database was opened by another program meanwhile; close that, and begin again";
+    assert_eq!(run.err, db.fill(&format!("filterblock: {why}\n")));
+    assert_eq!((names(&db.path), db.names()), (vec!["db".to_owned()], before));
 }
 
 /// Filters of many keys of one table by the old policy, whose first blocks do not tell the hash.
