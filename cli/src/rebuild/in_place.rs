@@ -14,8 +14,9 @@ use super::recovery::{self, Recovered};
 use super::report::Report;
 use super::request::Request;
 use super::source::Source;
-use super::table::{Target, Watch};
+use super::table::Target;
 use super::undo_folder::{TableFile, UndoFolder, UndoRecord};
+use super::watch::Watch;
 use super::work::{Done, Job, Work};
 
 /// What is special to a rebuild in place.

@@ -12,7 +12,8 @@ use super::place::{folder, lock_for_reading};
 use super::report::Report;
 use super::request::Request;
 use super::source::Source;
-use super::table::{Target, Watch};
+use super::table::Target;
+use super::watch::Watch;
 use super::work::Work;
 
 /// Makes the database anew in the folder `target`, which appears whole or not at all. Tables and
