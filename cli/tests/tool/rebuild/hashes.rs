@@ -63,7 +63,9 @@ fn a_hash_that_is_given_counts_more_than_the_keys() {
 fn where_nothing_tells_the_hash_it_has_to_be_given() {
     let advice = "expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up \
                   to 1.17 on ARM), as the name leveldb.BuiltinBloomFilter stands for both and";
-    let neither = format!("{{db}}: {advice} no table has a filter and a key that tell which");
+    let neither = format!(
+        "{{db}}: {advice} no table has a filter and a key that tell which; if all keys are ASCII, either will do"
+    );
     let db = plan([old(5, LegacyHash::Signed, false)]).make();
     db.refused(1, &["--in-place"], &neither);
     db.done(&["--in-place", "--hash", "signed"]);

@@ -58,7 +58,7 @@ fn what_was_done_is_said_with_what_to_do_next() {
   bits a key       20 on level 0, 12 on level 1, 12 on level 2
   verified         every block, entry and filter of the new tables
 
-A program uses these filters only if its filter policy is called leveldb.BuiltinBloomFilter2. Tables that it
+A program uses these filters only if its own filter policy has this name. Tables that it
 compacts later get filters by its own settings.
 The tables before are in {db}.filterblock-undo, until
   filterblock rebuild --undo {db}     brings them back

@@ -200,7 +200,7 @@ The tables before are in {db}.filterblock-undo, until
             }
         } else {
             let out = db.done_with_note(&["--undo"], FINISHED);
-            assert_eq!(out, db.fill("{db}: as before the rebuild\n"));
+            assert_eq!(out, db.fill("{db}: undone, the tables are those from before the rebuild\n"));
             db.is_as(&before);
         }
     }

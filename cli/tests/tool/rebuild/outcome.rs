@@ -19,11 +19,11 @@ fn status_of(db: &Db, status: i32, options: &[&str]) -> String {
     let (database, tables) = lines(&run);
     assert_eq!(database["path"], db.dir().to_str().unwrap());
     if status == 0 {
-        assert_eq!(database["message"], Value::Null);
+        assert_eq!(database["error"], Value::Null);
         assert_eq!(run.err, "");
     } else {
         // The same words, for whoever reads the one or the other.
-        assert_eq!(run.err, format!("filterblock: {}\n", database["message"].as_str().unwrap()));
+        assert_eq!(run.err, format!("filterblock: {}\n", database["error"].as_str().unwrap()));
         assert_eq!(tables.len(), 0);
     }
     assert_eq!(database["tables"], tables.len());
@@ -77,10 +77,11 @@ fn a_table_has_all_that_became_of_it() {
             "new_name": new_name,
             "old_size": old_size,
             "new_size": new_size,
-            "old_filters": old_filters,
-            "new_filters": { "policy": NEW, "size": filter_size, "base_lg": 11, "bits_per_key": bits },
+            "old_filter": old_filters,
+            "new_filter": { "policy": NEW, "size": filter_size, "base_lg": 11, "bits_per_key": bits },
             "entries": entries,
-            "kept": null,
+            "status": "rebuilt",
+            "error": null,
         })
     };
     let before = json!({ "policy": NEW, "size": old_filters, "base_lg": 11, "bits_per_key": null });
@@ -95,7 +96,7 @@ fn a_table_has_all_that_became_of_it() {
         "object": "database",
         "path": db.dir(),
         "status": "rebuilt",
-        "message": null,
+        "error": null,
         "tables": 2,
         "policy": NEW,
         "manifest": "MANIFEST-000044",
@@ -127,7 +128,7 @@ fn the_database_has_what_is_special_to_a_run() {
     has_all(&database, &expected);
     for table in &tables {
         // Nothing is decoded to drop filters.
-        assert_eq!((&table["new_filters"], &table["entries"]), (&Value::Null, &Value::Null));
+        assert_eq!((&table["new_filter"], &table["entries"]), (&Value::Null, &Value::Null));
         assert!(
             table["path"].as_str().unwrap().ends_with(table["new_name"].as_str().unwrap()),
             "the same name"
@@ -146,11 +147,11 @@ fn tables_that_stay_as_they_are_say_why() {
     let old_filters = open(&db.file("000020.ldb")).filter_handle().unwrap().size;
     let run = db.run(&["--in-place", "--keep-undecodable", "--json"]).expect(0).quiet();
     let (_, tables) = lines(&run);
-    let kept: Vec<_> = tables.iter().map(|table| table["kept"].as_str()).collect();
+    let kept: Vec<_> = tables.iter().map(|table| table["error"].as_str()).collect();
     assert_eq!(kept.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true]);
     assert!(kept[2].unwrap().contains("000020.ldb: block checksum at offset "), "{kept:?}");
     let expected = json!({ "policy": NEW, "size": old_filters, "base_lg": 11, "bits_per_key": null });
-    assert_eq!((&tables[2]["new_filters"], &tables[2]["entries"]), (&expected, &Value::Null));
+    assert_eq!((&tables[2]["new_filter"], &tables[2]["entries"]), (&expected, &Value::Null));
     assert_eq!(tables[2]["new_size"], tables[2]["old_size"]);
 }
 
@@ -198,6 +199,6 @@ fn a_path_that_is_no_text_is_escaped() {
     let db = made.make();
     let run = db.run(&["--in-place", "--json"]).expect(1);
     let (database, _) = lines(&run);
-    assert!(database["message"].as_str().unwrap().contains("the comparator \"a\\x1b\\\"b\""), "{database}");
+    assert!(database["error"].as_str().unwrap().contains("the comparator \"a\\x1b\\\"b\""), "{database}");
     assert!(!run.err.contains('\x1b'), "{run:?}");
 }

@@ -57,7 +57,7 @@ fn in_place_all_is_as_before() {
     assert_eq!(status.signal(), Some(TERM), "{status}: {out}{err}");
     let line: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&line["object"], &line["status"]), (&"database".into(), &"interrupted".into()));
-    assert_eq!(line["message"], "interrupted; the database is as it was before");
+    assert_eq!(line["error"], "interrupted; the database is as it was before");
     db.is_as(&before);
     db.done(&["--in-place"]);
     run(&args!["verify", dir]).expect(0);

@@ -41,7 +41,10 @@ fn all_is_as_before() {
     for options in [&["--bits-per-key", "3"][..], &["--drop"], &["--no-verify"], &["--base-lg", "63"]] {
         let db = usual();
         db.done(&[&["--in-place"], options].concat());
-        assert_eq!(db.done(&["--undo"]), db.fill("{db}: as before the rebuild\n"));
+        assert_eq!(
+            db.done(&["--undo"]),
+            db.fill("{db}: undone, the tables are those from before the rebuild\n")
+        );
         db.is_as(&before);
         db.refused(1, &["--undo"], NONE);
         db.refused(1, &["--discard"], NONE);
@@ -233,7 +236,7 @@ fn an_undo_that_was_cut_off_behind_its_commit() {
     let noted = "an earlier run was cut off behind its commit; it is finished now";
     for gone in [0, 2, 4, 5, 7, 9] {
         for (options, said) in [
-            (&["--undo"][..], "{db}: as before the rebuild\n"),
+            (&["--undo"][..], "{db}: undone, the tables are those from before the rebuild\n"),
             (&["--discard"], "{db}: as before the rebuild, as an earlier --undo is finished now\n"),
         ] {
             let db = rebuilt();
