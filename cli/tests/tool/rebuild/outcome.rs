@@ -54,11 +54,35 @@ fn every_outcome_has_a_status() {
     assert_eq!(status_of(&db, 2, &["--in-place"]), "failed");
 }
 
+/// A database that is at fault is told apart from a wish that cannot be met.
+#[test]
+fn a_fault_in_the_files_has_a_kind() {
+    let kind = |db: &Db, status: i32, options: &[&str]| {
+        let run = db.run(&[options, &["--json"]].concat()).expect(status);
+        lines(&run).0["error_kind"].clone()
+    };
+    let db = usual();
+    assert_eq!(kind(&db, 0, &["--in-place", "--dry-run"]), Value::Null);
+    assert_eq!(kind(&db, 1, &["--in-place", "--policy", "old"]), Value::Null);
+    assert_eq!(kind(&db, 1, &["--undo"]), "missing");
+    db.write("filterblock-rebuild", "x");
+    assert_eq!(kind(&db, 1, &["--in-place"]), "damaged");
+    fs::remove_file(db.file("filterblock-rebuild")).unwrap();
+    damage(&db.file("000020.ldb"));
+    assert_eq!(kind(&db, 1, &["--in-place"]), "damaged");
+    fs::remove_file(db.file("000020.ldb")).unwrap();
+    assert_eq!(kind(&db, 1, &["--in-place"]), "missing");
+    db.write("CURRENT", "x");
+    assert_eq!(kind(&db, 1, &["--in-place"]), "damaged");
+    fs::remove_file(db.file("CURRENT")).unwrap();
+    assert_eq!(kind(&db, 2, &["--in-place"]), "missing");
+}
+
 #[test]
 fn a_table_has_all_that_became_of_it() {
     let db = plan([spec(1, 12, 0..200), Spec { policy: None, ..spec(0, 30, 0..100) }]).make();
     let sizes = ["000012.ldb", "000030.ldb"].map(|name| db.read(name).len());
-    let old_filters = open(&db.file("000012.ldb")).filter_handle().unwrap().size;
+    let old_filter = open(&db.file("000012.ldb")).filter_handle().unwrap().size;
     let run = db.run(&["--in-place", "--bits-per-key", "0=20,1=12", "--json"]).expect(0).quiet();
     let (database, tables) = lines(&run);
     let new = |name: &str| (db.read(name).len(), open(&db.file(name)).filter_handle().unwrap().size);
@@ -67,7 +91,7 @@ fn a_table_has_all_that_became_of_it() {
                  level: u8,
                  old_size: usize,
                  bits: u32,
-                 old_filters: Value,
+                 old_filter: Value,
                  entries: u32| {
         let (new_size, filter_size) = new(new_name);
         json!({
@@ -77,14 +101,15 @@ fn a_table_has_all_that_became_of_it() {
             "new_name": new_name,
             "old_size": old_size,
             "new_size": new_size,
-            "old_filter": old_filters,
+            "old_filter": old_filter,
             "new_filter": { "policy": NEW, "size": filter_size, "base_lg": 11, "bits_per_key": bits },
             "entries": entries,
             "status": "rebuilt",
             "error": null,
+            "error_kind": null,
         })
     };
-    let before = json!({ "policy": NEW, "size": old_filters, "base_lg": 11, "bits_per_key": null });
+    let before = json!({ "policy": NEW, "size": old_filter, "base_lg": 11, "bits_per_key": null });
     let expected = [
         table("000030.ldb", "000043.ldb", 0, sizes[1], 20, Value::Null, 100),
         table("000012.ldb", "000042.ldb", 1, sizes[0], 12, before, 200),
@@ -98,6 +123,11 @@ fn a_table_has_all_that_became_of_it() {
         "status": "rebuilt",
         "error": null,
         "tables": 2,
+        "kept": 0,
+        "old_size": sizes[0] + sizes[1],
+        "new_size": new("000042.ldb").0 + new("000043.ldb").0,
+        "old_filter_size": old_filter,
+        "new_filter_size": new("000042.ldb").1 + new("000043.ldb").1,
         "policy": NEW,
         "manifest": "MANIFEST-000044",
         "verified": true,
@@ -144,13 +174,15 @@ fn the_database_has_what_is_special_to_a_run() {
 fn tables_that_stay_as_they_are_say_why() {
     let db = usual();
     damage(&db.file("000020.ldb"));
-    let old_filters = open(&db.file("000020.ldb")).filter_handle().unwrap().size;
+    let old_filter = open(&db.file("000020.ldb")).filter_handle().unwrap().size;
     let run = db.run(&["--in-place", "--keep-undecodable", "--json"]).expect(0).quiet();
-    let (_, tables) = lines(&run);
-    let kept: Vec<_> = tables.iter().map(|table| table["error"].as_str()).collect();
-    assert_eq!(kept.iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true]);
-    assert!(kept[2].unwrap().contains("000020.ldb: block checksum at offset "), "{kept:?}");
-    let expected = json!({ "policy": NEW, "size": old_filters, "base_lg": 11, "bits_per_key": null });
+    let (database, tables) = lines(&run);
+    assert_eq!(database["kept"], 1);
+    let found: Vec<_> = tables.iter().map(|table| json!([table["status"], table["error_kind"]])).collect();
+    assert_eq!(found, [json!(["rebuilt", null]), json!(["rebuilt", null]), json!(["kept", "damaged"])]);
+    let error = tables[2]["error"].as_str().unwrap();
+    assert!(error.contains("000020.ldb: block checksum at offset "), "{error}");
+    let expected = json!({ "policy": NEW, "size": old_filter, "base_lg": 11, "bits_per_key": null });
     assert_eq!((&tables[2]["new_filter"], &tables[2]["entries"]), (&expected, &Value::Null));
     assert_eq!(tables[2]["new_size"], tables[2]["old_size"]);
 }

@@ -155,13 +155,14 @@ fn damaged_data_is_refused_or_kept() {
             run.err.starts_with(&db.fill("filterblock: {db}/000012.ldb: block checksum at offset ")),
             "{run:?}"
         );
+        assert!(run.err.contains("; --keep-undecodable leaves such a table as it is"), "{run:?}");
         let said = run.err.ends_with("; the database is as it was before\n");
         assert_eq!(said, options[0] == "--in-place" && !options.contains(&"--dry-run"), "{run:?}");
         db.is_as(&before);
     }
     let out = db.done(&["--in-place", "--keep-undecodable", "--bits-per-key", "20"]);
     assert!(out.starts_with(&db.fill("{db}: rebuilt, 3 tables, 1 of them left as they are\n")), "{out}");
-    assert!(out.contains(&db.fill("\n  left as it is: {db}/000012.ldb: ")), "{out}");
+    assert!(out.contains(&db.fill("\n  left as it is: {db}/000012.ldb: block checksum ")), "{out}");
     assert!(db.read("000042.ldb") == before["db/000012.ldb"], "under its new number");
     assert!((20..30).contains(&bits_of(&db.file("000043.ldb"))));
     db.done(&["--undo"]);
@@ -291,7 +292,8 @@ fn a_file_system_without_room() {
     for options in [&["--in-place"][..], &["--to", target.to_str().unwrap()]] {
         let run = db.run(options).expect(1);
         assert!(run.err.contains(" bytes of free space, found "), "{run:?}");
-        assert_eq!(run.err.contains("; see --batch and --no-undo; "), options[0] == "--in-place", "{run:?}");
+        // A copy cannot be made in batches.
+        assert_eq!(run.err.contains("; see --batch and --no-undo"), options[0] == "--in-place", "{run:?}");
         assert_eq!(db.names(), before);
     }
     assert_eq!(names(&db.path), ["db"]);
