@@ -1,6 +1,6 @@
 //! The lock on a database, against this process and others.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -140,6 +140,7 @@ fn a_lock_that_another_process_holds_is_respected() {
 fn a_second_lock_in_this_process_is_refused_and_the_first_one_stays() {
     let folder = folder();
     let lock = DatabaseLock::exclusive(folder.path()).unwrap();
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "links are added on Unix"))]
     let mut paths =
         vec![folder.path().to_owned(), folder.path().join("."), folder.path().join("sub").join("..")];
     fs::create_dir(folder.path().join("sub")).unwrap();
@@ -287,7 +288,7 @@ fn what_is_no_regular_file_is_refused() {
     #[cfg(unix)]
     {
         let other = folder.path().join("other");
-        File::create(&other).unwrap();
+        fs::write(&other, "").unwrap();
         std::os::unix::fs::symlink(&other, &path).unwrap();
         check("a symbolic link");
         // One that leads nowhere is not taken for a file that is not there.
