@@ -52,7 +52,7 @@ impl Plan {
             seed,
             by_goleveldb: with_goleveldb && seed % 4 == 3,
             old_names: seed % 5 == 1,
-            bits_per_key: (seed % 3 != 0).then(|| random.between(1, 16) as u32),
+            bits_per_key: (!seed.is_multiple_of(3)).then(|| random.between(1, 16) as u32),
             snappy: random.one_in(2),
             write_buffer: if random.one_in(2) { 64 << 10 } else { 1 << 20 },
             block_size: random.between(1, 4) as usize * 512,
