@@ -1,6 +1,6 @@
 //! The lock on a database, against this process and others.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -40,9 +40,12 @@ fn other_process() {
             file.try_lock().map(|()| Box::new(file) as _).map_err(|error| error.to_string())
         }
         #[cfg(unix)]
-        "fcntl" => {
+        "fcntl" | "fcntl, shared" => {
+            use rustix::fs::FlockOperation::{NonBlockingLockExclusive, NonBlockingLockShared};
             let file = file();
-            let locked = rustix::fs::fcntl_lock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+            let exclusive = way == "fcntl";
+            let operation = if exclusive { NonBlockingLockExclusive } else { NonBlockingLockShared };
+            let locked = rustix::fs::fcntl_lock(&file, operation);
             locked.map(|()| Box::new(file) as _).map_err(|error| error.to_string())
         }
         other => panic!("{other}"),
@@ -126,6 +129,12 @@ fn a_lock_that_another_process_holds_is_respected() {
         drop(other);
         drop(DatabaseLock::exclusive(folder.path()).unwrap());
     }
+    #[cfg(unix)]
+    {
+        let _other = Other::lock("fcntl, shared", folder.path()).unwrap();
+        check_in_use(&DatabaseLock::exclusive(folder.path()).unwrap_err(), folder.path(), "another process");
+        drop(DatabaseLock::shared(folder.path()).unwrap().unwrap());
+    }
     let other = Other::lock("shared", folder.path()).unwrap();
     check_in_use(&DatabaseLock::exclusive(folder.path()).unwrap_err(), folder.path(), "another process");
     let lock = DatabaseLock::shared(folder.path()).unwrap().unwrap();
@@ -140,6 +149,7 @@ fn a_lock_that_another_process_holds_is_respected() {
 fn a_second_lock_in_this_process_is_refused_and_the_first_one_stays() {
     let folder = folder();
     let lock = DatabaseLock::exclusive(folder.path()).unwrap();
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "links are added on Unix"))]
     let mut paths =
         vec![folder.path().to_owned(), folder.path().join("."), folder.path().join("sub").join("..")];
     fs::create_dir(folder.path().join("sub")).unwrap();
@@ -287,7 +297,7 @@ fn what_is_no_regular_file_is_refused() {
     #[cfg(unix)]
     {
         let other = folder.path().join("other");
-        File::create(&other).unwrap();
+        fs::write(&other, "").unwrap();
         std::os::unix::fs::symlink(&other, &path).unwrap();
         check("a symbolic link");
         // One that leads nowhere is not taken for a file that is not there.

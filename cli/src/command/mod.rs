@@ -23,7 +23,8 @@ use crate::io::console::Console;
 /// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
 ///
 /// Files are opened for reading only and without a lock, so that databases in use can be looked at.
-/// `rebuild` alone locks a database, and with --in-place changes it.
+/// Only `build`, `extract -o` and `rebuild` write files. `rebuild` alone locks a database, and with
+/// --in-place changes it.
 #[derive(Parser)]
 #[command(name = "filterblock", version, after_help = EXAMPLES, max_term_width = 100, propagate_version = true)]
 pub(crate) struct Arguments {

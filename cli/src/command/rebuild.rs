@@ -16,7 +16,7 @@ use crate::rebuild::failure::{Failure, Result};
 use crate::rebuild::in_place::{self, InPlace};
 use crate::rebuild::report::Report;
 use crate::rebuild::request::{BitsByLevel, FilterRequest, Request};
-use crate::rebuild::table::Watch;
+use crate::rebuild::watch::Watch;
 use crate::rebuild::{to_folder, undo};
 use crate::render::format::Format;
 use crate::render::renderer::{RebuildAction, RebuildOutcome};
@@ -49,10 +49,10 @@ pub(crate) struct Arguments {
     /// Replace the tables of this database
     #[arg(long)]
     in_place: bool,
-    /// Bring back the tables before --in-place, if the database was not opened since
+    /// Bring back the tables from before --in-place, if no program opened the database since
     #[arg(long, conflicts_with_all = OPTIONS)]
     undo: bool,
-    /// Remove the tables before --in-place, which --undo would need
+    /// Remove the tables from before --in-place, which --undo would bring back
     #[arg(long, conflicts_with_all = OPTIONS)]
     discard: bool,
     /// Bits of filter for each key: one number, or one for each level, such as 0=20,1=20,2=17,3=9
@@ -97,7 +97,7 @@ pub(crate) struct Arguments {
     /// Do not verify the new tables; their filters are asked for every key all the same
     #[arg(long)]
     no_verify: bool,
-    /// Do not keep the tables before --in-place
+    /// Do not keep the tables from before --in-place for --undo
     #[arg(long, conflicts_with = "to")]
     no_undo: bool,
 }
@@ -120,7 +120,7 @@ const OPTIONS: [&str; 12] = [
 
 const NOTES: &str = "\
 Examples:
-  filterblock rebuild ~/db --to ~/db-new               a second database, with filters of 10 bits a key
+  filterblock rebuild ~/db --to ~/db-new               a second database, of 10 bits a key
   filterblock rebuild ~/db --in-place --dry-run        what would become of each table?
   filterblock rebuild ~/db --in-place --bits-per-key 0=20,1=20,2=17,3=9
   filterblock rebuild ~/db --in-place --policy leveldb.BuiltinBloomFilter2
@@ -130,11 +130,12 @@ Examples:
   filterblock rebuild --discard ~/db                   free their space
 
 The program that uses the database has to be closed, and set to a filter policy of the name shown.
-Tables that it compacts later get filters by its own settings.
+Tables that it compacts later get filters by its own settings. docs/rebuild.md explains each step
+and each refusal.
 
 Exit status: 0 done; 1 refused, for the reason shown; 2 wrong usage, or an error of the system;
-3 the database is in use. Unless it is 0, the database is as it was; with --batch, tables may have
-been replaced already.";
+3 the database is in use. In these cases the database is as it was; with --batch, tables may have
+been replaced already. 141 the reader of the output went away, and all is done.";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Hash {

@@ -66,12 +66,12 @@ pub(crate) fn shared_file_system(_: &Path) -> io::Result<Option<&'static str>> {
     Ok(Some("a system that this program does not know the locks of"))
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use super::*;
-
+    #[cfg(target_os = "linux")]
     #[test]
     fn there_is_some_room_and_the_types_are_told_apart() {
+        use super::*;
         let folder = tempfile::tempdir().unwrap();
         assert!(room(folder.path()).unwrap().is_some_and(|room| room.bytes > 0));
         assert_eq!(shared_file_system(Path::new("/proc")).unwrap(), None);

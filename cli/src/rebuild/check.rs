@@ -8,7 +8,8 @@ use filterblock::table::Meter;
 use rayon::prelude::*;
 
 use super::failure::{Failure, Result};
-use super::table::{Watch, unopened};
+use super::opening::unopened;
+use super::watch::Watch;
 use crate::audit::reading::read_options;
 use crate::audit::record::TableRecord;
 use crate::audit::verify::finding::Code;

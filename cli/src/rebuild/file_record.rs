@@ -1,4 +1,4 @@
-//! A MANIFEST as a file: enough to tell whether it is still the same one.
+//! Files by name, length and checksum: enough to tell whether one is still the same.
 
 use std::io::{self, Read as _};
 use std::path::Path;

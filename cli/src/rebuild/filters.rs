@@ -6,9 +6,10 @@ use std::path::Path;
 use filterblock::{FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 
 use super::failure::{Failure, Result};
+use super::opening::open;
 use super::report::FiltersReport;
 use super::request::{BitsByLevel, FilterRequest, Request};
-use super::table::{Watch, open};
+use super::watch::Watch;
 use crate::audit::policies::Policy;
 use crate::audit::stats::dialect::OLD_NAME;
 

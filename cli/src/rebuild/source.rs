@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use filterblock::database::{Database, FileKind, FileState, LiveTable, Manifest};
+use filterblock::database::{Database, FileKind, FileState, LiveTable, LogWriter, Manifest};
 use filterblock::{Error, escape_path, quote};
 
 use super::failure::{Failure, Fault, Result};
@@ -139,6 +139,19 @@ impl Source {
                 .map_err(|error| Failure::system("reading it", path, &error))
         };
         self.logs.iter().map(record).collect()
+    }
+
+    /// The contents of a MANIFEST of this number, which says of the database what its own one does, but
+    /// for the tables: these ones.
+    pub(super) fn manifest_with(&self, tables: &[LiveTable], number: u64) -> Result<Vec<u8>> {
+        let mut edit = self.manifest.snapshot();
+        edit.new_tables = tables.to_vec();
+        edit.next_file_number = edit.next_file_number.max(Some(number.saturating_add(1)));
+        let mut record = Vec::new();
+        let mut log = LogWriter::new(Vec::new());
+        let encoded = edit.encode(&mut record).and_then(|()| log.add_record(&record));
+        encoded.map_err(|error| Failure::of(error, &self.dir))?;
+        Ok(log.into_writer())
     }
 
     /// The size of all live tables, in bytes.

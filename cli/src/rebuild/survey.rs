@@ -6,8 +6,8 @@ use filterblock::policy::Origin;
 use filterblock::table::Table;
 
 use super::failure::{Failure, Result};
+use super::opening::open;
 use super::report::FiltersReport;
-use super::table::open;
 use crate::audit::error_kind::ErrorKind;
 
 /// Looks at the filters of a table. `None`: it has none that are known by name, or cannot be opened

@@ -7,36 +7,21 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use filterblock::table::{ReadOptions, Rewriter, Table, WriteOptions};
+use filterblock::table::{Rewriter, Table, WriteOptions};
 use filterblock::{Error, escape_path, quote};
 
 use super::failure::{Failure, Fault, Result};
 use super::files;
 use super::filters::TableFilters;
+use super::opening::{open, options, unopened};
 use super::request::Request;
-use crate::audit::reading::read_options;
-use crate::io::input::{self, PathError};
-use crate::io::interrupt::Deferred;
-use crate::io::progress::TablesProgress;
+use super::watch::Watch;
+use crate::io::input;
 
 /// The unit of the space that file systems share between files.
 const SHARED_UNIT: u64 = 4096;
 /// Progress is reported in steps of so many bytes.
 const PROGRESS_STEP: u64 = 256 << 10;
-
-/// What watches a rebuild, and may end it.
-#[derive(Clone, Copy)]
-pub(crate) struct Watch<'a> {
-    pub(crate) progress: &'a TablesProgress,
-    pub(crate) signal: &'a Deferred,
-}
-
-impl Watch<'_> {
-    /// Fails once a signal has asked the program to stop.
-    pub(super) fn check(&self) -> Result<()> {
-        if self.signal.is_requested() { Err(Failure::Interrupted("interrupted".to_owned())) } else { Ok(()) }
-    }
-}
 
 /// Where the new table goes.
 pub(super) enum Target {
@@ -65,24 +50,6 @@ pub(super) struct Rewritten {
     pub(super) entries: Option<u64>,
     /// The reason why it was left as it is.
     pub(super) kept: Option<Fault>,
-}
-
-/// Opens the table at `path`, with the options of a database's tables.
-pub(super) fn open(path: &Path) -> Result<(File, Table<File>)> {
-    let file = input::open_file(path, true).map_err(|error| unopened(path, &error))?;
-    let again = file.try_clone().map_err(|error| Failure::system("opening it", path, &error))?;
-    let table = Table::open(again, &options()).map_err(|error| Failure::of(error, path))?;
-    Ok((file, table.with_path(path)))
-}
-
-/// A file that cannot be opened.
-pub(super) fn unopened(path: &Path, error: &PathError) -> Failure {
-    let text = format!("{}: {error}", escape_path(path));
-    Failure::Failed(Fault { text, kind: Some(error.kind()) })
-}
-
-fn options() -> ReadOptions {
-    read_options().internal_keys(true)
 }
 
 /// Writes the table at `path` again.

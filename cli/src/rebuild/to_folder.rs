@@ -7,12 +7,12 @@ use filterblock::database::FileKind;
 
 use super::failure::{Failure, Result};
 use super::files;
-use super::in_place::manifest;
 use super::place::{folder, lock_for_reading};
 use super::report::Report;
 use super::request::Request;
 use super::source::Source;
-use super::table::{Target, Watch};
+use super::table::Target;
+use super::watch::Watch;
 use super::work::Work;
 
 /// Makes the database anew in the folder `target`, which appears whole or not at all. Tables and
@@ -53,7 +53,7 @@ pub(crate) fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<
     let number = FileKind::parse(name).map_or(0, |(_, number)| number);
     let mut tables: Vec<_> = done.iter().map(|done| done.record.clone()).collect();
     tables.sort_by_key(|table| (table.level, table.number));
-    let manifest = manifest(source, &tables, number)?;
+    let manifest = source.manifest_with(&tables, number)?;
     files::write_new(&new.join(name), &manifest, &dir.join(name))?;
     work.verify(new, &manifest, &done)?;
     source.check_unchanged(&logs)?;

@@ -14,7 +14,8 @@ use super::report::{FiltersReport, TableReport};
 use super::request::{FilterRequest, Request};
 use super::source::{Source, SourceTable};
 use super::survey::survey;
-use super::table::{Rewritten, Target, Watch, rewrite};
+use super::table::{Rewritten, Target, rewrite};
+use super::watch::Watch;
 use crate::io::volume;
 
 /// Space that is left free beside the new tables: for the MANIFEST, the marker, and filters that are

@@ -26,6 +26,7 @@ mod query;
 mod query_database;
 mod query_many;
 mod query_riak;
+mod rebuild;
 mod scan;
 mod shell;
 mod structure;
@@ -183,7 +184,8 @@ pub(crate) use args;
 
 #[test]
 fn help_and_version() {
-    for command in ["inspect", "query", "scan", "verify", "extract", "build", "completions", "man"] {
+    for command in ["inspect", "query", "scan", "verify", "extract", "build", "rebuild", "completions", "man"]
+    {
         let help = run(&[command, "--help"]).expect(0).quiet().out;
         assert!(help.contains("Examples:\n  filterblock "), "{help}");
         let (_, statuses) = help.split_once("Exit status: 0 ").unwrap();

@@ -11,11 +11,11 @@ use anyhow::{Context as _, Result, ensure};
 use filterblock::policy::LegacyBloomPolicy;
 use tempfile::TempDir;
 
-use super::check::{read, repaired, unused_files};
+use super::check::{Repaired, read, repaired, unused_files};
 use super::fast_folder;
 use super::history::History;
 use super::log::Operation;
-use super::plan::{Entries, Plan};
+use super::plan::Plan;
 use super::record::{Disturbance, Recording, record};
 use super::tree::{Inodes, Tree};
 use crate::leveldb::{DatabaseOptions, Filter};
@@ -74,8 +74,8 @@ pub struct Case {
     pub options: DatabaseOptions,
     /// Files in it that it does not use.
     pub stale: BTreeSet<String>,
-    /// The entries of the database after LevelDB's repair.
-    pub repaired: Entries,
+    /// The database after LevelDB's repair.
+    pub repaired: Repaired,
     filters: Vec<&'static str>,
 }
 
@@ -110,7 +110,7 @@ impl Case {
             original,
             options,
             stale: unused_files(&root.join(DATABASE))?,
-            repaired: Entries::new(),
+            repaired: Repaired::default(),
             filters,
         };
         let copy = folder.path().join("copy");
@@ -119,7 +119,7 @@ impl Case {
         ensure!(found == case.plan.live, "LevelDB reads something else than was written");
         let copy = folder.path().join("repaired");
         case.original.write(&copy)?;
-        case.repaired = repaired(&copy.join(DATABASE), &case.options)?;
+        case.repaired = repaired(&copy.join(DATABASE), &case.options, &case.plan.keys)?;
         Ok(case)
     }
 

@@ -5,8 +5,10 @@
 //! what of them was durable at each time. [`states`] makes the folders that a crash could leave. [`check`] opens them
 //! by LevelDB and by goleveldb, has them repaired, and runs the program on them again.
 
+pub mod altered;
 pub mod case;
 pub mod check;
+pub mod faults;
 pub mod goleveldb;
 pub mod history;
 pub mod log;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::{Context as _, Result, ensure};
 
+use super::altered::Alteration;
 use super::case::{Case, Mode};
 use super::check::{Check, Checker};
 use super::goleveldb::Goleveldb;
@@ -45,6 +46,8 @@ pub struct Extent {
     pub states: usize,
     /// The threads that work.
     pub threads: usize,
+    /// Makes the checks of a program that takes less care. They should fail.
+    pub alteration: Option<Alteration>,
 }
 
 /// What was checked.
@@ -130,10 +133,14 @@ pub fn run(programs: &Programs, extent: Extent) -> Result<Report> {
             if seed >= end || failed.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let report = database(programs, seed, extent.states).inspect_err(|_| {
+            let report = database(programs, seed, extent).inspect_err(|_| {
                 failed.store(true, Ordering::Relaxed);
             });
-            total.lock().expect("nobody panics").add(&report.with_context(|| format!("database {seed}"))?);
+            let mut total = total.lock().expect("nobody panics");
+            total.add(&report.with_context(|| format!("database {seed}"))?);
+            if extent.alteration.is_some() && !total.failures.is_empty() {
+                failed.store(true, Ordering::Relaxed); // That is enough.
+            }
         }
     };
     std::thread::scope(|scope| -> Result<()> {
@@ -146,25 +153,38 @@ pub fn run(programs: &Programs, extent: Extent) -> Result<Report> {
     Ok(total.into_inner().expect("nobody panics"))
 }
 
-fn database(programs: &Programs, seed: u64, states: usize) -> Result<Report> {
+fn database(programs: &Programs, seed: u64, extent: Extent) -> Result<Report> {
     let case = Case::new(seed, &programs.filterblock, programs.writer())?;
     let mut goleveldb = programs.goleveldb.as_ref().map(|(_, open)| Goleveldb::start(open)).transpose()?;
     let mut report = Report { databases: 1, ..Report::default() };
-    for mode in Mode::ALL {
+    let states = extent.states;
+    // The others have only some of the steps.
+    let modes = if extent.alteration.is_some() { &[Mode::InPlace][..] } else { &Mode::ALL };
+    for &mode in modes {
         let mut random = Random::for_case(seed, mode as u64 + 1);
         let before = case.before(mode)?;
         let recorded = case.record(mode, &before, Disturbance::default())?;
         let ending = recorded.recording.ending();
         ensure!(recorded.recording.status == Some(0), "{mode}: {ending}");
-        let history = recorded.history().with_context(|| format!("{mode}: the record is not complete"))?;
+        let mut history =
+            recorded.history().with_context(|| format!("{mode}: the record is not complete"))?;
+        if let Some(alteration) = extent.alteration {
+            let Some(altered) = alteration.apply(&recorded.recording.operations) else { continue };
+            history = recorded.history_of(&altered)?;
+        }
         report.steps += history.steps.len() as u64;
         let found = sample(&history, states, &mut random);
         let mut checker = Checker::new(&case, goleveldb.as_mut())?;
         for state in &found {
-            check_all(&mut checker, state, &history, mode, &mut random, &mut report);
+            let all = &Check::ALL[..];
+            let checks = extent.alteration.map(|alteration| [alteration.noticed_by()]);
+            let checks = checks.as_ref().map_or(all, |checks| &checks[..]);
+            check_state(&mut checker, checks, state, &history, mode, &mut random, &mut report);
             *report.states.entry(mode).or_default() += 1;
         }
-        if let Some(state) = found.get(random.index(found.len().max(1))) {
+        if let Some(state) = found.get(random.index(found.len().max(1)))
+            && extent.alteration.is_none()
+        {
             nested(&case, &mut checker, state, mode, states / 2, &mut random, &mut report)
                 .with_context(|| state.describe(&history))?;
         }
@@ -189,15 +209,16 @@ fn nested(
     let history = recorded.history()?;
     report.steps += history.steps.len() as u64;
     for state in sample(&history, states, random) {
-        check_all(checker, &state, &history, mode, random, report);
+        check_state(checker, &Check::ALL, &state, &history, mode, random, report);
         report.nested += 1;
     }
     Ok(())
 }
 
-/// Makes all checks of a state, the last of them for one state in three.
-fn check_all(
+/// Makes checks of a state, [`Check::Used`] for one state in three.
+fn check_state(
     checker: &mut Checker<'_>,
+    checks: &[Check],
     state: &State,
     history: &History,
     mode: Mode,
@@ -205,7 +226,7 @@ fn check_all(
     report: &mut Report,
 ) {
     report.by_any += u64::from(state.model == Model::Any);
-    for check in Check::ALL {
+    for &check in checks {
         if check == Check::Used && !random.one_in(3) {
             continue;
         }

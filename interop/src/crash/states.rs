@@ -99,12 +99,14 @@ fn candidates(history: &History, model: Model, random: &mut Random) -> Vec<State
                 let froms = BTreeSet::from([0, between, open.len()]);
                 froms.into_iter().map(|from| open[from..].to_vec()).collect()
             }
-            Model::Any => (0..4)
-                .map(|_| {
-                    let keeps = random.between(1, 4);
-                    open.iter().copied().filter(|_| !random.one_in(keeps + 1)).collect()
-                })
-                .collect(),
+            Model::Any => {
+                let mut losses = vec![open[..open.len().saturating_sub(1)].to_vec()];
+                for _ in 0..3 + open.len() {
+                    let keeps = random.between(2, 5);
+                    losses.push(open.iter().copied().filter(|_| !random.one_in(keeps)).collect());
+                }
+                losses
+            }
         };
         for lost in losses {
             let random_contents = Unsynced::Random(random.next_u64());

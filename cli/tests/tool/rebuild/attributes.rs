@@ -1,0 +1,123 @@
+//! Modes, times and owners of what is written.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::time::SystemTime;
+
+use super::*;
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn set_modified(path: &Path, seconds: u64) {
+    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+}
+
+fn modified(path: &Path) -> u64 {
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    modified.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()
+}
+
+/// A database whose files have unusual modes and times.
+fn unusual() -> Db {
+    let db = usual();
+    let files = [
+        ("000012.ldb", 0o640, 1_000_000_012),
+        ("000020.ldb", 0o604, 1_000_000_020),
+        ("000030.ldb", 0o600, 1_000_000_030),
+        ("000041.log", 0o660, 1_000_000_041),
+        ("MANIFEST-000040", 0o666, 1_000_000_040),
+        ("CURRENT", 0o646, 1_000_000_000),
+    ];
+    for (name, mode, seconds) in files {
+        set_modified(&db.file(name), seconds);
+        set_mode(&db.file(name), mode);
+    }
+    set_mode(&db.dir(), 0o750);
+    db
+}
+
+#[test]
+fn in_place_tables_have_the_modes_and_times_of_the_old_ones() {
+    let db = unusual();
+    db.done(&["--in-place"]);
+    for (name, expected, seconds) in [
+        ("000042.ldb", 0o640, 1_000_000_012),
+        ("000043.ldb", 0o604, 1_000_000_020),
+        ("000044.ldb", 0o600, 1_000_000_030),
+        ("000041.log", 0o660, 1_000_000_041),
+    ] {
+        assert_eq!((mode(&db.file(name)), modified(&db.file(name))), (expected, seconds), "{name}");
+    }
+    assert_eq!(mode(&db.file("MANIFEST-000045")), 0o666);
+    assert_eq!(mode(&db.file("CURRENT")), 0o646);
+    assert_eq!(mode(&db.undo_folder()), 0o750);
+    assert_eq!(mode(&db.undo_folder().join("000012.ldb")), 0o640);
+    assert_eq!(mode(&db.undo_folder().join("filterblock-undo")), 0o646);
+    db.done(&["--undo"]);
+    assert_eq!((mode(&db.file("000030.ldb")), modified(&db.file("000030.ldb"))), (0o600, 1_000_000_030));
+    assert_eq!(mode(&db.file("CURRENT")), 0o646);
+}
+
+#[test]
+fn the_copy_has_all_modes_and_times() {
+    let db = unusual();
+    damage(&db.file("000020.ldb"));
+    set_modified(&db.file("000020.ldb"), 1_000_000_020);
+    let new = db.path.join("new");
+    db.done(&["--to", new.to_str().unwrap(), "--keep-undecodable"]);
+    for name in ["000012.ldb", "000020.ldb", "000030.ldb", "000041.log"] {
+        assert_eq!(
+            (mode(&new.join(name)), modified(&new.join(name))),
+            (mode(&db.file(name)), modified(&db.file(name)))
+        );
+    }
+    assert_eq!(
+        [mode(&new.join("MANIFEST-000040")), mode(&new.join("CURRENT")), mode(&new)],
+        [0o666, 0o646, 0o750]
+    );
+}
+
+/// Only root may give files away.
+#[test]
+fn owners_stay() {
+    const OWNER: u32 = 12345;
+    let db = unusual();
+    let all = |dir: &Path| names(dir).into_iter().map(|name| dir.join(name)).collect::<Vec<_>>();
+    for path in all(&db.dir()).into_iter().chain([db.dir()]) {
+        if chown(path, Some(OWNER), Some(OWNER)).is_err() {
+            println!("skipped: only root may give files away");
+            return;
+        }
+    }
+    let new = db.path.join("new");
+    db.done(&["--to", new.to_str().unwrap()]);
+    fs::remove_file(db.file("LOCK")).unwrap();
+    db.done(&["--in-place"]);
+    for dir in [db.dir(), db.undo_folder(), new] {
+        for path in all(&dir).into_iter().chain([dir]) {
+            let metadata = fs::metadata(&path).unwrap();
+            assert_eq!((metadata.uid(), metadata.gid()), (OWNER, OWNER), "{}", path.display());
+        }
+    }
+}
+
+/// A table that is left as it is takes no space, and undoing needs none.
+#[test]
+fn files_that_stay_are_links() {
+    let db = usual();
+    damage(&db.file("000020.ldb"));
+    let inode = |path: &Path| fs::metadata(path).unwrap().ino();
+    let before = ["000012.ldb", "000020.ldb", "MANIFEST-000040"].map(|name| inode(&db.file(name)));
+    db.done(&["--in-place", "--keep-undecodable"]);
+    assert_eq!(inode(&db.file("000043.ldb")), before[1]);
+    let kept = ["000012.ldb", "000020.ldb", "MANIFEST-000040"];
+    assert_eq!(kept.map(|name| inode(&db.undo_folder().join(name))), before);
+    db.done(&["--undo"]);
+    assert_eq!(kept.map(|name| inode(&db.file(name))), before);
+}

@@ -1,0 +1,108 @@
+//! The hash of `leveldb.BuiltinBloomFilter`, which stands for two.
+
+use filterblock::{FilterPolicy as _, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash};
+
+use super::*;
+
+/// Keys that the two hashes take differently, if `high`: their last bytes are above 0x7f.
+fn old(number: u64, hash: LegacyHash, high: bool) -> Spec {
+    let end = if high { 0xfe } else { b'x' };
+    let keys = (0..200).map(|key| [format!("{number}-{key:06}").as_bytes(), &[end]].concat());
+    let policy = LegacyBloomPolicy::new(10).with_hash(hash);
+    Spec { keys: keys.collect(), ..spec(1, number, 0..1).policy(policy) }
+}
+
+/// Makes sure that the filters of a table are of this hash: they deny no key by it, and some by the other.
+#[track_caller]
+fn assert_hash(path: &Path, hash: LegacyHash) {
+    let denied = |hash| {
+        let policy = InternalFilterPolicy::new(LegacyBloomPolicy::new(10).with_hash(hash));
+        let table = open(path);
+        let contents = table.filter().unwrap().contents();
+        let reader = filterblock::FilterBlockReader::new(policy, contents);
+        let mut denied = 0;
+        for handle in table.data_blocks() {
+            let handle = handle.unwrap();
+            let mut block = table.block_cursor(handle).unwrap();
+            while block.next().unwrap() {
+                denied += u32::from(!reader.key_may_match(handle.offset, block.key()));
+            }
+        }
+        denied
+    };
+    let other = if hash == LegacyHash::Signed { LegacyHash::Unsigned } else { LegacyHash::Signed };
+    assert_eq!(denied(hash), 0);
+    assert!(denied(other) > 100);
+    assert_eq!(LegacyBloomPolicy::new(10).name(), OLD);
+}
+
+#[test]
+fn keys_tell_the_hash() {
+    for hash in [LegacyHash::Signed, LegacyHash::Unsigned] {
+        // The first table tells nothing.
+        let db = plan([old(5, hash, false), old(7, hash, true)]).make();
+        db.done(&["--in-place", "--bits-per-key", "17"]);
+        assert_hash(&db.file("000043.ldb"), hash);
+        db.is_sound();
+    }
+}
+
+#[test]
+fn a_hash_that_is_given_counts_more_than_the_keys() {
+    for (hash, name) in [(LegacyHash::Signed, "signed"), (LegacyHash::Unsigned, "unsigned")] {
+        for before in [LegacyHash::Signed, LegacyHash::Unsigned] {
+            let db = plan([old(7, before, true)]).make();
+            db.done(&["--in-place", "--hash", name]);
+            assert_hash(&db.file("000042.ldb"), hash);
+            db.is_sound();
+        }
+    }
+}
+
+#[test]
+fn where_nothing_tells_the_hash_it_has_to_be_given() {
+    let advice = "expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up \
+                  to 1.17 on ARM), as the name leveldb.BuiltinBloomFilter stands for both and";
+    let neither = format!(
+        "{{db}}: {advice} no table has a filter and a key that tell which; if all keys are ASCII, either will do"
+    );
+    let db = plan([old(5, LegacyHash::Signed, false)]).make();
+    db.refused(1, &["--in-place"], &neither);
+    db.done(&["--in-place", "--hash", "signed"]);
+    // No filters at all.
+    let db = plan([Spec { policy: None, ..old(5, LegacyHash::Signed, true) }]).make();
+    db.refused(1, &["--in-place", "--policy", OLD], &neither);
+    // Filters of another name.
+    let db = plan([spec(1, 5, 0..20)]).make();
+    db.refused(1, &["--in-place", "--policy", OLD], &neither);
+    // Both.
+    let db = plan([old(5, LegacyHash::Signed, true), old(7, LegacyHash::Unsigned, true)]).make();
+    let both = "the filters of 000005.ldb and of 000007.ldb are by different hashes";
+    db.refused(1, &["--in-place"], &format!("{{db}}: {advice} {both}"));
+    db.done(&["--in-place", "--hash", "unsigned"]);
+    for name in ["000042.ldb", "000043.ldb"] {
+        assert_hash(&db.file(name), LegacyHash::Unsigned);
+    }
+}
+
+/// Without that name, there is nothing to tell.
+#[test]
+fn other_policies_do_not_ask_for_a_hash() {
+    let db = plan([old(5, LegacyHash::Signed, false)]).make();
+    db.done(&["--in-place", "--policy", NEW, "--hash", "signed"]);
+    assert_eq!(filters_of(&db.file("000042.ldb")).unwrap().0, NEW);
+}
+
+/// A table that stays as it is because it is damaged need not tell the hash of the others.
+#[test]
+fn a_damaged_table_that_is_kept_does_not_hide_the_hash() {
+    let db = plan([old(5, LegacyHash::Signed, true), old(7, LegacyHash::Signed, true)]).make();
+    damage(&db.file("000005.ldb"));
+    let bytes = db.read("000005.ldb");
+    let run = db.run(&["--in-place"]).expect(1);
+    assert!(run.err.contains("000005.ldb: "), "{run:?}");
+    assert!(!run.err.contains("--hash"), "{run:?}");
+    db.done(&["--in-place", "--keep-undecodable"]);
+    assert!(db.read("000042.ldb") == bytes);
+    assert_hash(&db.file("000043.ldb"), LegacyHash::Signed);
+}

@@ -1,0 +1,219 @@
+//! Tables replaced in the folder of the database.
+
+use super::*;
+
+#[test]
+fn tables_get_new_filters_and_numbers_and_keep_their_data() {
+    let db = usual();
+    let before = db.contents();
+    let data = |name: &str| data_of(&db.file(name));
+    let old = ["000012.ldb", "000020.ldb", "000030.ldb"].map(data);
+    db.done(&["--in-place", "--bits-per-key", "20"]);
+    assert_eq!(
+        db.live(),
+        [(0, "000044.ldb".into()), (1, "000042.ldb".into()), (2, "000043.ldb".into())],
+        "the order of age"
+    );
+    for (name, old) in ["000042.ldb", "000043.ldb", "000044.ldb"].iter().zip(old) {
+        assert!(data_of(&db.file(name)) == old, "{name}");
+        assert_eq!(filters_of(&db.file(name)), Some((NEW.to_owned(), 11)));
+        assert!((20..30).contains(&bits_of(&db.file(name))), "{}", bits_of(&db.file(name)));
+    }
+    assert_eq!(db.read("CURRENT"), b"MANIFEST-000045\n");
+    assert_eq!(db.read("000041.log"), before["db/000041.log"]);
+    db.is_sound();
+    // The tables before are kept as they were.
+    for name in ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"] {
+        assert!(fs::read(db.undo_folder().join(name)).unwrap() == before[&format!("db/{name}")], "{name}");
+    }
+    assert_eq!(
+        names(&db.undo_folder()),
+        ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040", "filterblock-undo"]
+    );
+}
+
+/// The new tables are those that would have been written at first.
+#[test]
+fn a_table_with_the_filters_it_had_has_the_bytes_it_had() {
+    let db = usual();
+    let old = ["000012.ldb", "000020.ldb", "000030.ldb"].map(|name| db.read(name));
+    db.done(&["--in-place"]);
+    let new = ["000042.ldb", "000043.ldb", "000044.ldb"].map(|name| db.read(name));
+    assert!(old == new);
+}
+
+#[test]
+fn what_was_done_is_said_with_what_to_do_next() {
+    let db = usual();
+    let size = |names: [&str; 3]| -> u64 { names.map(|name| db.read(name).len() as u64).iter().sum() };
+    let before = size(["000012.ldb", "000020.ldb", "000030.ldb"]);
+    let out = db.done(&["--in-place", "--bits-per-key", "0=20,1=12"]);
+    let after = size(["000042.ldb", "000043.ldb", "000044.ldb"]);
+    assert!(after > before);
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!(lines[0], db.fill("{db}: rebuilt, 3 tables"));
+    assert!(lines[1].starts_with("  tables           ") && lines[1].ends_with(" now"), "{out}");
+    assert!(lines[2].starts_with("  filters          "), "{out}");
+    let rest = "  filter policy    leveldb.BuiltinBloomFilter2
+  bits a key       20 on level 0, 12 on level 1, 12 on level 2
+  verified         every block, entry and filter of the new tables
+
+A program uses these filters only if its own filter policy has this name. Tables that it
+compacts later get filters by its own settings.
+The tables before are in {db}.filterblock-undo, until
+  filterblock rebuild --undo {db}     brings them back
+  filterblock rebuild --discard {db}  removes them";
+    assert_eq!(lines[3..].join("\n"), db.fill(rest));
+}
+
+#[test]
+fn a_dry_run_shows_each_table_and_writes_nothing() {
+    let db = usual();
+    let before = db.contents();
+    let out = db.done(&["--in-place", "--dry-run", "--bits-per-key", "20"]);
+    db.is_as(&before);
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!(lines[0], db.fill("{db}: would be rebuilt, 3 tables; nothing was written"));
+    for (line, name) in lines[1..4].iter().zip(["000030.ldb", "000012.ldb", "000020.ldb"]) {
+        assert!(line.contains(name) && line.contains(" -> ") && line.contains(", filters "), "{out}");
+    }
+    assert!(!out.contains("verified") && !out.contains("--undo"), "{out}");
+    // What it says is what is done then.
+    let foretold =
+        db.run(&["--in-place", "--dry-run", "--bits-per-key", "20", "--json"]).expect(0).all_json();
+    let done = db.run(&["--in-place", "--bits-per-key", "20", "--json"]).expect(0).all_json();
+    assert_eq!(foretold[..3], done[..3]);
+}
+
+/// Not even a lock file, which a database has that was opened once.
+#[test]
+fn a_dry_run_creates_no_lock() {
+    let db = usual();
+    fs::remove_file(db.file("LOCK")).unwrap();
+    let before = db.contents();
+    db.done(&["--in-place", "--dry-run"]);
+    db.is_as(&before);
+    db.done(&["--in-place"]);
+    assert_eq!(db.read("LOCK"), b"");
+}
+
+#[test]
+fn filters_are_dropped() {
+    let db = usual();
+    let data = data_of(&db.file("000012.ldb"));
+    let out = db.done(&["--in-place", "--drop"]);
+    for (_, name) in db.live() {
+        assert_eq!(open(&db.file(&name)).filter_name(), None, "{name}");
+    }
+    assert!(data_of(&db.file("000042.ldb")) == data);
+    db.is_sound();
+    assert!(!out.contains("filter policy") && !out.contains("bits a key"), "{out}");
+    assert!(out.contains(", 0 B now\n"), "{out}");
+    assert!(
+        out.contains("\n\nTables that a program compacts later get filters by its own settings.\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn without_undo_nothing_is_kept() {
+    let db = usual();
+    let out = db.done(&["--in-place", "--no-undo"]);
+    assert_eq!(names(&db.path), ["db"]);
+    assert!(!out.contains("--undo"), "{out}");
+    db.is_sound();
+}
+
+#[test]
+fn without_verification_all_is_the_same_but_for_the_words() {
+    let (verified, not) = (usual(), usual());
+    let options = ["--in-place", "--bits-per-key", "14", "--no-undo"];
+    let with = verified.done(&options);
+    let without = not.done(&[&options[..], &["--no-verify"]].concat());
+    assert_same(&not.contents(), &verified.contents());
+    let line = "  verified         every block, entry and filter of the new tables\n";
+    assert_eq!(
+        with.replace(line, ""),
+        without.replace(not.dir().to_str().unwrap(), verified.dir().to_str().unwrap())
+    );
+    assert!(with.contains(line));
+}
+
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    let tables: Vec<_> = (0..20).map(|at| spec(2, 5 + u64::from(at), at * 50..at * 50 + 50)).collect();
+    let all = ["1", "2", "7"].map(|jobs| {
+        let db = plan(tables.clone()).make();
+        db.done(&["--in-place", "--no-undo", "--bits-per-key", "16", "--jobs", jobs]);
+        db.is_sound();
+        db.contents()
+    });
+    assert_same(&all[1], &all[0]);
+    assert_same(&all[2], &all[0]);
+}
+
+#[test]
+fn databases_of_leveldb_and_goleveldb() {
+    for (group, name) in [("databases", "levels"), ("goleveldb", "base-lg-11"), ("goleveldb", "base-lg-19")] {
+        let source = tables::testdata().join(group).join(name);
+        let root = folder();
+        let dir = root.path().join("db");
+        fs::create_dir(&dir).unwrap();
+        for name in names(&source) {
+            fs::copy(source.join(&name), dir.join(name)).unwrap();
+        }
+        let scan = || run(&args!["scan", "--json", dir]).expect(0).out.replace("\\u", "");
+        let (before, levels) = (scan(), live(&dir).len());
+        run(&args!["rebuild", dir, "--in-place", "--hash", "unsigned", "--bits-per-key", "17"])
+            .expect(0)
+            .quiet();
+        let after = scan();
+        assert!(!before.is_empty());
+        assert_eq!(before.lines().count(), after.lines().count(), "{name}");
+        assert_eq!(live(&dir).len(), levels);
+        run(&args!["verify", dir]).expect(0).quiet();
+        run(&args!["rebuild", "--undo", dir]).expect(0).quiet();
+        assert_eq!(scan(), before);
+    }
+}
+
+/// A database that was just made, or whose entries are all in logs.
+#[test]
+fn a_database_without_tables() {
+    let db = plan([]).make();
+    db.done(&["--in-place", "--drop"]);
+    assert_eq!(db.read("CURRENT"), b"MANIFEST-000042\n");
+    assert_eq!(db.live(), []);
+    db.done(&["--undo"]);
+    assert_eq!(db.read("CURRENT"), b"MANIFEST-000040\n");
+}
+
+/// Files that are none of the database's stay, and so do obsolete tables.
+#[test]
+fn other_files_stay() {
+    let db = usual();
+    let others = ["000003.ldb", "notes.txt", "000002.log", "LOG.old", "MANIFEST-000001", "CURRENT.000001"];
+    others.iter().for_each(|name| db.write(name, name));
+    db.done(&["--in-place"]);
+    for name in others {
+        assert_eq!(db.read(name), name.as_bytes());
+    }
+    db.done(&["--undo"]);
+    for name in others {
+        assert_eq!(db.read(name), name.as_bytes());
+    }
+}
+
+#[test]
+fn a_second_rebuild_needs_a_decision_about_the_first() {
+    let db = usual();
+    db.done(&["--in-place"]);
+    let message = "{db}.filterblock-undo: the tables from before an earlier rebuild are there; `filterblock rebuild \
+                   --undo` brings them back, `filterblock rebuild --discard` removes them";
+    db.refused(1, &["--in-place", "--bits-per-key", "12"], message);
+    db.refused(1, &["--in-place", "--dry-run"], message);
+    db.done(&["--discard"]);
+    db.done(&["--in-place", "--bits-per-key", "12"]);
+    assert_eq!(db.live()[1].1, "000046.ldb");
+    db.is_sound();
+}

@@ -1,0 +1,379 @@
+//! What a run leaves that was cut off, put together by hand, and what the next run makes of it.
+
+use serde_json::json;
+
+use super::*;
+
+const MARKER: &str = "filterblock-rebuild";
+/// The options of `--bits-per-key 20`, as the marker has them.
+const BITS_20: &str = "Make { bits: BitsByLevel([(0, 20)]), policy: None, hash: None, base_lg: None }";
+
+const OLD_FILES: [&str; 4] = ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"];
+const NEW_FILES: [&str; 4] = ["000042.ldb", "000043.ldb", "000044.ldb", "MANIFEST-000045"];
+
+const ABANDONED: &str = "an earlier run was cut off before its commit; what it had written is removed";
+const FINISHED: &str = "an earlier run was cut off behind its commit; it is finished now";
+const FORGOTTEN: &str =
+    "an earlier run was cut off, and the database was opened since; its marker is removed";
+
+/// What the usual database is after a rebuild with 20 bits a key.
+fn rebuilt() -> Contents {
+    let db = usual();
+    db.done(&["--in-place", "--bits-per-key", "20", "--no-undo"]);
+    contents(&db.dir())
+}
+
+pub(super) fn record(name: &str, contents: &[u8]) -> Value {
+    json!({ "name": name, "length": contents.len(), "crc32c": crc32c::crc32c(contents) })
+}
+
+/// The marker of a rebuild of the usual database, without the new MANIFEST.
+fn marker(db: &Db) -> Value {
+    json!({
+        "format": 1,
+        "action": "rebuild",
+        "options": BITS_20,
+        "is_last": true,
+        "keeps_undo": false,
+        "old": record("MANIFEST-000040", &db.read("MANIFEST-000040")),
+        "new": null,
+        "new_files": NEW_FILES,
+        "old_files": OLD_FILES,
+    })
+}
+
+impl Db {
+    fn write_marker(&self, marker: &Value) {
+        self.write(MARKER, serde_json::to_vec(marker).unwrap());
+    }
+
+    /// A run that has to be done and to say this of an earlier one.
+    #[track_caller]
+    fn done_with_note(&self, options: &[&str], note: &str) -> String {
+        let run = self.run(options).expect(0);
+        assert_eq!(run.err, self.fill(&format!("filterblock: {{db}}: {note}\n")));
+        run.out
+    }
+}
+
+/// The states before the commit: how many tables are written, how many have their names, whether there
+/// is a new MANIFEST, and an undo folder, whole or not.
+fn before_the_commit() -> Vec<(String, Db)> {
+    let new = rebuilt();
+    let mut states = Vec::new();
+    for written in 0..=3 {
+        for named in [0, 1, 2, 3].into_iter().filter(|&named| named == 0 || written == 3) {
+            let db = usual();
+            let mut marker = marker(&db);
+            for (at, name) in NEW_FILES[..3].iter().enumerate().rev().take(written) {
+                // The newest gets its name first.
+                let temporary = name.replace("ldb", "dbtmp");
+                db.write(if 2 - at < named { name } else { &temporary }, &new[*name]);
+            }
+            if written == 3 {
+                marker["new"] = record("MANIFEST-000045", &new["MANIFEST-000045"]);
+            }
+            db.write_marker(&marker);
+            states.push((format!("{written} written, {named} named"), db));
+        }
+    }
+    for undo in 0..=5 {
+        let db = usual();
+        NEW_FILES.iter().for_each(|name| db.write(name, &new[*name]));
+        let mut marker = marker(&db);
+        (marker["new"], marker["keeps_undo"]) =
+            (record("MANIFEST-000045", &new["MANIFEST-000045"]), true.into());
+        db.write_marker(&marker);
+        db.write("000045.dbtmp", "MANIFEST-000045\n");
+        if undo > 0 {
+            fs::create_dir(db.undo_folder()).unwrap();
+        }
+        for name in OLD_FILES.iter().take(undo.max(1) - 1) {
+            fs::hard_link(db.file(name), db.undo_folder().join(name)).unwrap();
+        }
+        if undo == 5 {
+            fs::write(db.undo_folder().join("filterblock-undo"), "{}").unwrap();
+        }
+        states.push((format!("all there, undo {undo}"), db));
+    }
+    states
+}
+
+#[test]
+fn before_the_commit_the_next_run_begins_anew() {
+    let expected = rebuilt();
+    for (state, db) in before_the_commit() {
+        println!("{state}");
+        let out = db.done_with_note(&["--in-place", "--bits-per-key", "20", "--no-undo"], ABANDONED);
+        assert!(out.contains("rebuilt, 3 tables"), "{out}");
+        assert_same(&contents(&db.dir()), &expected);
+        assert_eq!(names(&db.path), ["db"]);
+    }
+}
+
+#[test]
+fn before_the_commit_there_is_nothing_to_undo() {
+    let before = usual().contents();
+    for (state, db) in before_the_commit() {
+        println!("{state}");
+        let run = db.run(&["--undo"]).expect(1);
+        let why = "{db}.filterblock-undo: expected the folder with the tables before the rebuild, found none";
+        assert_eq!(run.err, db.fill(&format!("filterblock: {why}; {ABANDONED}\n")));
+        db.is_as(&before);
+    }
+}
+
+/// A dry run writes nothing, and reads the database as it is.
+#[test]
+fn a_dry_run_leaves_leftovers_alone() {
+    let (_, db) = before_the_commit().swap_remove(2);
+    let before = db.contents();
+    db.done(&["--in-place", "--dry-run"]);
+    db.is_as(&before);
+}
+
+/// After the commit: old files of which some are gone.
+fn after_the_commit() -> Vec<Db> {
+    let (new, old) = (rebuilt(), usual());
+    let states = (0..=4).map(|left| {
+        let db = usual();
+        let mut marker = marker(&db);
+        marker["new"] = record("MANIFEST-000045", &new["MANIFEST-000045"]);
+        OLD_FILES.iter().for_each(|name| fs::remove_file(db.file(name)).unwrap());
+        new.iter().for_each(|(name, bytes)| db.write(name, bytes));
+        OLD_FILES.iter().rev().take(left).for_each(|name| db.write(name, old.read(name)));
+        db.write_marker(&marker);
+        db
+    });
+    states.collect()
+}
+
+#[test]
+fn after_the_commit_the_same_run_only_finishes() {
+    let expected = rebuilt();
+    for db in after_the_commit() {
+        let out = db.done_with_note(&["--in-place", "--bits-per-key", "20"], FINISHED);
+        assert_eq!(out, db.fill("{db}: rebuilt by an earlier run, which is finished now\n"));
+        assert_same(&contents(&db.dir()), &expected);
+    }
+}
+
+#[test]
+fn after_the_commit_another_run_goes_on() {
+    for db in after_the_commit() {
+        let out = db.done_with_note(&["--in-place", "--bits-per-key", "12"], FINISHED);
+        assert!(out.contains("rebuilt, 3 tables"), "{out}");
+        assert_eq!(db.live()[0].1, "000048.ldb");
+        db.is_sound();
+    }
+    // There was more to do than the last commit did.
+    let db = &after_the_commit()[2];
+    let mut marker: Value = serde_json::from_slice(&db.read(MARKER)).unwrap();
+    marker["is_last"] = false.into();
+    db.write_marker(&marker);
+    db.done_with_note(&["--in-place", "--bits-per-key", "20"], FINISHED);
+    assert_eq!(db.live()[0].1, "000048.ldb");
+}
+
+/// The undo folder was whole before the commit, so it stays and is named.
+#[test]
+fn after_the_commit_undo_is_possible() {
+    let before = usual().contents();
+    for [same, undo] in [[true, true], [true, false], [false, true]] {
+        let db = usual();
+        db.done(&["--in-place", "--bits-per-key", "20"]);
+        let mut marker = marker(&usual());
+        (marker["new"], marker["keeps_undo"]) =
+            (record("MANIFEST-000045", &db.read("MANIFEST-000045")), true.into());
+        db.write_marker(&marker);
+        OLD_FILES.iter().for_each(|name| fs::hard_link(db.undo_folder().join(name), db.file(name)).unwrap());
+        if same {
+            let out = db.done_with_note(&["--in-place", "--bits-per-key", "20"], FINISHED);
+            let lines = "{db}: rebuilt by an earlier run, which is finished now
+The tables before are in {db}.filterblock-undo, until
+  filterblock rebuild --undo {db}     brings them back
+  filterblock rebuild --discard {db}  removes them\n";
+            assert_eq!(out, db.fill(lines));
+            if undo {
+                db.done(&["--undo"]);
+                db.is_as(&before);
+            }
+        } else {
+            let out = db.done_with_note(&["--undo"], FINISHED);
+            assert_eq!(out, db.fill("{db}: undone, the tables are those from before the rebuild\n"));
+            db.is_as(&before);
+        }
+    }
+}
+
+/// Another program has opened the database since, and has used the same numbers.
+#[test]
+fn after_somebody_opened_the_database_only_marker_and_temporary_files_go() {
+    for appended in [false, true] {
+        for keeps_undo in [false, true] {
+            let db = usual();
+            let new = rebuilt();
+            let mut marker = marker(&db);
+            (marker["new"], marker["keeps_undo"]) =
+                (record("MANIFEST-000045", &new["MANIFEST-000045"]), keeps_undo.into());
+            NEW_FILES[..3].iter().for_each(|name| db.write(name, "of the other program"));
+            let manifest = db.read("MANIFEST-000040");
+            if appended {
+                let more = manifest::log(&[manifest::Edit::default().number(4, 2000).0]).0;
+                db.write("MANIFEST-000040", [manifest, more].concat());
+            } else {
+                db.write("MANIFEST-000046", manifest);
+                db.write("CURRENT", "MANIFEST-000046\n");
+            }
+            if keeps_undo {
+                fs::create_dir(db.undo_folder()).unwrap();
+            }
+            let before = db.contents();
+            // LevelDB keeps what has the number of a live table.
+            db.write("000042.dbtmp", "cut off");
+            db.write("filterblock-rebuild.tmp", "cut off");
+            db.write_marker(&marker);
+            let run = db.run(&["--undo"]).expect(1);
+            assert!(run.err.ends_with(&format!("; {FORGOTTEN}\n")), "{run:?}");
+            db.is_as(&before);
+        }
+    }
+}
+
+/// Whatever the marker says.
+#[test]
+fn live_files_are_never_removed() {
+    let old = usual();
+    for is_new in [false, true] {
+        let db = usual();
+        let mut marker = marker(&db);
+        if is_new {
+            marker["new"] = marker["old"].clone();
+            marker["old"] = record("MANIFEST-000039", b"");
+        }
+        let all: Vec<_> = OLD_FILES.iter().chain(&NEW_FILES).chain(&["000012.sst", "12.ldb"]).collect();
+        (marker["new_files"], marker["old_files"]) = (json!(all), json!(all));
+        NEW_FILES.iter().for_each(|name| db.write(name, "left over"));
+        db.write_marker(&marker);
+        db.run(&["--undo"]).expect(1);
+        db.is_as(&old.contents());
+    }
+}
+
+#[test]
+fn markers_that_name_other_files_are_refused() {
+    let names = [
+        "../precious",
+        "../000001.ldb",
+        "/etc/passwd",
+        "CURRENT",
+        "LOCK",
+        "LOG",
+        "000041.log",
+        "000041.dbtmp",
+        "CURRENT.000001",
+        "",
+        ".",
+        "filterblock-rebuild",
+        "000012.ldb/..",
+        "000012.ldb\u{0}",
+    ];
+    for name in names {
+        for field in ["new_files", "old_files", "old", "new"] {
+            let db = usual();
+            fs::write(db.path.join("precious"), "").unwrap();
+            fs::write(db.path.join("000001.ldb"), "").unwrap();
+            let mut marker = marker(&db);
+            match field {
+                "old" => marker["old"]["name"] = json!(name),
+                "new" => marker["new"] = record(name, b""),
+                _ => marker[field][1] = json!(name),
+            }
+            db.write_marker(&marker);
+            let found = format!("found {} in it", filterblock::quote(name.as_bytes()));
+            refused_marker(&db, &found);
+        }
+    }
+}
+
+/// No action touches anything while there is a marker that is not understood.
+#[track_caller]
+fn refused_marker(db: &Db, found: &str) {
+    let message = format!(
+        "{{db}}/filterblock-rebuild: expected the marker of a rebuild that was cut off, {found}; if this is not one, \
+         remove the file"
+    );
+    for options in [&["--in-place"][..], &["--undo"], &["--discard"]] {
+        db.refused(1, options, &message);
+    }
+}
+
+#[test]
+fn what_is_no_marker_is_refused() {
+    let db = usual();
+    let sound = marker(&db);
+    let changed = |field: &str, value: Value| {
+        let mut marker = sound.clone();
+        marker[field] = value;
+        serde_json::to_vec(&marker).unwrap()
+    };
+    for (contents, found) in [
+        (b"".to_vec(), "found EOF while parsing a value at line 1 column 0"),
+        (b"notes".to_vec(), "found expected ident at line 1 column 2"),
+        (changed("format", json!(2)), "found one of format 2, not 1"),
+        (b"{}".to_vec(), "found missing field `format` at line 1 column 2"),
+    ] {
+        db.write(MARKER, contents);
+        refused_marker(&db, found);
+    }
+    for contents in [
+        changed("format", json!(-1)),
+        changed("action", json!("discard")),
+        changed("old", Value::Null),
+        changed("new_files", json!("000042.ldb")),
+        serde_json::to_vec(&sound).unwrap().split_last().unwrap().1.to_vec(),
+        [serde_json::to_vec(&sound).unwrap(), b"more".to_vec()].concat(),
+        vec![b'['; 1 << 20],
+    ] {
+        db.write(MARKER, contents);
+        let before = db.contents();
+        let run = db.run(&["--in-place"]).expect(1);
+        assert!(run.err.contains("expected the marker of a rebuild that was cut off, found "), "{run:?}");
+        db.is_as(&before);
+    }
+}
+
+/// A marker that was never whole says nothing: nothing was written after it.
+#[test]
+fn a_marker_that_was_being_written_is_removed() {
+    let db = usual();
+    db.write("filterblock-rebuild.tmp", "{\"format\": 1, \"act");
+    db.done(&["--in-place"]);
+    db.is_sound();
+}
+
+/// The next run does not stumble over what the file system holds in a rebuild's way.
+#[test]
+fn recovery_that_fails_says_why_and_goes_on_later() {
+    let db = usual();
+    let marker = marker(&db);
+    db.write_marker(&marker);
+    // A folder cannot be removed as a file is.
+    fs::create_dir(db.file("000043.ldb")).unwrap();
+    let run = db.run(&["--in-place"]).expect(2);
+    assert!(run.err.starts_with(&db.fill("filterblock: {db}/000043.ldb: removing it: ")), "{run:?}");
+    assert!(db.file(MARKER).exists());
+    fs::remove_dir(db.file("000043.ldb")).unwrap();
+    db.done_with_note(&["--in-place"], ABANDONED);
+    db.is_sound();
+}
+
+/// Failures after what an earlier run left was cleared away: both are told.
+#[test]
+fn a_refusal_also_tells_what_was_cleared_away() {
+    let db = usual();
+    db.write_marker(&marker(&db));
+    damage(&db.file("000012.ldb"));
+    let run = db.run(&["--in-place"]).expect(1);
+    assert!(run.err.ends_with(&format!("; the database is as it was before; {ABANDONED}\n")), "{run:?}");
+}

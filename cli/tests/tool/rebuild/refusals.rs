@@ -1,0 +1,300 @@
+//! Databases that are not rebuilt, and the reasons as users read them. Nothing is changed.
+
+use super::*;
+
+#[test]
+fn what_is_no_database() {
+    let root = folder();
+    let path = fs::canonicalize(root.path()).unwrap();
+    for options in
+        [&["--in-place"][..], &["--to", "new"], &["--undo"], &["--discard"], &["--in-place", "--dry-run"]]
+    {
+        let mut arguments = args!["rebuild", path].to_vec();
+        arguments.extend(options.iter().map(Into::into));
+        let nothing = run(&arguments).expect(2);
+        let why = "expected the folder of a database, found no file CURRENT in it";
+        assert_eq!(nothing.err, format!("filterblock: {}: {why}\n", path.display()));
+        arguments[1] = path.join("missing").into();
+        let missing = run(&arguments).expect(2);
+        let why = format!("{}: looking for it: {}", path.join("missing").display(), not_found());
+        assert_eq!(missing.err, format!("filterblock: {why}\n"));
+    }
+    assert_eq!(names(&path), [""; 0]);
+    let file = file(&root, "file.ldb", "x");
+    let run = run(&args!["rebuild", file, "--in-place"]).expect(2);
+    assert!(run.err.starts_with(&format!("filterblock: {}/file.ldb", path.display())), "{run:?}");
+}
+
+#[test]
+fn a_missing_or_strange_manifest() {
+    let db = usual();
+    db.write("CURRENT", "MANIFEST-000040");
+    let found = "{db}/CURRENT: expected the name of a MANIFEST in it";
+    db.refused(1, &["--in-place"], found);
+    db.write("CURRENT", "../MANIFEST-000040\n");
+    db.refused(1, &["--in-place"], found);
+    db.write("CURRENT", "000012.ldb\n");
+    db.refused(1, &["--in-place"], found);
+    db.write("CURRENT", vec![b'0'; 1 << 20]);
+    db.refused(1, &["--in-place"], found);
+    db.write("CURRENT", "MANIFEST-000039\n");
+    db.refused(2, &["--in-place"], &format!("{{db}}/MANIFEST-000039: reading it: {}", not_found()));
+}
+
+/// Tags that RocksDB and other relatives write.
+#[test]
+fn a_manifest_with_fields_that_are_not_leveldbs() {
+    let mut made = plan([spec(1, 12, 0..20)]);
+    made.more = manifest::Edit::default().varint(100).varint(7);
+    let db = made.make();
+    let before = db.contents();
+    let target = db.path.join("new");
+    for options in [
+        &["--in-place"][..],
+        &["--to", target.to_str().unwrap()],
+        &["--in-place", "--drop", "--keep-undecodable"],
+    ] {
+        let run = db.run(options).expect(1);
+        assert!(run.err.starts_with(&db.fill("filterblock: {db}/MANIFEST-000040: ")), "{run:?}");
+        assert!(run.err.contains("100"), "{run:?}");
+        db.is_as(&before);
+    }
+}
+
+#[test]
+fn a_damaged_manifest() {
+    let db = usual();
+    let mut bytes = db.read("MANIFEST-000040");
+    bytes[20] ^= 1;
+    db.write("MANIFEST-000040", bytes);
+    let before = db.contents();
+    let target = db.path.join("new");
+    for options in [&["--in-place"][..], &["--in-place", "--dry-run"], &["--to", target.to_str().unwrap()]] {
+        let run = db.run(options).expect(1);
+        assert!(run.err.starts_with(&db.fill("filterblock: {db}/MANIFEST-000040: ")), "{run:?}");
+        assert!(run.err.contains("checksum"), "{run:?}");
+        db.is_as(&before);
+    }
+}
+
+#[test]
+fn tables_that_are_missing_or_of_another_size() {
+    let db = usual();
+    let bytes = db.read("000012.ldb");
+    let len = bytes.len();
+    fs::remove_file(db.file("000012.ldb")).unwrap();
+    let missing =
+        format!("{{db}}/000012.ldb: expected a table of {len} bytes on level 1, found no such file");
+    let target = db.path.join("new");
+    let all = [
+        &["--in-place"][..],
+        &["--in-place", "--dry-run"],
+        &["--in-place", "--drop", "--keep-undecodable"],
+        &["--to", target.to_str().unwrap()],
+    ];
+    for options in all {
+        db.refused(1, options, &missing);
+    }
+    db.write("000012.ldb", &bytes[..len - 1]);
+    let size =
+        |found| format!("{{db}}/000012.ldb: expected {len} bytes, as the MANIFEST has it, found {found}");
+    all.iter().for_each(|options| db.refused(1, options, &size(len - 1)));
+    db.write("000012.ldb", [&bytes[..], b"x"].concat());
+    all.iter().for_each(|options| db.refused(1, options, &size(len + 1)));
+}
+
+#[test]
+fn one_number_on_two_levels() {
+    let db = usual();
+    let bytes = db.read("000012.ldb").len() as u64;
+    let old = db.manifest().tables().iter().find(|table| table.number == 12).unwrap().clone();
+    let more = manifest::Edit::default().add(5, 12, bytes, &old.smallest, &old.largest);
+    db.write("MANIFEST-000040", [db.read("MANIFEST-000040"), manifest::log(&[more.0]).0].concat());
+    db.refused(
+        1,
+        &["--in-place"],
+        "{db}/MANIFEST-000040: table 12 is on two levels; only one table of a number was expected",
+    );
+}
+
+#[test]
+fn a_comparator_that_may_take_different_keys_for_equal() {
+    let mut made = plan([spec(1, 12, 0..300)]);
+    made.comparator = b"theirs \x1b";
+    let db = made.make();
+    let message = "{db}: expected keys in bytewise order, found the comparator \"theirs \\x1b\"; if it takes no keys \
+                   of different bytes for equal, add --assume-bytewise-equality";
+    db.refused(1, &["--in-place"], message);
+    db.refused(1, &["--in-place", "--dry-run"], message);
+    let target = db.path.join("new");
+    db.refused(1, &["--to", target.to_str().unwrap()], message);
+    db.done(&["--in-place", "--assume-bytewise-equality", "--no-undo"]);
+    assert_eq!(db.manifest().comparator(), Some(&b"theirs \x1b"[..]));
+    assert_eq!(db.live(), [(1, "000042.ldb".into())]);
+    // Without filters, nothing can be denied.
+    db.done(&["--in-place", "--drop"]);
+    assert_eq!(db.manifest().comparator(), Some(&b"theirs \x1b"[..]));
+}
+
+#[test]
+fn damaged_data_is_refused_or_kept() {
+    let db = usual();
+    damage(&db.file("000012.ldb"));
+    let before = db.contents();
+    let target = db.path.join("new");
+    let all = [
+        &["--in-place"][..],
+        &["--in-place", "--no-verify"],
+        &["--in-place", "--dry-run"],
+        &["--in-place", "--drop"],
+        &["--to", target.to_str().unwrap()],
+    ];
+    for options in all {
+        let run = db.run(options).expect(1);
+        assert!(
+            run.err.starts_with(&db.fill("filterblock: {db}/000012.ldb: block checksum at offset ")),
+            "{run:?}"
+        );
+        assert!(run.err.contains("; --keep-undecodable leaves such a table as it is"), "{run:?}");
+        let said = run.err.ends_with("; the database is as it was before\n");
+        assert_eq!(said, options[0] == "--in-place" && !options.contains(&"--dry-run"), "{run:?}");
+        db.is_as(&before);
+    }
+    let out = db.done(&["--in-place", "--keep-undecodable", "--bits-per-key", "20"]);
+    assert!(out.starts_with(&db.fill("{db}: rebuilt, 3 tables, 1 of them left as they are\n")), "{out}");
+    assert!(out.contains(&db.fill("\n  left as it is: {db}/000012.ldb: block checksum ")), "{out}");
+    assert!(db.read("000042.ldb") == before["db/000012.ldb"], "under its new number");
+    assert!((20..30).contains(&bits_of(&db.file("000043.ldb"))));
+    db.done(&["--undo"]);
+    db.is_as(&before);
+}
+
+/// The index leads nowhere, or the file is none of a table's.
+#[test]
+fn what_is_no_table_is_refused_or_kept() {
+    for contents in [vec![b'x'; 1000], b"short".to_vec()] {
+        let db = usual();
+        let edit = manifest::Edit::default().delete(1, 12).add(
+            1,
+            13,
+            contents.len() as u64,
+            &manifest::value_key("a"),
+            &manifest::value_key("b"),
+        );
+        db.write("000013.ldb", &contents);
+        db.write("MANIFEST-000040", [db.read("MANIFEST-000040"), manifest::log(&[edit.0]).0].concat());
+        let before = db.contents();
+        let run = db.run(&["--in-place"]).expect(1);
+        assert!(run.err.starts_with(&db.fill("filterblock: {db}/000013.ldb: ")), "{run:?}");
+        db.is_as(&before);
+        db.done(&["--in-place", "--keep-undecodable"]);
+        assert_eq!(db.read("000042.ldb"), contents);
+    }
+}
+
+/// A lock that another process holds: this one.
+#[test]
+fn a_database_in_use() {
+    let db = usual();
+    db.done(&["--in-place"]);
+    let lock = filterblock::database::DatabaseLock::exclusive(db.dir()).unwrap();
+    // `LOCK` is not read meanwhile: that would release the lock.
+    let before = names(&db.dir());
+    let target = db.path.join("new");
+    let all = [
+        &["--in-place"][..],
+        &["--in-place", "--dry-run"],
+        &["--to", target.to_str().unwrap()],
+        &["--undo"],
+        &["--discard"],
+    ];
+    for options in all {
+        let run = db.run(options).expect(3);
+        let message = "filterblock: {db}/LOCK: the database is in use by another process\n";
+        assert_eq!(run.err, db.fill(message));
+        assert_eq!((names(&db.dir()), run.out), (before.clone(), String::new()));
+    }
+    assert_eq!(names(&db.path), ["db", "db.filterblock-undo"]);
+    drop(lock);
+    db.done(&["--undo"]);
+}
+
+/// Who reads the database as `--to` does is no hindrance to reading, but to writing.
+#[test]
+fn a_database_that_is_read() {
+    let db = usual();
+    let lock = filterblock::database::DatabaseLock::shared(db.dir()).unwrap().unwrap();
+    db.run(&["--in-place"]).expect(3);
+    db.done(&["--in-place", "--dry-run"]);
+    let target = db.path.join("new");
+    db.done(&["--to", target.to_str().unwrap()]);
+    drop(lock);
+    db.done(&["--in-place"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_may_not_be_written_to() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let db = usual();
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(&db.dir(), 0o555);
+    if fs::write(db.file("try"), "").is_ok() {
+        println!("skipped: permissions do not stop this user, who is probably root");
+        return;
+    }
+    let before = db.contents();
+    let run = db.run(&["--in-place"]).expect(2);
+    assert!(run.err.contains("Permission denied") && run.err.contains("run this as the user"), "{run:?}");
+    db.is_as(&before);
+    db.done(&["--in-place", "--dry-run"]);
+    mode(&db.dir(), 0o755);
+    // The undo folder cannot be made beside it.
+    mode(&db.path, 0o555);
+    let run = db.run(&["--in-place"]).expect(2);
+    assert!(run.err.contains("making the folder: Permission denied"), "{run:?}");
+    assert!(
+        run.err.contains("; --no-undo does without this folder; the database is as it was before"),
+        "{run:?}"
+    );
+    db.is_as(&before);
+    db.done(&["--in-place", "--no-undo"]);
+    mode(&db.path, 0o755);
+    // A table that may not be read.
+    mode(&db.file("000042.ldb"), 0);
+    let run = db.run(&["--in-place"]).expect(2);
+    assert!(run.err.contains("000042.ldb: Permission denied"), "{run:?}");
+    let kept = db.run(&["--in-place", "--keep-undecodable"]).expect(2);
+    assert!(kept.err.contains("000042.ldb: Permission denied"), "{kept:?}");
+}
+
+/// More bytes than any file system here has, most of them a hole.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_system_without_room() {
+    use std::os::unix::fs::FileExt as _;
+    let db = usual();
+    let bytes = db.read("000012.ldb");
+    let len = 8_u64 << 40;
+    let file = fs::OpenOptions::new().write(true).open(db.file("000012.ldb")).unwrap();
+    if file.set_len(len).is_err() {
+        println!("skipped: this file system has no files of 8 TiB");
+        return;
+    }
+    file.write_all_at(&bytes[bytes.len() - 48..], len - 48).unwrap();
+    drop(file);
+    let old = db.manifest().tables().iter().find(|table| table.number == 12).unwrap().clone();
+    let edit = manifest::Edit::default().delete(1, 12);
+    let edits = [edit.0, manifest::Edit::default().add(1, 12, len, &old.smallest, &old.largest).0];
+    db.write("MANIFEST-000040", [db.read("MANIFEST-000040"), manifest::log(&edits).0].concat());
+    let before = db.names();
+    let target = db.path.join("new");
+    for options in [&["--in-place"][..], &["--to", target.to_str().unwrap()]] {
+        let run = db.run(options).expect(1);
+        assert!(run.err.contains(" bytes of free space, found "), "{run:?}");
+        // A copy cannot be made in batches.
+        assert_eq!(run.err.contains("; see --batch and --no-undo"), options[0] == "--in-place", "{run:?}");
+        assert_eq!(db.names(), before);
+    }
+    assert_eq!(names(&db.path), ["db"]);
+}

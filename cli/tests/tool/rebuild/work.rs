@@ -1,0 +1,138 @@
+//! Work and memory stay in proportion, and what changes meanwhile is noticed.
+
+use filterblock::{LegacyBloomPolicy, LegacyHash};
+
+use super::*;
+
+/// A live table of these bytes in the place of all others.
+fn only(bytes: &[u8]) -> Db {
+    let db = plan([]).make();
+    db.write("000012.ldb", bytes);
+    let (first, last) = (manifest::value_key("a"), manifest::value_key("b"));
+    let edit = manifest::Edit::sound().number(2, 41).number(3, 42).number(9, 0);
+    let edit = edit.add(1, 12, bytes.len() as u64, &first, &last);
+    db.write("MANIFEST-000040", manifest::log(&[edit.0]).0);
+    db
+}
+
+/// Blocks have to lie end to end, so each is read once. That holds while the hash is looked for, too.
+#[test]
+fn an_index_that_names_one_block_a_million_times() {
+    let mut crafted = tables::Crafted::default();
+    let entries: Vec<_> =
+        (0..2000).map(|at| (manifest::value_key(&format!("a{at:06}")), vec![0; 10])).collect();
+    let block = crafted.entries(&entries);
+    let filter = {
+        // One that denies nothing: every bit is set, by one probe.
+        let mut filter = vec![0xff; 64];
+        filter.push(1);
+        let start = filter.len() as u32;
+        let mut contents = filter;
+        contents.extend(0_u32.to_le_bytes());
+        contents.extend(start.to_le_bytes());
+        contents.push(63);
+        crafted.block(&contents)
+    };
+    let metaindex = crafted.entries(&[(format!("filter.{OLD}").into_bytes(), tables::handle(filter))]);
+    let mut index = Vec::new();
+    let handle = tables::handle(block);
+    for _ in 0..1_000_000 {
+        index.extend([&[0, 0][..], &tables::varint(handle.len() as u64), &handle].concat());
+    }
+    index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    let index = crafted.block(&index);
+    let db = only(&crafted.footer(metaindex, index));
+    let before = db.contents();
+    let start = Instant::now();
+    for options in [&["--in-place"][..], &["--in-place", "--hash", "signed"], &["--in-place", "--drop"]] {
+        let run = db.run(options).expect(1);
+        assert!(run.err.contains("000012.ldb: ") || run.err.contains("--hash"), "{run:?}");
+        db.is_as(&before);
+    }
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[test]
+fn notes_of_absurd_sizes_are_not_read_whole() {
+    let db = usual();
+    db.done(&["--in-place"]);
+    for path in
+        [db.file("filterblock-rebuild"), db.undo_folder().join("filterblock-undo"), db.file("CURRENT")]
+    {
+        let before = fs::read(&path).ok();
+        let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&path).unwrap();
+        file.set_len(1 << 40).unwrap();
+        let run = db.run(&["--undo"]);
+        assert!([1, 2].contains(&run.status) && run.err.contains(path.to_str().unwrap()), "{run:?}");
+        drop(file);
+        match before {
+            Some(before) => fs::write(&path, before).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+    }
+    db.done(&["--undo"]);
+}
+
+/// A program that does not lock the database writes to a table.
+#[test]
+fn a_table_that_changes_while_it_is_copied() {
+    let db = plan([spec(1, 12, 0..100_000)]).make();
+    let before = db.contents();
+    let path = db.file("000012.ldb");
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let order = std::sync::atomic::Ordering::Relaxed;
+    let run = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            for seconds in 1.. {
+                file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+                if is_over.load(order) {
+                    break;
+                }
+                // A thread that sleeps gets its turn soon, however busy the machine is.
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        });
+        let run = db.run(&["--in-place"]);
+        is_over.store(true, order);
+        run
+    });
+    let run = run.expect(3);
+    let why = "{db}/000012.ldb: the file was changed while it was read; close the program that did it; the database \
+               is as it was before";
+    assert_eq!(run.err, db.fill(&format!("filterblock: {why}\n")));
+    db.is_as(&before);
+}
+
+/// Without a lock, as the database was never opened here. The new folder would lack what was written.
+#[test]
+fn a_log_that_is_written_while_the_tables_are_copied() {
+    let tables: Vec<_> = (0..150).map(|at| spec(2, 5 + u64::from(at), at * 20..at * 20 + 20)).collect();
+    let db = Plan { manifest: 200, log: 201, next: 202, ..plan(tables) }.make();
+    fs::remove_file(db.file("LOCK")).unwrap();
+    let before = db.names();
+    let target = db.path.join("new");
+    let child = command(&args!["rebuild", db.dir(), "--jobs", "1", "--to", target]).spawn().unwrap();
+    let start = Instant::now();
+    while names(&db.path).len() < 2 {
+        assert!(start.elapsed() < Duration::from_secs(10), "it has not begun");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    db.write("000201.log", "written meanwhile");
+    let run = finish(child).expect(3);
+    let why = "{db}: the database was opened by another program meanwhile; close that, and begin again";
+    assert_eq!(run.err, db.fill(&format!("filterblock: {why}\n")));
+    assert_eq!((names(&db.path), db.names()), (vec!["db".to_owned()], before));
+}
+
+/// Filters of many keys of one table by the old policy, whose first blocks do not tell the hash.
+#[test]
+fn the_hash_is_told_by_any_block() {
+    let mut table = spec(1, 12, 0..3000);
+    table.keys.push(b"z\xfe\xfe".to_vec());
+    table.keys.push(b"z\xff\xff\xff".to_vec());
+    let table = table.policy(LegacyBloomPolicy::new(16).with_hash(LegacyHash::Signed));
+    let db = plan([table.clone()]).make();
+    db.done(&["--in-place", "--bits-per-key", "16"]);
+    assert!(db.read("000042.ldb") == table.bytes());
+}

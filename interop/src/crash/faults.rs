@@ -1,0 +1,209 @@
+//! System calls that fail, signals, and full file systems: the program stops, and the database has all it had.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::case::{Case, DATABASE, Mode, work_folder};
+use super::check::{Check, Checker};
+use super::log::{Kind, Operation};
+use super::record::{Disturbance, Fault};
+use super::tree::Tree;
+use crate::random::Random;
+
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+const SIGNALS: [(&str, i32); 2] = [("INT", 2), ("TERM", 15)];
+
+/// What became of many runs that something disturbed.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Endings {
+    /// Runs.
+    pub runs: u64,
+    /// Those that ended with status 0.
+    pub done: u64,
+    /// Those that a signal ended.
+    pub ended_by_signal: u64,
+    /// The others of which the database is as it was, with nothing left behind.
+    pub undone: u64,
+}
+
+impl fmt::Display for Endings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { runs, done, ended_by_signal, undone } = self;
+        write!(
+            f,
+            "{runs} runs: {done} done all the same, {ended_by_signal} ended by the signal, {undone} undone"
+        )
+    }
+}
+
+/// Lets each call of each kind fail once, with EIO, and from each on with ENOSPC.
+pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
+    let mut endings = Endings::default();
+    let before = case.before(mode)?;
+    for kind in Kind::FAILING {
+        for (errno, count) in [(EIO, 1), (ENOSPC, 1), (ENOSPC, 1 << 40)] {
+            for first in 1.. {
+                let fault = Fault { kind, first, count, errno };
+                let disturbance = Disturbance { fault: Some(fault), ..Disturbance::default() };
+                let recorded = case.record(mode, &before, disturbance)?;
+                let hit =
+                    recorded.recording.operations.iter().any(|op| matches!(op, Operation::Fault { .. }));
+                if !hit {
+                    break;
+                }
+                let what = || format!("{mode} with {fault:?}: {}", recorded.recording.ending());
+                let status = recorded.recording.status.with_context(what)?;
+                ensure!(!recorded.recording.messages.contains("panicked"), what());
+                ensure!(status == 0 || !recorded.recording.messages.is_empty(), "no message: {}", what());
+                ensure!(matches!(status, 0..=3), what());
+                endings.runs += 1;
+                endings.done += u64::from(status == 0);
+                if status != 0 && count == 1 && !is_committed(&before, &recorded.after)? {
+                    is_as_before(&before, &recorded.after).with_context(what)?;
+                    endings.undone += 1;
+                }
+                sound(case, &recorded.after, mode, random).with_context(what)?;
+            }
+        }
+    }
+    Ok(endings)
+}
+
+/// Sends signals after random operations, and at random times.
+pub fn signals(case: &Case, mode: Mode, count: u64, random: &mut Random) -> Result<Endings> {
+    let mut endings = Endings::default();
+    let before = case.before(mode)?;
+    let whole = case.record(mode, &before, Disturbance::default())?;
+    let operations = whole.recording.operations.len() as u64;
+    for at in 0..count {
+        let (name, number) = SIGNALS[(at % 2) as usize];
+        let (after, ended, status, what) = if at % 4 < 2 {
+            let signal = Some((random.between(1, operations), number));
+            let disturbance = Disturbance { signal, ..Disturbance::default() };
+            let recorded = case.record(mode, &before, disturbance)?;
+            let ended = recorded.recording.signal;
+            let what = format!("{mode}, {signal:?}: {}", recorded.recording.ending());
+            (recorded.after, ended, recorded.recording.status, what)
+        } else {
+            let folder = work_folder()?;
+            let root = folder.path().join("root");
+            before.write(&root)?;
+            let seconds = format!("0.{:06}", random.below(25_000));
+            let output = Command::new("timeout")
+                .args(["--preserve-status", "--signal", name, &seconds])
+                .arg(&case.program)
+                .args(case.arguments(mode, &root))
+                .output()?;
+            let status = output.status.code().context("timeout ends by itself")?;
+            let ended = (status == 128 + number).then_some(number);
+            let what = format!("{mode}, {name} after {seconds} s: {output:?}");
+            (Tree::read(&root)?.0, ended, ended.map_or(Some(status), |_| None), what)
+        };
+        endings.runs += 1;
+        ensure!(ended == Some(number) || status.is_some_and(|status| status <= 2), what);
+        endings.ended_by_signal += u64::from(ended.is_some());
+        endings.done += u64::from(status == Some(0));
+        if status != Some(0) && !is_committed(&before, &after)? {
+            is_as_before(&before, &after).with_context(|| what.clone())?;
+            endings.undone += 1;
+        }
+        sound(case, &after, mode, random).context(what)?;
+    }
+    Ok(endings)
+}
+
+/// Runs the program on file systems that are almost full. `None` if mounting one is not permitted.
+pub fn small_file_systems(case: &Case, mode: Mode, random: &mut Random) -> Result<Option<Endings>> {
+    let before = case.before(mode)?;
+    let listing = before.listing();
+    let bytes: usize =
+        listing.values().flatten().map(|(_, contents)| contents.len().next_multiple_of(4096)).sum();
+    let files = listing.len() as u64 + 2;
+    let sizes = (0..20).map(|step| (bytes as u64 + step * step * 4096, None));
+    let inodes = (0..24).map(|more| (bytes as u64 + (8 << 20), Some(files + more)));
+    let mut endings = Endings::default();
+    for (size, inodes) in sizes.chain(inodes) {
+        let folder = work_folder()?;
+        let mut options = format!("size={size}");
+        if let Some(inodes) = inodes {
+            options += &format!(",nr_inodes={inodes}");
+        }
+        let Some(mounted) = Mounted::new(folder.path(), &options)? else { return Ok(None) };
+        let root = mounted.0.join("root");
+        if before.write(&root).is_err() {
+            continue; // Not even the database has room.
+        }
+        let (status, said) = case.run(mode, &root)?;
+        let what = || format!("{mode} on a file system of {options}: status {status}: {said}");
+        ensure!(matches!(status, 0..=2) && (status == 0 || !said.is_empty()), what());
+        endings.runs += 1;
+        endings.done += u64::from(status == 0);
+        let (after, _) = Tree::read(&root)?;
+        drop(mounted);
+        if status != 0 {
+            is_as_before(&before, &after).with_context(what)?;
+            endings.undone += 1;
+        }
+        sound(case, &after, mode, random).with_context(what)?;
+    }
+    Ok(Some(endings))
+}
+
+/// A tmpfs. Dropping it unmounts it.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(folder: &Path, options: &str) -> Result<Option<Self>> {
+        let place = folder.join("small");
+        fs::create_dir(&place)?;
+        let mut mount = Command::new("mount");
+        let output = mount.args(["-t", "tmpfs", "-o", options, "filterblock-small"]).arg(&place).output()?;
+        Ok(output.status.success().then_some(Self(place)))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // The folder cannot be removed otherwise, which its owner reports.
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+fn current(tree: &Tree) -> Result<Vec<u8>> {
+    let node = tree.find(&Path::new(DATABASE).join("CURRENT"))?;
+    Ok(tree.files[&node].to_vec())
+}
+
+fn is_committed(before: &Tree, after: &Tree) -> Result<bool> {
+    Ok(current(before)? != current(after)?)
+}
+
+fn is_as_before(before: &Tree, after: &Tree) -> Result<()> {
+    let (before, after) = (before.listing(), after.listing());
+    let differing: Vec<_> = before
+        .keys()
+        .chain(after.keys())
+        .filter(|path| {
+            let contents =
+                |file: &Option<(PathBuf, super::tree::Contents)>| file.as_ref().map(|file| file.1.clone());
+            before.get(*path).map(contents) != after.get(*path).map(contents)
+        })
+        .map(|path| path.display().to_string())
+        .collect();
+    ensure!(differing.is_empty(), "not as before: {differing:?}");
+    Ok(())
+}
+
+/// LevelDB opens the database, repairs it, and the program does its work the next time.
+fn sound(case: &Case, tree: &Tree, mode: Mode, random: &mut Random) -> Result<()> {
+    let mut checker = Checker::new(case, None)?;
+    for check in [Check::LevelDb, Check::Repair, Check::Again] {
+        checker.check(check, tree, mode, random)?;
+    }
+    Ok(())
+}
