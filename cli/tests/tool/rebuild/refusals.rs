@@ -201,6 +201,7 @@ fn tables_that_are_not_sound() {
     for options in [&["--in-place"][..], &["--in-place", "--drop"], &["--to", target.to_str().unwrap()]] {
         let run = db.run(options).expect(1);
         assert!(run.err.contains("on the same level 1"), "{run:?}");
+        assert!(run.err.starts_with(&db.fill("filterblock: {db}/000013.ldb: ")), "{run:?}");
         assert!(run.err.contains("; the table was so before; `filterblock verify` tells more"), "{run:?}");
         db.is_as(&before);
     }
