@@ -55,6 +55,9 @@ fn success(database: &Path, action: RebuildAction, report: &Report, console: &mu
             let done = good(console, "discarded");
             return writeln!(console, "{path}: the tables before the rebuild are {done}");
         }
+        RebuildAction::Rebuild if report.manifest.is_none() => {
+            return writeln!(console, "{path}: it has no tables yet, so there is nothing to do");
+        }
         RebuildAction::Rebuild => {
             let done = good(console, "rebuilt");
             writeln!(console, "{path}: {done}, {}", tables(report))?;

@@ -179,13 +179,15 @@ fn databases_of_leveldb_and_goleveldb() {
 
 /// A database that was just made, or whose entries are all in logs.
 #[test]
-fn a_database_without_tables() {
+fn a_database_without_tables_stays_as_it_is() {
     let db = plan([]).make();
-    db.done(&["--in-place", "--drop"]);
-    assert_eq!(db.read("CURRENT"), b"MANIFEST-000042\n");
-    assert_eq!(db.live(), []);
-    db.done(&["--undo"]);
-    assert_eq!(db.read("CURRENT"), b"MANIFEST-000040\n");
+    let before = db.read("CURRENT");
+    for options in [&["--drop"][..], &[], &["--policy", "new", "--no-undo"]] {
+        let out = db.done(&[&["--in-place"], options].concat());
+        assert!(out.ends_with("/db: it has no tables yet, so there is nothing to do\n"), "{out}");
+        assert_eq!(db.read("CURRENT"), before);
+        assert!(!db.undo_folder().exists());
+    }
 }
 
 /// Files that are none of the database's stay, and so do obsolete tables.
