@@ -40,9 +40,12 @@ fn other_process() {
             file.try_lock().map(|()| Box::new(file) as _).map_err(|error| error.to_string())
         }
         #[cfg(unix)]
-        "fcntl" => {
+        "fcntl" | "fcntl, shared" => {
+            use rustix::fs::FlockOperation::{NonBlockingLockExclusive, NonBlockingLockShared};
             let file = file();
-            let locked = rustix::fs::fcntl_lock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+            let exclusive = way == "fcntl";
+            let operation = if exclusive { NonBlockingLockExclusive } else { NonBlockingLockShared };
+            let locked = rustix::fs::fcntl_lock(&file, operation);
             locked.map(|()| Box::new(file) as _).map_err(|error| error.to_string())
         }
         other => panic!("{other}"),
@@ -125,6 +128,12 @@ fn a_lock_that_another_process_holds_is_respected() {
         check_in_use(&DatabaseLock::shared(folder.path()).unwrap_err(), folder.path(), "another process");
         drop(other);
         drop(DatabaseLock::exclusive(folder.path()).unwrap());
+    }
+    #[cfg(unix)]
+    {
+        let _other = Other::lock("fcntl, shared", folder.path()).unwrap();
+        check_in_use(&DatabaseLock::exclusive(folder.path()).unwrap_err(), folder.path(), "another process");
+        drop(DatabaseLock::shared(folder.path()).unwrap().unwrap());
     }
     let other = Other::lock("shared", folder.path()).unwrap();
     check_in_use(&DatabaseLock::exclusive(folder.path()).unwrap_err(), folder.path(), "another process");

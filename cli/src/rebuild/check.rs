@@ -21,6 +21,8 @@ use crate::io::read_ahead::ReadAhead;
 pub(super) struct NewTable {
     pub(super) record: LiveTable,
     pub(super) path: PathBuf,
+    /// Where the old one is.
+    pub(super) old_path: PathBuf,
     /// It has the bytes of the old one, which could not be decoded.
     pub(super) is_kept: bool,
 }
@@ -63,16 +65,17 @@ fn verify_table(manifest: &Manifest, table: &NewTable, watch: Watch<'_>) -> Resu
             .map_err(|error| Failure::of(error, path))?;
     let findings = verdict.findings.to_list();
     let Some(finding) = findings.first() else { return Ok(()) };
-    let failure = Failure::refused(path, finding);
-    let failure = match verdict.findings.kind() {
+    let failure = match finding.code {
+        Code::FilterUnusable | Code::FilterMalformed | Code::FilterDeniesKey => {
+            Failure::refused(path, finding).and("this is a fault of this program")
+        }
+        // The new table is about to be removed.
+        _ => Failure::refused(&table.old_path, finding)
+            .and("the table was so before; `filterblock verify` tells more"),
+    };
+    Err(match verdict.findings.kind() {
         Some(kind) => failure.of_kind(kind),
         None => failure,
-    };
-    Err(match finding.code {
-        Code::FilterUnusable | Code::FilterMalformed | Code::FilterDeniesKey => {
-            failure.and("this is a fault of this program")
-        }
-        _ => failure.and("the table was so before; `filterblock verify` tells more"),
     })
 }
 

@@ -53,6 +53,8 @@ impl Filters {
         };
         let name = match policy {
             Some(name) => name.clone(),
+            // There is nothing to make filters for.
+            None if found.is_empty() => return Ok(Self::Drop),
             None => name_in(dir, found)?,
         };
         let hash = match hash {

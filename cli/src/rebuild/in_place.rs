@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use filterblock::database::{FileKind, LiveTable, set_current};
+use filterblock::escape_path;
 
 use super::failure::{Failure, Result};
 use super::file_record::FileRecord;
@@ -75,6 +76,12 @@ fn rebuild(
     source.check_in_place()?;
     let work = Work::new(source, request, watch)?;
     report.policy = work.filters.name();
+    if work.source.tables.is_empty() {
+        report
+            .notes
+            .push(format!("{}: it has no tables yet, so nothing was changed", escape_path(&request.dir)));
+        return Ok(report);
+    }
     let batches = work.batches(how.batch);
     let last = batches.len().saturating_sub(1);
     let mut state = State::of(&work.source);

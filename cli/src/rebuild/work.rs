@@ -176,6 +176,7 @@ impl<'r> Work<'r> {
         let new = |done: &Done| NewTable {
             record: done.record.clone(),
             path: dir.join(&done.report.new_name),
+            old_path: self.source.dir.join(&done.report.old_name),
             is_kept: done.report.kept.is_some(),
         };
         let tables: Vec<_> = tables.iter().map(new).collect();

@@ -26,6 +26,8 @@ mod query;
 mod query_database;
 mod query_many;
 mod query_riak;
+// Elsewhere it makes copies only.
+#[cfg(unix)]
 mod rebuild;
 mod scan;
 mod shell;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use filterblock_interop::compare::rebuild::Programs;
 use filterblock_interop::compare::rebuild::files::{Files, new_folder};
-use filterblock_interop::leveldb::{Compression, Store, StoreOptions, WriteBatch};
+use filterblock_interop::leveldb::{Compression, Store, StoreFilter, StoreOptions, WriteBatch};
 use filterblock_interop::random::Random;
 
 /// This package's program that runs `filterblock` and LevelDB in processes of their own.
@@ -63,7 +63,8 @@ fn openers() -> Vec<Opener> {
 
 /// Writes a database of this many tables of 2 MiB.
 fn write(folder: &Path, tables: u64) {
-    let options = StoreOptions { compression: Compression::None, ..StoreOptions::default() };
+    let (compression, filter) = (Compression::None, StoreFilter::BuiltIn(10));
+    let options = StoreOptions { compression, filter, ..StoreOptions::default() };
     let mut store = Store::open(folder, &options).unwrap();
     let mut random = Random::new(3);
     for table in 0..tables {

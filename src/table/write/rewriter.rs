@@ -49,7 +49,8 @@ use crate::{Error, Result, Structure, quote};
 /// The checksums of index, metaindex and data blocks, whatever
 /// [`ReadOptions::verify_checksums`](crate::table::ReadOptions::verify_checksums) says: damage is
 /// never copied under a checksum that hides it. With filter policies, all entries are decoded as
-/// well. The old filter block is not read, so it may be damaged.
+/// well. The old filter block is not read, so it may be damaged, and so may the metaindex, which
+/// leads to nothing else in LevelDB's tables.
 ///
 /// Data blocks have to lie end to end from the start of the file, in the order of the index, as
 /// LevelDB and its relatives write them. Each byte is therefore copied once at most. To limit what
@@ -106,15 +107,18 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     /// - [`Error::InvalidOption`] if the options are invalid.
     /// - [`Error::Unsupported`] if the metaindex has entries that are no filters, since what they
     ///   lead to would be lost, or bears the mark of a [relative](crate::Origin) of LevelDB.
-    /// - [`Error::Corrupt`] if index or metaindex are damaged, [`Error::Io`] if they cannot be
+    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Io`] if index or metaindex cannot be
     ///   read.
     pub fn new(table: &'t Table<R>, writer: W, options: &WriteOptions) -> Result<Self> {
         let filters = options.filter_builders()?;
         let read = || {
             let stored = StoredBlocks::new(table)?;
-            let metaindex = stored.metaindex()?;
-            check_metaindex(&metaindex)?;
-            Ok((stored, metaindex.codec()))
+            let codec = match stored.metaindex().and_then(|metaindex| check_metaindex(&metaindex)) {
+                // Nobody finds what it led to any longer. LevelDB goes on without filters.
+                Err(Error::Corrupt { .. }) => Codec::None,
+                codec => codec?,
+            };
+            Ok((stored, codec))
         };
         let (stored, codec) = read().map_err(|error| table.in_file(error))?;
         let compression = match codec {
@@ -267,8 +271,8 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     }
 }
 
-/// Checks that a metaindex has nothing but filters, in encodings that LevelDB reads.
-fn check_metaindex(metaindex: &Block) -> Result<()> {
+/// Checks that a metaindex has nothing but filters, in encodings that LevelDB reads. Returns its codec.
+fn check_metaindex(metaindex: &Block) -> Result<Codec> {
     let mut at = Position::with_max_key(MAX_NAME);
     while at.next(metaindex)? {
         let name = at.key(metaindex);
@@ -284,7 +288,7 @@ fn check_metaindex(metaindex: &Block) -> Result<()> {
             found: found.into(),
         });
     }
-    Ok(())
+    Ok(metaindex.codec())
 }
 
 impl<R, W: Write> fmt::Debug for Rewriter<'_, R, W> {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use bytes::Bytes;
-use filterblock::table::{Compression, ReadOptions, RewriteSummary, Rewriter, Table, WriteOptions};
+use filterblock::table::{Compression, ReadAt, ReadOptions, RewriteSummary, Rewriter, Table, WriteOptions};
 use filterblock::{Error, Result, Structure};
 
 use super::{bloom, open, rewrite, table_of};
@@ -223,18 +223,60 @@ fn an_unknown_compression_is_copied_but_not_filtered() {
 }
 
 #[test]
-fn a_metaindex_that_cannot_be_read_is_an_error() {
-    let mut file = table_of(5, bloom(10).compression(Compression::None));
+fn a_damaged_metaindex_is_replaced_like_the_filters() {
+    let sound = table_of(5, bloom(10).compression(Compression::None));
+    let mut file = sound.clone();
     let at = open(&file).metaindex_handle().offset as usize;
     file[at + 5] ^= 1;
     for verify in [true, false] {
         let table = Table::open(&file[..], &ReadOptions::default().verify_checksums(verify)).unwrap();
-        let error = Rewriter::new(&table, Vec::new(), &bloom(10)).map(drop).unwrap_err();
-        assert!(matches!(error, Error::Corrupt { what: Structure::Checksum, .. }), "{error}");
+        assert!(rewrite(&table, &bloom(10)).unwrap().0 == sound);
     }
+    // Its handle leads out of the file.
     let mut crafted = Crafted::default();
     let data = crafted.entries(&[("key", "value")]);
     let index = crafted.block(&entry_block(&[("key", handle(data))]));
-    let error = rewrite_both(&crafted.footer((1 << 40, 10), index)).unwrap_err();
-    assert!(matches!(error, Error::Corrupt { what: Structure::BlockHandle, .. }), "{error}");
+    let file = crafted.footer((1 << 40, 10), index);
+    let table = Table::open(file, &ReadOptions::default()).unwrap();
+    let (again, summary) = rewrite(&table, &bloom(10)).unwrap();
+    assert_eq!(summary.num_entries, Some(1));
+    assert_eq!(open(&again).get(b"key").unwrap().as_deref(), Some(&b"value"[..]));
+}
+
+/// The source may be read again another time.
+#[test]
+fn a_metaindex_that_the_source_does_not_give_is_an_error() {
+    let file = table_of(5, bloom(10).compression(Compression::None));
+    let (metaindex, table) = (open(&file).metaindex_handle(), open(&file));
+    let mut crafted = Crafted::default();
+    let data = crafted.entries(&[("key", "value")]);
+    let unknown = crafted.block_of_type(b"in a codec of the future", 9);
+    let index = crafted.block(&entry_block(&[("key", handle(data))]));
+    let error = rewrite_both(&crafted.footer(unknown, index)).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { what: Structure::CompressionType, .. }), "{error}");
+
+    let parts = (table.index_part(), table.filter_part());
+    let source = Hole { file: file.clone(), hole: metaindex.offset };
+    let table = Table::from_parts(source, parts.0, parts.1).unwrap();
+    let error = Rewriter::new(&table, Vec::new(), &bloom(10)).map(drop).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }), "{error}");
+}
+
+/// A source that fails where the byte at `hole` is asked for.
+struct Hole {
+    file: Vec<u8>,
+    hole: u64,
+}
+
+impl ReadAt for Hole {
+    fn len(&self) -> std::io::Result<u64> {
+        ReadAt::len(&self.file)
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> std::io::Result<Bytes> {
+        match (offset..offset + len as u64).contains(&self.hole) {
+            true => Err(std::io::Error::other("a hole")),
+            false => self.file.read_at(offset, len),
+        }
+    }
 }

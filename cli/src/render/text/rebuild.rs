@@ -34,14 +34,14 @@ impl RebuildRenderer for TextRebuild {
     }
 }
 
-fn success(path: &Path, action: RebuildAction, report: &Report, console: &mut Console) -> io::Result<()> {
-    let path = escape_path(path);
+fn success(database: &Path, action: RebuildAction, report: &Report, console: &mut Console) -> io::Result<()> {
+    let path = escape_path(database);
     let good = |console: &Console, text: &str| console.tone(Tone::Good, text.to_owned());
     match action {
         RebuildAction::Rebuild if report.finished_earlier => {
             let done = good(console, "rebuilt");
             writeln!(console, "{path}: {done} by an earlier run, which is finished now")?;
-            return undo_advice(&path.to_string(), report, console);
+            return undo_advice(database, report, console);
         }
         RebuildAction::Discard if report.finished_earlier => {
             let done = good(console, "as before the rebuild");
@@ -71,7 +71,7 @@ fn success(path: &Path, action: RebuildAction, report: &Report, console: &mut Co
         let kept = console.tone(Tone::Bad, format!("left as it is: {}", fault.text));
         writeln!(console, "  {kept}")?;
     }
-    advice(&path.to_string(), action, report, console)
+    advice(database, action, report, console)
 }
 
 fn tables(report: &Report) -> String {
@@ -129,7 +129,7 @@ fn bits_text(levels: &BTreeMap<u8, u32>) -> Option<String> {
 }
 
 /// What the user should know or do next.
-fn advice(path: &str, action: RebuildAction, report: &Report, console: &mut Console) -> io::Result<()> {
+fn advice(database: &Path, action: RebuildAction, report: &Report, console: &mut Console) -> io::Result<()> {
     if action != RebuildAction::Rebuild || report.tables.is_empty() {
         return Ok(());
     }
@@ -145,14 +145,35 @@ fn advice(path: &str, action: RebuildAction, report: &Report, console: &mut Cons
     if let Some(target) = &report.target {
         writeln!(console, "The new database is {}.", escape_path(target))?;
     }
-    undo_advice(path, report, console)
+    undo_advice(database, report, console)
 }
 
-fn undo_advice(path: &str, report: &Report, console: &mut Console) -> io::Result<()> {
+fn undo_advice(database: &Path, report: &Report, console: &mut Console) -> io::Result<()> {
     if let Some(undo) = &report.undo {
+        let word = shell_word(database);
         writeln!(console, "The tables before are in {}, until", escape_path(undo))?;
-        writeln!(console, "  filterblock rebuild --undo {path}     brings them back")?;
-        writeln!(console, "  filterblock rebuild --discard {path}  removes them")?;
+        writeln!(console, "  filterblock rebuild --undo {word}     brings them back")?;
+        writeln!(console, "  filterblock rebuild --discard {word}  removes them")?;
     }
     Ok(())
+}
+
+/// A path as one word of a command, for shells as POSIX has them.
+fn shell_word(path: &Path) -> String {
+    let text = escape_path(path).to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-~+,:@%=".contains(c);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_spaces_or_quotes_is_one_word() {
+        assert_eq!(shell_word(Path::new("/home/x/db-1")), "/home/x/db-1");
+        assert_eq!(shell_word(Path::new("a b")), "'a b'");
+        assert_eq!(shell_word(Path::new("it's")), r"'it'\''s'");
+        assert_eq!(shell_word(Path::new("$x")), "'$x'");
+    }
 }

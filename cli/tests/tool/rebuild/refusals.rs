@@ -192,6 +192,23 @@ fn what_is_no_table_is_refused_or_kept() {
     }
 }
 
+/// What only verification finds, as each block can be decoded: two tables of one level that overlap.
+#[test]
+fn tables_that_are_not_sound() {
+    let db = plan([spec(1, 12, 0..200), spec(1, 13, 100..300)]).make();
+    let before = db.contents();
+    let target = db.path.join("new");
+    for options in [&["--in-place"][..], &["--in-place", "--drop"], &["--to", target.to_str().unwrap()]] {
+        let run = db.run(options).expect(1);
+        assert!(run.err.contains("on the same level 1"), "{run:?}");
+        assert!(run.err.starts_with(&db.fill("filterblock: {db}/000013.ldb: ")), "{run:?}");
+        assert!(run.err.contains("; the table was so before; `filterblock verify` tells more"), "{run:?}");
+        db.is_as(&before);
+    }
+    db.done(&["--in-place", "--no-verify"]);
+    assert_eq!(db.live().len(), 2);
+}
+
 /// A lock that another process holds: this one.
 #[test]
 fn a_database_in_use() {

@@ -282,7 +282,11 @@ fn a_file_in_the_way_is_not_replaced() {
     db.write("000020.ldb", "somebody's");
     db.undo_would_lose("another 000020.ldb was written");
     fs::remove_file(db.file("000020.ldb")).unwrap();
-    db.write("MANIFEST-000040", fs::read(db.undo_folder().join("MANIFEST-000040")).unwrap());
+    // The same contents and the same time, but another file.
+    let kept = db.undo_folder().join("MANIFEST-000040");
+    db.write("MANIFEST-000040", fs::read(&kept).unwrap());
+    let copy = fs::OpenOptions::new().write(true).open(db.file("MANIFEST-000040")).unwrap();
+    copy.set_modified(fs::metadata(kept).unwrap().modified().unwrap()).unwrap();
     db.undo_would_lose("another MANIFEST-000040 was written");
     fs::remove_file(db.file("MANIFEST-000040")).unwrap();
     // The file itself, which the rebuild could not remove.

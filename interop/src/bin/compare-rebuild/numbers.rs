@@ -14,6 +14,8 @@ use super::data;
 /// this count.
 const LOOKUPS_A_SESSION: u64 = 90;
 const SESSIONS: u64 = 100;
+/// The filters that the database is given.
+const POLICY: &str = "leveldb.BuiltinBloomFilter2";
 
 /// Writes a database without filters and measures.
 pub(crate) fn run(folder: &Path, bytes: u64, rounds: usize) -> Result<()> {
@@ -35,7 +37,7 @@ fn block_reads(database: &Path, scratch: &Path, keys: u64) -> Result<()> {
     data::copy(database, scratch)?;
     let before = (reads(scratch, StoreFilter::None, keys, 1)?, reads(scratch, StoreFilter::None, keys, 0)?);
     println!("| without filters | {:.4} | {:.4} |", before.0, before.1);
-    measure(&["tool", "rebuild", "--in-place", "--no-undo", "--bits-per-key", "10"], scratch)?;
+    measure(&["tool", "rebuild", "--in-place", "--no-undo", "--policy", POLICY], scratch)?;
     let filter = StoreFilter::BuiltIn(10);
     let after = (reads(scratch, filter.clone(), keys, 1)?, reads(scratch, filter, keys, 0)?);
     println!("| rebuilt, 10 bits a key | {:.4} | {:.4} |\n", after.0, after.1);
@@ -66,13 +68,14 @@ fn reads(folder: &Path, filter: StoreFilter, keys: u64, odd: u64) -> Result<f64>
 fn costs(database: &Path, scratch: &Path, rounds: usize, size: u64) -> Result<()> {
     const REBUILD: [&str; 5] = ["tool", "rebuild", "--in-place", "--no-undo", "--no-verify"];
     let with = |options: &[&'static str]| [&REBUILD[..], options].concat();
+    let filtered = |options: &[&'static str]| with(&[&["--policy", POLICY], options].concat());
     let runs: [(&str, Vec<&str>); 7] = [
         ("LevelDB, CompactRange, 10 bits", vec!["compact"]),
-        ("rebuild --jobs 1, 10 bits", with(&["--jobs", "1"])),
-        ("rebuild --jobs 2, 10 bits", with(&["--jobs", "2"])),
-        ("rebuild --jobs 1, 10 bits, base_lg 63", with(&["--jobs", "1", "--base-lg", "63"])),
+        ("rebuild --jobs 1, 10 bits", filtered(&["--jobs", "1"])),
+        ("rebuild --jobs 2, 10 bits", filtered(&["--jobs", "2"])),
+        ("rebuild --jobs 1, 10 bits, base_lg 63", filtered(&["--jobs", "1", "--base-lg", "63"])),
         ("rebuild --jobs 1, 10 bits, verified", {
-            vec!["tool", "rebuild", "--in-place", "--no-undo", "--jobs", "1"]
+            vec!["tool", "rebuild", "--in-place", "--no-undo", "--policy", POLICY, "--jobs", "1"]
         }),
         ("rebuild --jobs 1 --drop", with(&["--jobs", "1", "--drop"])),
         ("CRC-32C of the tables", vec!["crc"]),

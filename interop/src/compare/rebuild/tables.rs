@@ -63,9 +63,10 @@ impl Tables {
         self.files.names().filter(is_table).filter(|name| !live.contains(name)).collect()
     }
 
-    /// The largest number in any name.
-    fn largest_number(&self) -> u64 {
-        self.files.names().filter_map(FileKind::parse).map(|(_, number)| number).max().unwrap_or(0)
+    /// The largest number in the names of files of these kinds.
+    fn largest_number(&self, kinds: &[FileKind]) -> u64 {
+        let files = self.files.names().filter_map(FileKind::parse);
+        files.filter(|(kind, _)| kinds.contains(kind)).map(|(_, number)| number).max().unwrap_or(0)
     }
 
     /// True if of each key the table with the largest number has the newest version, as it is
@@ -108,7 +109,9 @@ impl Tables {
         ensure!(was.last_sequence() == is.last_sequence(), "another last sequence number");
         ensure!(was.log_number() == is.log_number(), "another log number");
         ensure!(was.prev_log_number() == is.prev_log_number(), "another previous log number");
-        ensure!(is.next_file_number() > after.largest_number(), "a number will be used twice");
+        // LevelDB goes on behind the numbers of logs by itself.
+        let used = after.largest_number(&[FileKind::Table, FileKind::Manifest]);
+        ensure!(is.next_file_number() > used, "the number {used} will be used twice");
         ensure!(is.next_file_number() >= was.next_file_number(), "numbers go back");
         ensure!(is.incomplete_tail().is_none(), "an incomplete MANIFEST");
         for (old, new) in self.live.iter().zip(&after.live) {
@@ -121,7 +124,10 @@ impl Tables {
     fn compare_table(&self, old: &Live, new: &Live, after: &Self, choice: &Choice) -> Result<()> {
         let expected = match choice.way {
             Way::To => old.recorded.number..=old.recorded.number,
-            _ => self.largest_number().max(self.manifest.next_file_number() - 1) + 1..=u64::MAX,
+            _ => {
+                let kinds = [FileKind::Table, FileKind::Log, FileKind::Manifest, FileKind::Temporary];
+                self.largest_number(&kinds).max(self.manifest.next_file_number() - 1) + 1..=u64::MAX
+            }
         };
         ensure!(expected.contains(&new.recorded.number), "not a number of {expected:?}");
         ensure!(old.recorded.level == new.recorded.level, "another level");
