@@ -36,6 +36,7 @@ fn nothing_is_lost_by_a_crash_at_any_operation() {
     let report = run(&programs(), extent).unwrap_or_else(|error| panic!("{error:?}"));
     println!("{report}");
     assert!(report.failures.is_empty(), "{} failures", report.failures.values().flatten().count());
+    assert!(report.refused_by_goleveldb * 4 <= extent.databases, "{report}");
     assert!(report.all_states() >= 100 * extent.databases, "{report}");
 }
 

@@ -242,6 +242,11 @@ impl<'a> Checker<'a> {
         let (mut status, mut said) = case.run(mode, root)?;
         if status == 1 {
             ensure!(root.join(UNDO_FOLDER).exists(), "it refuses, and nothing is there to undo: {said}");
+            let is_original = is_same(root, &case.original, "CURRENT")? && {
+                let name = fs::read_to_string(root.join(DATABASE).join("CURRENT"))?;
+                is_same(root, &case.original, name.trim_end())?
+            };
+            ensure!(!is_original, "it refuses, and the database is the original: {said}");
             self.refused += 1;
             let mut way = if random.one_in(2) { Mode::Undo } else { Mode::Discard };
             let (mut cleared, mut why) = case.run(way, root)?;
@@ -263,6 +268,12 @@ impl<'a> Checker<'a> {
         ensure!(left.is_empty(), "{left:?} is left in the database");
         Ok(())
     }
+}
+
+/// Whether a file of the database has the contents that it had at first.
+fn is_same(root: &Path, original: &Tree, name: &str) -> Result<bool> {
+    let path = Path::new(DATABASE).join(name);
+    Ok(fs::read(root.join(&path))? == **original.contents(&path)?)
 }
 
 /// The files in a database's folder that the database does not use, by its CURRENT and MANIFEST.

@@ -175,13 +175,9 @@ impl Drop for Mounted {
     }
 }
 
-fn current(tree: &Tree) -> Result<Vec<u8>> {
-    let node = tree.find(&Path::new(DATABASE).join("CURRENT"))?;
-    Ok(tree.files[&node].to_vec())
-}
-
 fn is_committed(before: &Tree, after: &Tree) -> Result<bool> {
-    Ok(current(before)? != current(after)?)
+    let current = Path::new(DATABASE).join("CURRENT");
+    Ok(before.contents(&current)? != after.contents(&current)?)
 }
 
 /// Whether nothing is changed. `--discard` may have begun to remove what it removes.

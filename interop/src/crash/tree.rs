@@ -66,6 +66,11 @@ impl Tree {
         })
     }
 
+    /// The contents of the file at a relative path.
+    pub fn contents(&self, path: &Path) -> Result<&Contents> {
+        self.files.get(&self.find(path)?).with_context(|| format!("{}: a folder", path.display()))
+    }
+
     /// Writes everything below `folder`, which must not be there. Files with several names become
     /// hard links.
     pub fn write(&self, folder: &Path) -> Result<()> {
