@@ -110,9 +110,9 @@ fn costs(database: &Path, scratch: &Path, rounds: usize, size: u64) -> Result<()
         wall(5) / wall(6)
     );
     println!("each round, processor time beside CompactRange / two jobs beside one:");
-    for round in 0..rounds {
-        let of = |index: usize| costs[index][round];
-        println!("  {:.2} / {:.2}", of(1).processor / of(0).processor, of(1).wall / of(2).wall);
+    let [compaction, one, two, ..] = &costs[..] else { return Ok(()) };
+    for ((compaction, one), two) in compaction.iter().zip(one).zip(two) {
+        println!("  {:.2} / {:.2}", one.processor / compaction.processor, one.wall / two.wall);
     }
     Ok(())
 }
