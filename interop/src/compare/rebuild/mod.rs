@@ -197,7 +197,9 @@ impl Case<'_> {
         let options = StoreOptions { filter: choice.reader()?, ..source.options() };
         look_up(rebuilt, before, choice, &lookups, &options, goleveldb, report)?;
 
-        if choice.way == Way::InPlace && random.one_in(2) {
+        // Without tables there was nothing to do, and so there is nothing to undo.
+        let can_undo = choice.way == Way::InPlace && !before.live.is_empty();
+        if can_undo && random.one_in(2) {
             let outcome = tool::run(&["rebuild".into(), "--undo".into(), database.clone().into()]);
             ensure!(outcome.status == 0, "--undo: {outcome:?}");
             before.files.ensure_restored(&Files::read(&database)?).context("--undo")?;
@@ -205,7 +207,7 @@ impl Case<'_> {
             report.undone += 1;
             return Ok(());
         }
-        if choice.way == Way::InPlace {
+        if can_undo {
             let outcome = tool::run(&["rebuild".into(), "--discard".into(), database.clone().into()]);
             ensure!(outcome.status == 0, "--discard: {outcome:?}");
             after.files.ensure_same(&Files::read(&database)?).context("--discard")?;

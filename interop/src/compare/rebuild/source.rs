@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::super::at_random::plan::{self, Plan, Step};
-use super::tables::rename_to_sst;
+use super::tables::{remove_unfinished, rename_to_sst};
 use crate::leveldb::{Compression, Order, Store, StoreFilter, StoreOptions, WriteBatch};
 use crate::random::Random;
 
@@ -93,6 +93,7 @@ impl Source {
         } else {
             source.write_with_leveldb(folder)?;
         }
+        remove_unfinished(folder)?;
         if random.one_in(3) {
             source.renamed = rename_to_sst(folder, || !random.one_in(3))?;
         }

@@ -252,6 +252,17 @@ impl Live {
     }
 }
 
+/// Removes tables that LevelDB had begun when the database was closed. `scan --all` would find fault
+/// with them.
+pub(super) fn remove_unfinished(folder: &Path) -> Result<()> {
+    for file in DatabaseFiles::list(folder)?.of_kind(FileKind::Table) {
+        if table::Table::open_path(&file.path, &ReadOptions::default()).is_err() {
+            fs::remove_file(&file.path)?;
+        }
+    }
+    Ok(())
+}
+
 /// Gives some tables of a database the extension that LevelDB used up to 1.13.
 pub(super) fn rename_to_sst(folder: &Path, mut is_chosen: impl FnMut() -> bool) -> Result<u64> {
     let mut renamed = 0;
