@@ -61,8 +61,8 @@ fn what_was_done_is_said_with_what_to_do_next() {
 A program uses these filters only if its own filter policy has this name. Tables that it
 compacts later get filters by its own settings.
 The tables before are in {db}.filterblock-undo, until
-  filterblock rebuild --undo {db}     brings them back
-  filterblock rebuild --discard {db}  removes them";
+  filterblock rebuild --undo {word}     brings them back
+  filterblock rebuild --discard {word}  removes them";
     assert_eq!(lines[3..].join("\n"), db.fill(rest));
 }
 

@@ -191,8 +191,8 @@ fn after_the_commit_undo_is_possible() {
             let out = db.done_with_note(&["--in-place", "--bits-per-key", "20"], FINISHED);
             let lines = "{db}: rebuilt by an earlier run, which is finished now
 The tables before are in {db}.filterblock-undo, until
-  filterblock rebuild --undo {db}     brings them back
-  filterblock rebuild --discard {db}  removes them\n";
+  filterblock rebuild --undo {word}     brings them back
+  filterblock rebuild --discard {word}  removes them\n";
             assert_eq!(out, db.fill(lines));
             if undo {
                 db.done(&["--undo"]);

@@ -202,9 +202,12 @@ impl Db {
         self.is_as(&before);
     }
 
-    /// Puts the folder in the place of `{db}`.
+    /// Puts the folder in the place of `{db}`, and in that of `{word}` as a word of a command.
     fn fill(&self, text: &str) -> String {
-        text.replace("{db}", self.dir().to_str().unwrap())
+        let dir = self.dir();
+        let path = dir.to_str().unwrap();
+        let word = if path.contains(' ') { format!("'{path}'") } else { path.to_owned() };
+        text.replace("{db}", path).replace("{word}", &word)
     }
 
     #[track_caller]
