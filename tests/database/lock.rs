@@ -54,13 +54,26 @@ fn other_process() {
     _ = std::io::stdin().read_line(&mut String::new());
 }
 
+/// This program, to be started once more: where Cargo runs it by another one, an emulator, by that.
+fn this_program() -> Command {
+    let program = env::current_exe().unwrap();
+    let is_runner = |name: &str| name.starts_with("CARGO_TARGET_") && name.ends_with("_RUNNER");
+    // Wine starts programs for Windows itself.
+    let runner = env::vars().find(|(name, _)| cfg!(unix) && is_runner(name)).map(|(_, runner)| runner);
+    let mut words = runner.iter().flat_map(|runner| runner.split_whitespace());
+    let Some(first) = words.next() else { return Command::new(program) };
+    let mut command = Command::new(first);
+    command.args(words).arg(program);
+    command
+}
+
 /// A lock that another process holds.
 struct Other(Child);
 
 impl Other {
     /// Starts it. The error is what the other process said.
     fn lock(way: &str, folder: &Path) -> Result<Self, String> {
-        let mut child = Command::new(env::current_exe().unwrap())
+        let mut child = this_program()
             .args(["lock::other_process", "--exact", "--ignored", "--nocapture"])
             .env(WAY, way)
             .env(FOLDER, folder)
@@ -187,7 +200,7 @@ fn of_many_threads_one_holds_the_lock() {
     thread::scope(|scope| {
         scope.spawn(|| {
             for _ in 0..30 {
-                let mut started = Command::new(env::current_exe().unwrap());
+                let mut started = this_program();
                 started.arg("--help").stdout(Stdio::null()).status().unwrap();
             }
         });
