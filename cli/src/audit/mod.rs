@@ -19,4 +19,5 @@ pub(crate) mod record;
 mod salvage;
 pub(crate) mod scan;
 pub(crate) mod stats;
+pub(crate) mod tune;
 pub(crate) mod verify;
