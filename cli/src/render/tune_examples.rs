@@ -12,12 +12,12 @@ pub(super) fn exact(value: f64) -> Estimate {
 }
 
 pub(super) fn about(value: f64, distance: f64) -> Estimate {
-    Estimate { value, low: value - distance, high: value + distance }
+    Estimate { value, low: f64::max(0.0, value - distance), high: value + distance }
 }
 
 fn rates(bits: Option<u32>, random: u64, neighbours: u64) -> Rates {
     Rates {
-        formula: bits.map(|bits| 0.618_f64.powi(bits as i32)),
+        formula: bits.map(|bits| (0..bits).fold(1.0, |product, _| product * 0.618)),
         random: MeasuredRate::of(random, 100_000),
         neighbours: MeasuredRate::of(neighbours, 100_000),
         lookups: None,
@@ -63,7 +63,7 @@ fn tried(policy: Policy, base_lg: u8, bits: u32, in_use: bool) -> Tried {
     }
 }
 
-/// A database of goleveldb's, of which a part was looked at, with advice to rebuild it with other
+/// A database of LevelDB's, of which a part was looked at, with advice to rebuild it with other
 /// bits on each level.
 pub(super) fn rebuild() -> Tuning {
     let policy = Policy::Builtin2;
@@ -135,7 +135,7 @@ pub(super) fn rebuild() -> Tuning {
     }
 }
 
-/// A small database of LevelDB's with a look at all of it, the user's lookups, and nothing to gain.
+/// A database that was looked at as a whole, with the user's lookups, and nothing to gain.
 pub(super) fn leave() -> Tuning {
     let mut tuning = rebuild();
     let rate = |bits: u32| MeasuredRate::of(u64::from(bits), 900);
