@@ -1,5 +1,6 @@
 //! Results of `tune`, made by hand for the tests of what shows them.
 
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::policies::Policy;
 use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::tune::report::{
@@ -132,6 +133,7 @@ pub(super) fn rebuild() -> Tuning {
         memory: Memory { mapped_tables: 1000, heap_tables: 203, heap_bytes: 2_500_000 },
         notes: vec!["the database has a log with newer writes".to_owned()],
         faults: vec![("db/000099.ldb".to_owned(), "expected a footer, found the end".to_owned())],
+        fault_kind: Some(ErrorKind::Damaged),
     }
 }
 
@@ -172,6 +174,7 @@ pub(super) fn leave() -> Tuning {
         memory: Memory { mapped_tables: 4, heap_tables: 0, heap_bytes: 0 },
         notes: Vec::new(),
         faults: Vec::new(),
+        fault_kind: None,
         ..tuning
     }
 }
@@ -226,6 +229,7 @@ pub(super) fn table() -> Tuning {
         memory: Memory { mapped_tables: 1, heap_tables: 0, heap_bytes: 0 },
         notes: Vec::new(),
         faults: Vec::new(),
+        fault_kind: None,
     }
 }
 

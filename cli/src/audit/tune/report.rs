@@ -34,6 +34,8 @@ pub(crate) struct Tuning {
     pub(crate) notes: Vec<String>,
     /// Tables that could not be read, and why. The numbers leave them out.
     pub(crate) faults: Vec<(String, String)>,
+    /// The kind of the first of `faults`.
+    pub(crate) fault_kind: Option<ErrorKind>,
 }
 
 /// The reason why there is nothing to show of a database or table.

@@ -156,7 +156,7 @@ impl TuneRenderer for JsonTune {
         // Notes and remarks stand in the last object alone.
         let bare = Subject { remarks: &[], ..subject };
         found.settings.iter().try_for_each(|tried| setting(bare, tried, &found.levels, console))?;
-        let frame = Frame::new("tuning", &subject, None).note(found.notes.iter().cloned());
+        let frame = Frame::new("tuning", &subject, found.fault_kind).note(found.notes.iter().cloned());
         write_line(console, &JsonTuning { frame, status: "ok", error: None, found: found.into() })
     }
 }
