@@ -11,16 +11,15 @@ pub(crate) fn advice_text(advice: &Advice) -> String {
     match advice {
         Advice::Leave { why } => format!("leave the filters as they are: {why}"),
         Advice::Rebuild { choice, saves, .. } => {
-            format!("rebuild with {} and {}: that {saves}", bits_text(choice), ranges_text(choice.base_lg))
+            format!("rebuild with {} and {}: {saves}", bits_text(choice), ranges_text(choice.base_lg))
         }
         Advice::None { why } => format!("no advice: {why}"),
     }
 }
 
-/// The command that follows the advice. `database`: its folder; `None` if it is not known.
-pub(crate) fn rebuild_command(database: Option<&Path>, arguments: &[String]) -> String {
-    let database = database.map_or_else(|| "DB".to_owned(), path_word);
-    let mut command = format!("filterblock rebuild {database} --in-place");
+/// The command that follows the advice.
+pub(crate) fn rebuild_command(database: &Path, arguments: &[String]) -> String {
+    let mut command = format!("filterblock rebuild {} --in-place", path_word(database));
     for argument in arguments {
         command.push(' ');
         command.push_str(&shell_word(argument));
@@ -85,7 +84,7 @@ mod tests {
         assert_eq!(
             advice_text(&rebuild),
             "rebuild with 20 bits a key on levels 0 and 1, 17 on level 2, 9 on level 4 and a filter for every 16 KiB \
-             of data blocks: that saves 0.9 block reads"
+             of data blocks: saves 0.9 block reads"
         );
     }
 
@@ -109,9 +108,9 @@ mod tests {
         let arguments =
             ["--bits-per-key".to_owned(), "0=20,1=9".to_owned(), "--policy".to_owned(), "a b".to_owned()];
         assert_eq!(
-            rebuild_command(Some(Path::new("my db")), &arguments),
+            rebuild_command(Path::new("my db"), &arguments),
             "filterblock rebuild 'my db' --in-place --bits-per-key 0=20,1=9 --policy 'a b'"
         );
-        assert_eq!(rebuild_command(None, &[]), "filterblock rebuild DB --in-place");
+        assert_eq!(rebuild_command(Path::new("-"), &[]), "filterblock rebuild ./- --in-place");
     }
 }

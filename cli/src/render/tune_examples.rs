@@ -126,7 +126,8 @@ pub(super) fn rebuild() -> Tuning {
         by_level: Some(by_level.clone()),
         advice: Advice::Rebuild {
             choice: by_level,
-            saves: "saves 0.05 block reads an absent key, and 0.4 MiB".to_owned(),
+            saves: "0.031 data blocks read for an absent key instead of 0.081; filters take 0.4 MiB less"
+                .to_owned(),
             arguments: ["--bits-per-key", "1=17,3=9", "--base-lg", "16"].map(str::to_owned).to_vec(),
         },
         lookups: None,
@@ -218,13 +219,9 @@ pub(super) fn table() -> Tuning {
         now,
         settings,
         budget: Budget { bytes: 5000, origin: BudgetOrigin::TenBits },
-        uniform: Some(choice.clone()),
+        uniform: Some(choice),
         by_level: None,
-        advice: Advice::Rebuild {
-            choice,
-            saves: "keeps 99 of 100 absent keys from reading a data block, for 4.9 KiB".to_owned(),
-            arguments: ["--policy", "leveldb.BuiltinBloomFilter2"].map(str::to_owned).to_vec(),
-        },
+        advice: Advice::None { why: "a single table has no lookups to weigh".to_owned() },
         lookups: None,
         memory: Memory { mapped_tables: 1, heap_tables: 0, heap_bytes: 0 },
         notes: Vec::new(),

@@ -1,5 +1,7 @@
 //! What `tune` found out, in no particular format.
 
+use filterblock::Error;
+
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::policies::Policy;
 use crate::audit::rates::measured::MeasuredRate;
@@ -44,6 +46,12 @@ pub(crate) struct TuneFailure {
     pub(crate) text: String,
     /// `None` if nothing is wrong with what was read.
     pub(crate) kind: Option<ErrorKind>,
+}
+
+impl TuneFailure {
+    pub(crate) fn of(error: &Error) -> Self {
+        Self { text: error.to_string(), kind: Some(ErrorKind::of(error)) }
+    }
 }
 
 /// A number with the ends of its 95 % interval. The ends of an exact one are the same.
@@ -209,7 +217,7 @@ pub(crate) enum Advice {
     Leave { why: String },
     Rebuild {
         choice: Choice,
-        /// What it saves, as a clause: "saves 0.9 block reads an absent key, and takes 1.2 MiB more".
+        /// What it saves, in words to put behind a colon.
         saves: String,
         /// The arguments behind `filterblock rebuild DB --in-place`, each one word.
         arguments: Vec<String>,

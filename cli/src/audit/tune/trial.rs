@@ -11,7 +11,8 @@ use filterblock::{
 
 use super::draw::MAX_KEY;
 use super::questions::{KINDS, Question, Questions, locate};
-use super::report::Setting;
+use super::report::{Setting, TuneFailure};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::policies::Policy;
 use crate::audit::rates::neighbours::{change, hash};
@@ -63,11 +64,11 @@ pub(super) struct Answers {
 
 /// The reason why no filters can be made of a table.
 #[derive(Debug)]
-pub(super) struct Fault(pub(super) String);
+pub(super) struct Fault(pub(super) TuneFailure);
 
 impl From<filterblock::Error> for Fault {
     fn from(error: filterblock::Error) -> Self {
-        Self(error.to_string())
+        Self(TuneFailure::of(&error))
     }
 }
 
@@ -152,9 +153,10 @@ pub(super) fn run<R: ReadAt>(
         // LevelDB writes blocks one behind the other. In another order no filters can be made.
         if handle.offset < end || left == 0 {
             let offset = handle.offset;
-            return Err(Fault(format!(
+            let text = format!(
                 "expected data blocks one behind the other, found one at offset {offset} before {end}"
-            )));
+            );
+            return Err(Fault(TuneFailure { text, kind: Some(ErrorKind::Damaged) }));
         }
         end = handle.end().unwrap_or(u64::MAX);
         block.enter(table, handle)?;

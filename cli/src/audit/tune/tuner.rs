@@ -12,7 +12,8 @@ use super::lookups::{Kind, Lookup, Survey, TableFilters, settle};
 use super::outcome::{Facts, LevelFacts, VisitSum, exact};
 use super::questions::{KINDS, Question};
 use super::report::{
-    Budget, BudgetOrigin, Choice, Level, Lookups, Memory, Outcome, SampleSize, Setting, Tried, Tuning, Visits,
+    Budget, BudgetOrigin, Choice, Level, Lookups, Memory, Outcome, SampleSize, Setting, Tried, TuneFailure,
+    Tuning, Visits,
 };
 use super::search::{Item, best_by_level, least};
 use super::settings::{formula, grid};
@@ -72,7 +73,7 @@ pub(crate) fn tune<F: TableFiles>(
     let survey = settle(input, &mut lookups);
     for (table, result) in survey.iter().enumerate() {
         if let Err(error) = result {
-            faults.entry(table).or_insert_with(|| error.to_string());
+            faults.entry(table).or_insert_with(|| TuneFailure::of(error));
         }
     }
     let (policy, policy_assumed) = policy_of(request.policy, &survey, || hash_in(input, &survey));
@@ -132,7 +133,7 @@ struct Done<'a, 'd, F> {
     policy_assumed: bool,
     most_used: Option<(u8, u32)>,
     survey: Survey,
-    faults: BTreeMap<usize, String>,
+    faults: BTreeMap<usize, TuneFailure>,
     bytes: u64,
 }
 
@@ -170,6 +171,7 @@ impl<F: TableFiles> Done<'_, '_, F> {
             memory: self.memory(),
             notes: Vec::new(),
             faults: self.named_faults(),
+            fault_kind: self.faults.values().next().and_then(|fault| fault.kind),
         };
         let has_mixed_ranges = self.base_lgs().len() > 1;
         tuning.advice = advise(&tuning, own_range, base_lg, has_mixed_ranges, self.input.manifest.is_some());
@@ -180,7 +182,7 @@ impl<F: TableFiles> Done<'_, '_, F> {
         let name = |table: &usize| {
             self.input.tables.get(*table).map_or_else(String::new, |table| table.name.clone())
         };
-        self.faults.iter().map(|(table, error)| (name(table), error.clone())).collect()
+        self.faults.iter().map(|(table, error)| (name(table), error.text.clone())).collect()
     }
 
     fn base_lgs(&self) -> BTreeSet<u8> {
@@ -341,9 +343,9 @@ impl<F: TableFiles> Done<'_, '_, F> {
     }
 }
 
-fn note_faults(faults: &mut BTreeMap<usize, String>, unread: Vec<(usize, Error)>) {
+fn note_faults(faults: &mut BTreeMap<usize, TuneFailure>, unread: Vec<(usize, Error)>) {
     for (table, error) in unread {
-        faults.entry(table).or_insert_with(|| error.to_string());
+        faults.entry(table).or_insert_with(|| TuneFailure::of(&error));
     }
 }
 
@@ -386,7 +388,11 @@ fn level<F>(input: &Input<'_, F>, table: usize) -> Option<u8> {
 
 /// The tables to decode: all, or for each level about the same share of a budget of bytes, evenly
 /// over the keys.
-fn choose<F: TableFiles>(input: &Input<'_, F>, all: bool, faults: &BTreeMap<usize, String>) -> Vec<usize> {
+fn choose<F: TableFiles>(
+    input: &Input<'_, F>,
+    all: bool,
+    faults: &BTreeMap<usize, TuneFailure>,
+) -> Vec<usize> {
     let mut of_levels: BTreeMap<Option<u8>, Vec<usize>> = BTreeMap::new();
     for (table, info) in input.tables.iter().enumerate().filter(|(table, _)| !faults.contains_key(table)) {
         of_levels.entry(info.level).or_default().push(table);
@@ -502,7 +508,7 @@ fn empty_levels<F: TableFiles>(
 }
 
 /// Tables that could not be read are no part of any number.
-fn leave_out<F>(input: &Input<'_, F>, faults: &BTreeMap<usize, String>, levels: &mut [LevelFacts]) {
+fn leave_out<F>(input: &Input<'_, F>, faults: &BTreeMap<usize, TuneFailure>, levels: &mut [LevelFacts]) {
     for info in faults.keys().filter_map(|table| input.tables.get(*table)) {
         if let Some(facts) = levels.iter_mut().find(|facts| facts.number == info.level) {
             facts.tables = facts.tables.saturating_sub(1);

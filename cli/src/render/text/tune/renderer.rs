@@ -121,13 +121,7 @@ fn advice(database: &Path, tuning: &Tuning, console: &mut Console) -> io::Result
     };
     write_text(console, Tone::Good, &text)?;
     if let Advice::Rebuild { arguments, .. } = &tuning.advice {
-        // A table that was given singly is rebuilt with its database.
-        let is_database = tuning.levels.iter().any(|level| level.number.is_some());
-        let command = rebuild_command(is_database.then_some(database), arguments);
-        writeln!(console, "  {command}")?;
-        if !is_database {
-            writeln!(console, "where DB is the database that this table is of")?;
-        }
+        writeln!(console, "  {}", rebuild_command(database, arguments))?;
     }
     Ok(())
 }
