@@ -124,7 +124,7 @@ pub(super) fn rebuild() -> Tuning {
         uniform: Some(uniform),
         by_level: Some(by_level.clone()),
         advice: Advice::Rebuild {
-            choice: by_level,
+            choice: Box::new(by_level),
             saves: "saves 0.05 block reads an absent key, and 0.4 MiB".to_owned(),
             arguments: ["--bits-per-key", "1=17,3=9", "--base-lg", "16"].map(str::to_owned).to_vec(),
         },
@@ -218,7 +218,7 @@ pub(super) fn table() -> Tuning {
         uniform: Some(choice.clone()),
         by_level: None,
         advice: Advice::Rebuild {
-            choice,
+            choice: Box::new(choice),
             saves: "keeps 99 of 100 absent keys from reading a data block, for 4.9 KiB".to_owned(),
             arguments: ["--policy", "leveldb.BuiltinBloomFilter2"].map(str::to_owned).to_vec(),
         },

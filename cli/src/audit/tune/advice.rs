@@ -78,7 +78,7 @@ pub(super) fn advise(
         Some(choice) => Advice::Rebuild {
             saves: saves(&tuning.now, &choice.outcome),
             arguments: arguments(&choice, base_lg, has_mixed_ranges),
-            choice,
+            choice: Box::new(choice),
         },
         None => Advice::Leave { why: why_leave(tuning) },
     }
