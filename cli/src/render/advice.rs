@@ -77,7 +77,7 @@ mod tests {
         );
         assert_eq!(advice_text(&Advice::None { why }), "no advice: it is good");
         let rebuild = Advice::Rebuild {
-            choice: choice(14, &[(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)]),
+            choice: Box::new(choice(14, &[(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)])),
             saves: "saves 0.9 block reads".to_owned(),
             arguments: Vec::new(),
         };

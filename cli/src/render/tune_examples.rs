@@ -125,7 +125,7 @@ pub(super) fn rebuild() -> Tuning {
         uniform: Some(uniform),
         by_level: Some(by_level.clone()),
         advice: Advice::Rebuild {
-            choice: by_level,
+            choice: Box::new(by_level),
             saves: "0.031 data blocks read for an absent key instead of 0.081; filters take 0.4 MiB less"
                 .to_owned(),
             arguments: ["--bits-per-key", "1=17,3=9", "--base-lg", "16"].map(str::to_owned).to_vec(),

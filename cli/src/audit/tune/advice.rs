@@ -26,8 +26,12 @@ pub(super) fn policy_of(
     survey: &Survey,
     hash: impl Fn() -> Option<LegacyHash>,
 ) -> (Policy, bool) {
+    let with_hash = |policy: Policy| match policy {
+        Policy::Builtin(_) => Policy::Builtin(hash().unwrap_or(LegacyHash::Unsigned)),
+        policy => policy,
+    };
     if let Some(policy) = given {
-        return (policy, false);
+        return (with_hash(policy), false);
     }
     let mut counts = BTreeMap::<&str, u64>::new();
     for filters in survey.iter().filter_map(|filters| filters.as_ref().ok()) {
@@ -40,8 +44,7 @@ pub(super) fn policy_of(
         Some((count, unsigned))
     });
     match known.max_by_key(|(count, _)| *count) {
-        Some((_, Policy::Builtin(_))) => (Policy::Builtin(hash().unwrap_or(LegacyHash::Unsigned)), false),
-        Some((_, policy)) => (policy, false),
+        Some((_, policy)) => (with_hash(policy), false),
         None => (Policy::Builtin2, true),
     }
 }
@@ -75,7 +78,7 @@ pub(super) fn advise(
         Some(choice) => Advice::Rebuild {
             saves: saves(&tuning.now, &choice.outcome),
             arguments: arguments(&choice, base_lg, has_mixed_ranges),
-            choice,
+            choice: Box::new(choice),
         },
         None => Advice::Leave { why: why_leave(tuning) },
     }

@@ -216,7 +216,7 @@ pub(crate) enum Advice {
     /// The filters do well as they are, for this reason.
     Leave { why: String },
     Rebuild {
-        choice: Choice,
+        choice: Box<Choice>,
         /// What it saves, in words to put behind a colon.
         saves: String,
         /// The arguments behind `filterblock rebuild DB --in-place`, each one word.
