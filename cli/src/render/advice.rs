@@ -9,7 +9,7 @@ use crate::audit::tune::report::{Advice, Choice};
 /// The advice as a sentence without an end.
 pub(crate) fn advice_text(advice: &Advice) -> String {
     match advice {
-        Advice::Leave { why } => format!("leave the filters as they are: {why}"),
+        Advice::Leave { why } => format!("leave the filters as they are, as {why}"),
         Advice::Rebuild { choice, saves, .. } => {
             format!("rebuild with {} and {}: {saves}", bits_text(choice), ranges_text(choice.base_lg))
         }
@@ -73,7 +73,7 @@ mod tests {
         let why = "it is good".to_owned();
         assert_eq!(
             advice_text(&Advice::Leave { why: why.clone() }),
-            "leave the filters as they are: it is good"
+            "leave the filters as they are, as it is good"
         );
         assert_eq!(advice_text(&Advice::None { why }), "no advice: it is good");
         let rebuild = Advice::Rebuild {
