@@ -246,7 +246,8 @@ impl<F: TableFiles> Done<'_, '_, F> {
         let Some(tally) = level.tally.settings.get(setting) else { return 0.0 };
         let of_kind = |kind: Question| {
             // One more question that passed by half: without it, few questions look like none passing.
-            let rate = level.rate(tally, kind);
+            // In an unknown order of keys, no others are made but random ones.
+            let rate = level.rate(tally, kind).or_else(|| level.rate(tally, Question::Random));
             let smoothed =
                 rate.map_or(0.0, |rate| (rate.rate * rate.asked as f64 + 0.5) / (rate.asked as f64 + 1.0));
             let visits = if self.facts.has_tree { level.visits(kind, &self.facts.lookups) } else { 1.0 };

@@ -48,7 +48,9 @@ impl TuneRenderer for TextTune {
             }
         };
         tuning.notes.iter().for_each(|note| console.message_about(subject.path, note));
-        tuning.faults.iter().for_each(|(path, error)| console.message_about(Path::new(path), error));
+        for (table, error) in &tuning.faults {
+            console.message_about(&subject.table_path(table), error);
+        }
         if std::mem::replace(&mut self.written, true) {
             writeln!(console)?;
         }
