@@ -32,6 +32,7 @@ mod rebuild;
 mod scan;
 mod shell;
 mod structure;
+mod tune_truth;
 mod unfinished;
 mod verify;
 mod verify_database;
