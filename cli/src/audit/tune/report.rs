@@ -213,17 +213,18 @@ pub(crate) enum BudgetOrigin {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Advice {
-    /// The filters do well as they are, for this reason.
-    Leave { why: String },
+    /// The filters do well as they are.
+    Leave {
+        /// What ten bits a key would do instead, if that were much, for more space.
+        ten_bits: Option<Box<Outcome>>,
+    },
     Rebuild {
         choice: Box<Choice>,
-        /// What it saves, in words to put behind a colon.
-        saves: String,
         /// The arguments behind `filterblock rebuild DB --in-place`, each one word.
         arguments: Vec<String>,
     },
     /// There is nothing to advise on, for this reason.
-    None { why: String },
+    None { why: &'static str },
 }
 
 /// The user's lookups.

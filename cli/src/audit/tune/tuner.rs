@@ -16,7 +16,7 @@ use super::report::{
     Tuning, Visits,
 };
 use super::search::{Item, best_by_level, least};
-use super::settings::{formula, grid};
+use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula, grid};
 use super::tally::LevelTally;
 use super::trial::{self, Plan, Trial};
 use crate::audit::policies::Policy;
@@ -38,9 +38,6 @@ const FEWEST: u64 = 512;
 const SURVEYED: usize = 2;
 /// The tables to try at a time: their results wait in memory.
 const BATCH: usize = 256;
-/// Without filters there is room for so many bits a key.
-const USUAL_BITS: u32 = 10;
-const USUAL_BASE_LG: u8 = 11;
 /// The number of tables that LevelDB maps into memory.
 const MAPPED: u64 = 1000;
 
@@ -166,7 +163,7 @@ impl<F: TableFiles> Done<'_, '_, F> {
             budget,
             uniform,
             by_level,
-            advice: super::report::Advice::None { why: String::new() },
+            advice: super::report::Advice::None { why: "" },
             lookups,
             memory: self.memory(),
             notes: Vec::new(),

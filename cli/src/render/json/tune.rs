@@ -195,7 +195,7 @@ impl<'a> JsonFound<'a> {
             budget: Some(tuning.budget.into()),
             uniform: tuning.uniform.as_ref().map(choice),
             by_level: tuning.by_level.as_ref().map(choice),
-            advice: Some(JsonAdvice::new(&tuning.advice, levels)),
+            advice: Some(JsonAdvice::new(tuning, levels)),
             lookups: tuning.lookups.map(JsonLookups::from),
             memory: Some(tuning.memory.into()),
             faults: Some(faults.collect()),
@@ -248,14 +248,14 @@ impl JsonChoice {
 }
 
 impl<'a> JsonAdvice<'a> {
-    fn new(advice: &'a Advice, levels: &[Level]) -> Self {
-        let (action, choice, arguments) = match advice {
+    fn new(tuning: &'a Tuning, levels: &[Level]) -> Self {
+        let (action, choice, arguments) = match &tuning.advice {
             Advice::Leave { .. } => ("leave", None, None),
             Advice::Rebuild { choice, arguments, .. } => ("rebuild", Some(choice), Some(&**arguments)),
             Advice::None { .. } => ("none", None, None),
         };
         let choice = choice.map(|choice| JsonChoice::new(choice, levels));
-        Self { action, text: advice_text(advice), choice, arguments }
+        Self { action, text: advice_text(tuning), choice, arguments }
     }
 }
 

@@ -119,7 +119,7 @@ fn advice(database: &Path, tuning: &Tuning, console: &mut Console) -> io::Result
     writeln!(console)?;
     let text = match &tuning.advice {
         Advice::None { why } => format!("No advice: {why}"),
-        advice => format!("Advice: {}", advice_text(advice)),
+        _ => format!("Advice: {}", advice_text(tuning)),
     };
     write_text(console, Tone::Good, &text)?;
     if let Advice::Rebuild { arguments, .. } = &tuning.advice {
