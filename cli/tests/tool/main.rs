@@ -32,6 +32,7 @@ mod rebuild;
 mod scan;
 mod shell;
 mod structure;
+mod tune;
 mod unfinished;
 mod verify;
 mod verify_database;
@@ -186,7 +187,8 @@ pub(crate) use args;
 
 #[test]
 fn help_and_version() {
-    for command in ["inspect", "query", "scan", "verify", "extract", "build", "rebuild", "completions", "man"]
+    for command in
+        ["inspect", "query", "scan", "verify", "extract", "build", "rebuild", "tune", "completions", "man"]
     {
         let help = run(&[command, "--help"]).expect(0).quiet().out;
         assert!(help.contains("Examples:\n  filterblock "), "{help}");
