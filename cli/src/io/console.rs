@@ -169,42 +169,10 @@ impl Write for Console {
     }
 }
 
-/// A console whose text can be looked at.
-#[cfg(test)]
-pub(crate) mod screen {
-    use std::sync::Mutex;
-
-    use super::*;
-
-    /// One place for results and messages.
-    #[derive(Clone, Default)]
-    pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
-
-    impl Screen {
-        pub(crate) fn console(&self) -> Console {
-            Console::new(Box::new(self.clone()), Box::new(self.clone()))
-        }
-
-        pub(crate) fn text(&self) -> String {
-            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-        }
-    }
-
-    impl Write for Screen {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::screen::Screen;
     use super::*;
+    use crate::io::screen::Screen;
 
     #[test]
     fn messages_come_after_the_results_written_before() {

@@ -278,7 +278,7 @@ mod tests {
 
     use super::*;
     use crate::audit::error_kind::ErrorKind;
-    use crate::io::console::screen::Screen;
+    use crate::io::screen::Screen;
     use crate::render::subject::Remark;
     use crate::render::tune_examples;
 
