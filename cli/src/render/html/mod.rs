@@ -1,0 +1,3 @@
+//! Results as a page.
+
+pub(crate) mod pictures;

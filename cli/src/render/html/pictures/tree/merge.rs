@@ -1,0 +1,1 @@
+//! Fewer rectangles for many tables.
