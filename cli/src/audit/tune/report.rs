@@ -1,5 +1,6 @@
 //! What `tune` found out, in no particular format.
 
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::policies::Policy;
 use crate::audit::rates::measured::MeasuredRate;
 
@@ -33,6 +34,14 @@ pub(crate) struct Tuning {
     pub(crate) notes: Vec<String>,
     /// Tables that could not be read, and why. The numbers leave them out.
     pub(crate) faults: Vec<(String, String)>,
+}
+
+/// The reason why there is nothing to show of a database or table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TuneFailure {
+    pub(crate) text: String,
+    /// `None` if nothing is wrong with what was read.
+    pub(crate) kind: Option<ErrorKind>,
 }
 
 /// A number with the ends of its 95 % interval. The ends of an exact one are the same.
