@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::fill::Fill;
 use super::findings::Found;
 use super::levels::{Sums, in_use};
 use super::spans::Spans;
@@ -32,8 +31,6 @@ pub(crate) struct Overview {
     /// What was passed over, and why.
     pub(crate) remarks: Vec<(Vec<u8>, String)>,
     pub(crate) found: Found,
-    /// The filters along some of the tables.
-    pub(crate) fills: Vec<Fill>,
 }
 
 impl Overview {
@@ -47,7 +44,6 @@ impl Overview {
             logs: Vec::new(),
             remarks: Vec::new(),
             found: Found::default(),
-            fills: Vec::new(),
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::audit::inspect::report::TableReport;
 use crate::audit::verify::finding::{Code, Finding};
 use crate::audit::verify::verdict::{Note, Verdict, VerdictCounts};
 
@@ -23,8 +22,10 @@ pub(crate) struct Found {
     pub(crate) list: Vec<(Vec<u8>, Finding)>,
     /// The first faults that a look at each table showed, where nothing was verified.
     pub(crate) seen: Vec<(Vec<u8>, String)>,
-    /// The number of findings and faults that were not kept.
-    pub(crate) more: u64,
+    /// The number of such faults that were not kept.
+    more_seen: u64,
+    /// Some table could not be read.
+    unreadable: bool,
     pub(crate) notes: Vec<(Vec<u8>, Note)>,
     pub(crate) more_notes: u64,
 }
@@ -47,8 +48,6 @@ impl Found {
         for (code, number) in verdict.findings.counts() {
             *self.codes.entry(code).or_default() += number;
         }
-        let total: u64 = self.codes.values().sum();
-        self.more = total.saturating_sub(self.list.len() as u64);
         for note in verdict.notes {
             // The tables' own facts have these.
             if matches!(note, Note::NoFilter | Note::UnknownPolicy(_) | Note::Obsolete | Note::Unlisted) {
@@ -67,12 +66,14 @@ impl Found {
         }
     }
 
-    /// Adds the faults in a report on a table that is not verified.
-    pub(crate) fn see(&mut self, name: &[u8], report: &TableReport<'_>) {
-        for (what, text) in report.findings().filter(|_| !report.is_not_live) {
+    /// Adds the faults that a look at a table showed that is not verified. `unreadable`: it could
+    /// not be read, rather than being damaged.
+    pub(crate) fn see(&mut self, name: &[u8], faults: Vec<String>, unreadable: bool) {
+        self.unreadable |= unreadable;
+        for text in faults {
             match self.seen.len() < MAX_KEPT {
-                true => self.seen.push((name.to_vec(), format!("{what}: {text}"))),
-                false => self.more += 1,
+                true => self.seen.push((name.to_vec(), text)),
+                false => self.more_seen += 1,
             }
         }
     }
@@ -84,7 +85,12 @@ impl Found {
 
     /// The number of all findings and faults.
     pub(crate) fn total(&self) -> u64 {
-        (self.list.len() + self.seen.len()) as u64 + self.more
+        self.codes.values().sum::<u64>() + self.seen.len() as u64 + self.more_seen
+    }
+
+    /// The number of those that were not kept.
+    pub(crate) fn more(&self) -> u64 {
+        self.total().saturating_sub((self.list.len() + self.seen.len()) as u64)
     }
 
     /// Returns true if something was found that is not about filters alone.
@@ -97,6 +103,6 @@ impl Found {
 
     /// Returns true if something could not be looked at.
     pub(crate) fn hides_something(&self) -> bool {
-        self.codes.keys().any(|code| code.hides())
+        self.unreadable || self.codes.keys().any(|code| code.hides())
     }
 }
