@@ -47,10 +47,10 @@ impl Overview {
         }
     }
 
-    /// Gives the live tables their places in the range of keys.
+    /// Gives those of the live tables that `spans` has their places in the range of keys.
     pub(crate) fn place(&mut self, spans: &Spans) {
         for table in &mut self.tables {
-            table.span = table.number.and_then(|number| spans.of(number));
+            table.span = table.number.and_then(|number| spans.of(number)).or(table.span);
         }
     }
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use filterblock::table::{Meter, ReadOptions};
 
+use crate::audit::error_kind::ErrorKind;
+use crate::audit::inspect::report::TableReport;
 use crate::audit::overview::database::{Kind, Overview};
 use crate::audit::overview::spans::{Extent, Spans};
 use crate::audit::overview::table::TableFacts;
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::inspect::report::TableReport;
 use crate::audit::rates::effort::Effort;
 use crate::audit::verify::VerifyOptions;
 use crate::audit::verify::verdict::{Status, Verdict};
@@ -44,9 +44,15 @@ pub(super) struct Collector<'a> {
 
 /// What one job gave.
 enum Outcome {
-    Table { name: Vec<u8>, looked: Box<Looked> },
+    Table {
+        name: Vec<u8>,
+        looked: Box<Looked>,
+    },
     /// It was listed, and gone when it was its turn.
-    Vanished { path: PathBuf, is_live: bool },
+    Vanished {
+        path: PathBuf,
+        is_live: bool,
+    },
     Done(Done),
     EndFolder(Arc<Folder>),
 }
@@ -67,7 +73,9 @@ impl Collector<'_> {
     pub(super) fn collect(&self, path: &Path, source: &Source) -> Result<Overview, String> {
         let mut overview = match source {
             Source::File => Overview::new(Kind::Table),
-            Source::Folder(folder) if folder.has_no_tables() => return Err(folder.nothing_here().to_string()),
+            Source::Folder(folder) if folder.has_no_tables() => {
+                return Err(folder.nothing_here().to_string());
+            }
             Source::Folder(folder) => begin(folder),
         };
         let tables = match source {
@@ -91,7 +99,9 @@ impl Collector<'_> {
             }
             in_order.finish(&mut take)
         });
-        result.map_err(|error| format!("starting threads: {error}"))?.map_err(|error: io::Error| error.to_string())?;
+        result
+            .map_err(|error| format!("starting threads: {error}"))?
+            .map_err(|error: io::Error| error.to_string())?;
         Ok(overview)
     }
 
@@ -135,7 +145,10 @@ impl Collector<'_> {
         let seen = report.findings().filter(|_| !report.is_not_live);
         let seen = seen.map(|(what, text)| format!("{what}: {text}")).collect();
         let facts = TableFacts::of(name.clone(), &report);
-        Outcome::Table { name, looked: Box::new(Looked { facts, verdict, seen, unreadable: report.unreadable }) }
+        Outcome::Table {
+            name,
+            looked: Box::new(Looked { facts, verdict, seen, unreadable: report.unreadable }),
+        }
     }
 
     fn take(

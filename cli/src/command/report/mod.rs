@@ -16,7 +16,7 @@ use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder;
 use crate::io::progress::TablesProgress;
-use crate::render::html::{Page, Verdict};
+use crate::render::html::{Page, Verdict, document};
 use collect::Collector;
 use output::Output;
 
@@ -92,7 +92,7 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
     drop(progress);
     let page = Page { path, overview: &overview, strips: &strips, tuning: None };
     let verdict = Verdict::of(&page);
-    output.write(page.to_html(&verdict), console)?;
+    output.write(&document(&page, &verdict), console)?;
     let status = if verdict.is_bad() { EXIT_FINDINGS } else { 0 };
     let line = match output.is_standard() {
         true => Ok(()),

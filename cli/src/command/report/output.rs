@@ -40,11 +40,13 @@ impl<'a> Output<'a> {
     }
 
     /// Writes the page, whole or not at all where it goes to a file.
-    pub(super) fn write(&self, page: String, console: &mut Console) -> Result<(), Fault> {
+    pub(super) fn write(&self, page: &str, console: &mut Console) -> Result<(), Fault> {
         match self.file {
             // An error shows when the console is finished.
-            None => console.write_all(page.as_bytes()).map_err(|error| (PathBuf::from("-"), error.to_string())),
-            Some(file) => self.write_file(file, &page).map_err(|error| (file.to_owned(), error.to_string())),
+            None => {
+                console.write_all(page.as_bytes()).map_err(|error| (PathBuf::from("-"), error.to_string()))
+            }
+            Some(file) => self.write_file(file, page).map_err(|error| (file.to_owned(), error.to_string())),
         }
     }
 
@@ -74,8 +76,20 @@ mod tests {
     #[test]
     fn names_that_databases_use_are_refused() {
         for name in [
-            "CURRENT", "LOCK", "LOG", "LOG.old", "MANIFEST-000008", "000005.ldb", "000005.sst", "000009.log",
-            "000007.dbtmp", "a/b/CURRENT", "x.ldb", "000005.LDB", "current", "manifest-000008",
+            "CURRENT",
+            "LOCK",
+            "LOG",
+            "LOG.old",
+            "MANIFEST-000008",
+            "000005.ldb",
+            "000005.sst",
+            "000009.log",
+            "000007.dbtmp",
+            "a/b/CURRENT",
+            "x.ldb",
+            "000005.LDB",
+            "current",
+            "manifest-000008",
         ] {
             assert!(is_of_database(Path::new(name)), "{name}");
         }

@@ -22,17 +22,22 @@ impl Meaning {
                 "Write new filters: filterblock rebuild DB --in-place. If it happens again, the policy of the program \
                  that writes does not match its name.",
             ),
-            Code::FilterMalformed => {
-                ("The filter block contradicts itself. LevelDB lets the keys pass: slower, not wrong.", REBUILD)
-            }
+            Code::FilterMalformed => (
+                "The filter block contradicts itself. LevelDB lets the keys pass: slower, not wrong.",
+                REBUILD,
+            ),
             Code::FilterUnusable => {
                 ("The filters cannot be read. LevelDB goes on without them: slower, not wrong.", REBUILD)
             }
-            Code::Checksum => ("A block differs from what was written: entries in it are wrong or lost.", RESTORE),
+            Code::Checksum => {
+                ("A block differs from what was written: entries in it are wrong or lost.", RESTORE)
+            }
             Code::BadCompression => ("A block does not decompress: its entries are lost.", RESTORE),
             Code::BadBlock => ("A block contradicts itself: some or all of its entries are lost.", RESTORE),
             Code::BadHandle => ("The index points outside the file: the block is lost.", RESTORE),
-            Code::NotATable => ("The file is no table, or was cut short: all of its entries are lost.", RESTORE),
+            Code::NotATable => {
+                ("The file is no table, or was cut short: all of its entries are lost.", RESTORE)
+            }
             Code::RepeatedBlock | Code::OverlappingBlocks => {
                 ("The index names bytes twice: some entries appear twice, others not at all.", RESTORE)
             }

@@ -144,12 +144,16 @@ fn state(sums: &Sums) -> String {
     let rate = sums.random().map(|rate| format!(" and let {} of absent keys pass", measured(rate)));
     let rate = rate.unwrap_or_default();
     let bytes = size(sums.filter_size);
-    let what = sums.bytes_per_key().map(|bytes| format!(", {:.1} bits a key", bytes * 8.0)).unwrap_or_default();
+    let what =
+        sums.bytes_per_key().map(|bytes| format!(", {:.1} bits a key", bytes * 8.0)).unwrap_or_default();
     match (sums.filtered(), sums.unfiltered) {
         _ if all == 0 => "There are no tables.".to_owned(),
         (0, unfiltered) if unfiltered == all => match all {
             1 => "The table has no filters: every lookup that comes to it reads a data block.".to_owned(),
-            all => format!("None of the {} tables has filters: every lookup that comes to one reads a data block.", count(all)),
+            all => format!(
+                "None of the {} tables has filters: every lookup that comes to one reads a data block.",
+                count(all)
+            ),
         },
         (filtered, 0) if filtered == all => {
             let have = if all == 1 { "has" } else { "have" };
