@@ -58,13 +58,6 @@ pub(crate) enum State {
     Unreadable,
 }
 
-impl State {
-    /// Returns true if lookups in the table are not helped by filters, as far as is known.
-    pub(crate) const fn is_unfiltered(self) -> bool {
-        matches!(self, Self::NoFilter)
-    }
-}
-
 /// The filter block of a table.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct FilterFacts {

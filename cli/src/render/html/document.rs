@@ -17,7 +17,7 @@ use crate::render::numbers::{count, counted, measured, size};
 /// counts.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-/// The page as HTML, which is well-formed XML too but for its first line.
+/// The page as HTML.
 pub(crate) fn document(page: &Page<'_>, verdict: &Verdict) -> String {
     let path = text(escape_path(page.path).to_string().as_bytes());
     let what = match page.overview.kind {

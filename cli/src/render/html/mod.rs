@@ -6,6 +6,8 @@ mod page;
 pub(crate) mod pictures;
 mod sections;
 mod style;
+#[cfg(test)]
+mod tests;
 mod verdict;
 mod words;
 

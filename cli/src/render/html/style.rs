@@ -9,7 +9,7 @@ pub(super) const STYLE: &str = "\
 *{box-sizing:border-box}\
 html{-webkit-text-size-adjust:100%}\
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}\
-main,header,footer{max-width:76rem;margin:0 auto;padding:0 1rem}\
+main,header,footer{max-width:88rem;margin:0 auto;padding:0 1rem}\
 header{padding-top:1.5rem}\
 h1{font-size:1.25rem;line-height:1.3;margin:0 0 1rem;font-weight:600}\
 h1 span{display:block;font-size:.875rem;font-weight:400;color:var(--dim)}\
@@ -30,10 +30,13 @@ dl.key div{min-width:6rem}\
 dt{color:var(--dim);font-size:.875rem}\
 dd{margin:0}\
 dl.key dd{font-size:1.125rem;font-weight:600}\
-dl.facts div{display:grid;grid-template-columns:minmax(7rem,14rem) 1fr;gap:0 1rem;padding:.25rem 0;\
+dl.facts>div{display:grid;grid-template-columns:minmax(7rem,14rem) 1fr;gap:0 1rem;padding:.25rem 0;\
 border-top:1px solid var(--line)}\
 dl.facts dt{font-size:inherit}\
-figure{margin:.75rem 0 1rem}\
+figure{margin:.75rem 0 1rem;min-width:0}\
+@media(min-width:80rem){.pair{display:grid;grid-template-columns:minmax(28rem,1fr) auto;gap:0 2.5rem;\
+align-items:start}}\
+.pair>*{min-width:0}\
 .scroll{overflow-x:auto;max-width:100%}\
 table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}\
 th,td{padding:.25rem .75rem .25rem 0;text-align:left;vertical-align:top;border-top:1px solid var(--line)}\
@@ -42,12 +45,12 @@ thead th{border-top:0;color:var(--dim);vertical-align:bottom}\
 .n{text-align:right;white-space:nowrap}\
 td.w{min-width:14rem;overflow-wrap:anywhere}\
 td code{overflow-wrap:anywhere}\
-td.k{min-width:9rem;max-width:22rem}\
+td.k{min-width:9rem;max-width:18rem}\
 b.bad{color:var(--bad)}\
 details{margin:.5rem 0}\
 summary{cursor:pointer;padding:.25rem 0}\
 ul{padding-left:1.25rem}\
 footer{color:var(--dim);font-size:.875rem;padding-top:2rem;padding-bottom:2rem}\
-@media(max-width:30rem){dl.facts div{grid-template-columns:1fr}}\
+@media(max-width:30rem){dl.facts>div{grid-template-columns:1fr}}\
 @media print{details>*{display:block}}\
 ";

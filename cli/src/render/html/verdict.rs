@@ -145,7 +145,7 @@ fn state(sums: &Sums) -> String {
     let rate = rate.unwrap_or_default();
     let bytes = size(sums.filter_size);
     let what =
-        sums.bytes_per_key().map(|bytes| format!(", {:.1} bits a key", bytes * 8.0)).unwrap_or_default();
+        sums.bytes_per_key().map(|bytes| format!(" ({:.1} bits a key)", bytes * 8.0)).unwrap_or_default();
     match (sums.filtered(), sums.unfiltered) {
         _ if all == 0 => "There are no tables.".to_owned(),
         (0, unfiltered) if unfiltered == all => match all {

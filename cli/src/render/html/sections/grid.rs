@@ -10,6 +10,8 @@ pub(in crate::render::html) enum Cell {
     /// Begins the line.
     Head(Markup),
     Text(Markup),
+    /// A key of any length.
+    Key(Markup),
     /// Text of many words.
     Words(Markup),
     Number(String),
@@ -27,7 +29,8 @@ impl Cell {
     fn to_html(&self) -> Markup {
         match self {
             Self::Head(text) => html! { th scope="row" { (text) } },
-            Self::Text(text) => html! { td.k { (text) } },
+            Self::Text(text) => html! { td { (text) } },
+            Self::Key(text) => html! { td.k { (text) } },
             Self::Words(text) => html! { td.w { (text) } },
             Self::Number(text) => html! { td.n { (text) } },
         }

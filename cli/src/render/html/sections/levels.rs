@@ -58,13 +58,16 @@ pub(in crate::render::html) fn levels(page: &Page<'_>) -> Markup {
             line
         })
         .collect();
+    let is_estimated = places.values().any(|sums| sums.keys.estimated);
     html! {
         section {
             h2 { "Filters by level" }
             p { "The size of the filters, and of the tables that they belong to." }
-            figure { (picture(&sizes)) }
-            (grid(&titles, &lines))
-            p.dim { "~ estimated from some data blocks of each table." }
+            div.pair {
+                figure { (picture(&sizes)) }
+                (grid(&titles, &lines))
+            }
+            @if is_estimated { p.dim { "~ estimated from some data blocks of each table" } }
         }
     }
 }

@@ -53,8 +53,10 @@ pub(in crate::render::html) fn reads(page: &Page<'_>) -> Markup {
                 "The mean number of data blocks that a lookup reads, over all levels. A stored key needs one; whatever \
                  is above is wasted."
             }
-            figure { (picture(&pictures)) }
-            (grid(&titles, &lines))
+            div.pair {
+                figure { (picture(&pictures)) }
+                (grid(&titles, &lines))
+            }
         }
     }
 }

@@ -95,7 +95,7 @@ fn line(table: &TableFacts, has_ends: bool) -> Vec<Cell> {
     if has_ends {
         let end = |at: usize| table.ends.as_ref().and_then(|ends| ends.get(at)).map(ToString::to_string);
         for end in [end(0), end(1)] {
-            line.push(Cell::Text(html! { @if let Some(end) = end { code { (message(&end)) } } }));
+            line.push(Cell::Key(html! { @if let Some(end) = end { code { (message(&end)) } } }));
         }
     }
     line
