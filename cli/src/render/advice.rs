@@ -13,7 +13,7 @@ pub(crate) fn advice_text(advice: &Advice) -> String {
         Advice::Rebuild { choice, saves, .. } => {
             format!("rebuild with {} and {}: that {saves}", bits_text(choice), ranges_text(choice.base_lg))
         }
-        Advice::None { why } => format!("none: {why}"),
+        Advice::None { why } => format!("no advice: {why}"),
     }
 }
 
@@ -76,9 +76,9 @@ mod tests {
             advice_text(&Advice::Leave { why: why.clone() }),
             "leave the filters as they are: it is good"
         );
-        assert_eq!(advice_text(&Advice::None { why }), "none: it is good");
+        assert_eq!(advice_text(&Advice::None { why }), "no advice: it is good");
         let rebuild = Advice::Rebuild {
-            choice: choice(14, &[(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)]),
+            choice: Box::new(choice(14, &[(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)])),
             saves: "saves 0.9 block reads".to_owned(),
             arguments: Vec::new(),
         };

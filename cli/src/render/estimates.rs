@@ -39,7 +39,12 @@ pub(crate) fn about_size(estimate: Estimate) -> String {
 /// The ends of a size's interval. `None` if it is exact.
 pub(crate) fn size_interval(estimate: Estimate) -> Option<String> {
     distance(estimate)?;
-    Some(format!("{} to {}", size(whole(estimate.low)), size(whole(estimate.high))))
+    let (low, high) = (size(whole(estimate.low)), size(whole(estimate.high)));
+    // A unit that both have stands once.
+    Some(match (low.split_once(' '), high.split_once(' ')) {
+        (Some((low, of_low)), Some((_, of_high))) if of_low == of_high => format!("{low} to {high}"),
+        _ => format!("{low} to {high}"),
+    })
 }
 
 /// A number of things, behind `~` and with zeros in the place of digits that are not known if it is
@@ -128,10 +133,11 @@ mod tests {
     fn estimates_of_sizes_and_counts_are_marked() {
         assert_eq!(about_size(of(1536.0, 1536.0, 1536.0)), "1.5 KiB");
         assert_eq!(size_interval(of(1536.0, 1536.0, 1536.0)), None);
+        assert_eq!(size_interval(of(1024.0, 1000.0, 1048.0)).unwrap(), "1000 B to 1.0 KiB");
         let about = of(1536.4, 1024.0, 2048.0);
         assert_eq!(
             (about_size(about), size_interval(about)),
-            ("~1.5 KiB".to_owned(), Some("1 KiB to 2 KiB".to_owned()))
+            ("~1.5 KiB".to_owned(), Some("1 to 2 KiB".to_owned()))
         );
         for (value, low, high, text) in [
             (1_234_567.0, 1_234_567.0, 1_234_567.0, "1,234,567"),

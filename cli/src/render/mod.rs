@@ -13,3 +13,5 @@ pub(crate) mod renderer;
 pub(crate) mod shell_word;
 pub(crate) mod subject;
 mod text;
+#[cfg(test)]
+mod tune_examples;

@@ -206,7 +206,7 @@ pub(crate) enum Advice {
     /// The filters do well as they are, for this reason.
     Leave { why: String },
     Rebuild {
-        choice: Choice,
+        choice: Box<Choice>,
         /// What it saves, as a clause: "saves 0.9 block reads an absent key, and takes 1.2 MiB more".
         saves: String,
         /// The arguments behind `filterblock rebuild DB --in-place`, each one word.

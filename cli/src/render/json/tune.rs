@@ -267,3 +267,86 @@ impl From<Memory> for JsonMemory {
         Self { mapped_tables, heap_tables, heap_bytes }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::error_kind::ErrorKind;
+    use crate::io::console::screen::Screen;
+    use crate::render::subject::Remark;
+    use crate::render::tune_examples;
+
+    fn printed(result: Result<&Tuning, &TuneFailure>) -> (String, String) {
+        let (out, messages) = (Screen::default(), Screen::default());
+        let mut console = Console::new(Box::new(out.clone()), Box::new(messages.clone()));
+        let path = Path::new("my db");
+        let remarks = [Remark::new(path, "it is in use")];
+        let subject = Subject { remarks: &remarks, ..Subject::of(path) };
+        JsonTune.tuning(subject, result, &mut console).unwrap();
+        assert_eq!(console.finish(Ok(()), 7), 7);
+        (out.text(), messages.text())
+    }
+
+    /// The lines of a database to rebuild, of one to leave with lookups, of a table, and of one without
+    /// entries. Of each, the first setting is kept.
+    #[test]
+    fn every_object_is_printed_with_all_its_fields() {
+        let mut lines = String::new();
+        for mut tuning in
+            [tune_examples::rebuild(), tune_examples::leave(), tune_examples::table(), tune_examples::empty()]
+        {
+            tuning.settings.truncate(1);
+            lines += &printed(Ok(&tuning)).0;
+        }
+        assert_eq!(lines, include_str!("expected/tune.jsonl").replace('\r', ""), "\n{lines}");
+    }
+
+    #[test]
+    fn every_setting_is_printed_before_what_follows_from_them() {
+        let tuning = tune_examples::rebuild();
+        let (lines, _) = printed(Ok(&tuning));
+        let mut in_use = 0;
+        for (line, tried) in lines.lines().zip(&tuning.settings) {
+            let setting = tried.setting;
+            let expected = format!(
+                r#""object":"setting","input":"my db","path":"my db","path_bytes":null,"error_kind":null,"notes":[],"policy":"{}","base_lg":{},"bits_per_key":{},"in_use":{},"#,
+                setting.policy.name(),
+                setting.base_lg,
+                setting.bits_per_key,
+                tried.in_use,
+            );
+            assert!(line.contains(&expected), "{line}");
+            in_use += usize::from(tried.in_use);
+        }
+        assert_eq!((lines.lines().count(), in_use), (tuning.settings.len() + 1, 1));
+        assert!(lines.lines().last().unwrap().contains(r#""object":"tuning""#));
+    }
+
+    #[test]
+    fn a_failure_has_an_object_and_a_message() {
+        let failure = TuneFailure { text: "no such \"file\"".to_owned(), kind: Some(ErrorKind::Missing) };
+        let (line, messages) = printed(Err(&failure));
+        assert_eq!(
+            line,
+            concat!(
+                r#"{"schema_version":1,"object":"tuning","input":"my db","path":"my db","path_bytes":null,"#,
+                r#""error_kind":"missing","notes":["it is in use"],"status":"error","error":"no such \"file\"","#,
+                r#""policy":null,"policy_assumed":null,"sample":null,"levels":null,"now":null,"budget":null,"#,
+                r#""uniform":null,"by_level":null,"advice":null,"lookups":null,"memory":null,"faults":null}"#,
+                "\n"
+            )
+        );
+        assert_eq!(messages, "filterblock: my db: it is in use\nfilterblock: my db: no such \"file\"\n");
+    }
+
+    #[test]
+    fn notes_and_faults_are_messages_too() {
+        let (_, messages) = printed(Ok(&tune_examples::rebuild()));
+        let expected = [
+            "my db: it is in use",
+            "my db: the database has a log with newer writes",
+            "db/000099.ldb: expected a footer, found the end",
+        ];
+        assert_eq!(messages, expected.map(|line| format!("filterblock: {line}\n")).concat());
+    }
+}

@@ -54,7 +54,7 @@ fn policy_text(tuning: &Tuning, tables: u64, unfiltered: u64) -> String {
     let name = tuning.policy.name();
     match unfiltered {
         _ if tuning.policy_assumed => {
-            format!("no policy that is known here; what follows is for LevelDB's own, {name}")
+            format!("none that could be made here; what follows is for LevelDB's own, {name}")
         }
         0 => name,
         _ => format!("{name}; {} of {} have none", count(unfiltered), counted(tables, "table")),
@@ -66,7 +66,7 @@ pub(super) fn write_now(tuning: &Tuning, console: &mut Console) -> io::Result<()
     let now = &tuning.now;
     writeln!(console)?;
     let title = console.tone(Tone::Title, "Now");
-    writeln!(console, "{title}")?;
+    writeln!(console, "{title}, on average")?;
     if now.size.high > 0.0 {
         let taken = with_interval(about_size(now.size), size_interval(now.size));
         line(console, "filters take", format!("{taken}, {} bytes a key", number(now.bytes_per_key)))?;

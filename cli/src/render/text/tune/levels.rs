@@ -9,16 +9,14 @@ use crate::render::numbers::{count, measured, or_dash, size};
 use crate::render::text::columns::{Cell, Column, Layout};
 use crate::render::text::labelled::{line_width, write_text};
 
-const NOTE: &str = "\
-asked: tables of the level that the lookup of an absent key comes to, on average; random, near, lookups: share of \
-absent keys that their filters let pass";
-
 /// Writes a line for each level, if the levels are known.
 pub(super) fn write(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     if tuning.levels.iter().all(|level| level.number.is_none()) {
         return Ok(());
     }
     writeln!(console)?;
+    let title = console.tone(Tone::Title, "Levels");
+    writeln!(console, "{title}, with the filters as they are")?;
     let has_unfiltered = tuning.levels.iter().any(|level| level.unfiltered > 0);
     let has_lookups = tuning.lookups.is_some();
     let mut columns = vec![
@@ -50,7 +48,10 @@ pub(super) fn write(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
         }
         layout.write(console, cells)?;
     }
-    write_text(console, Tone::Dim, NOTE)
+    let rates = if has_lookups { "random, near, lookups" } else { "random, near" };
+    let asked = "asked: tables of the level that the lookup of an absent key comes to, on average";
+    write_text(console, Tone::Dim, asked)?;
+    write_text(console, Tone::Dim, &format!("{rates}: share of absent keys that the filters let pass"))
 }
 
 fn cells(level: &Level, now: &LevelOutcome) -> Vec<Cell> {

@@ -10,7 +10,7 @@ use super::{head, levels};
 use crate::audit::tune::report::{Advice, Budget, BudgetOrigin, Choice, TuneFailure, Tuning};
 use crate::io::console::{Console, Tone};
 use crate::render::advice::{advice_text, bits_text, ranges_text, rebuild_command};
-use crate::render::estimates::{about_size, estimate, number};
+use crate::render::estimates::{about_size, estimate};
 use crate::render::numbers::size;
 use crate::render::renderer::TuneRenderer;
 use crate::render::subject::Subject;
@@ -101,24 +101,24 @@ fn gain_text(choice: &Choice, uniform: Option<&Choice>) -> Option<String> {
     let (new, old) = (reads(choice)?, reads(uniform?)?);
     let factor = old.value / new.value;
     let gain = match factor {
-        _ if factor < LEAST_GAIN => "next to nothing".to_owned(),
+        _ if factor.is_nan() || factor < LEAST_GAIN => "next to nothing".to_owned(),
         _ if factor.is_finite() => {
-            format!("{} times fewer data blocks read by an absent key", number(times(factor)))
+            // One decimal below 10, and none above.
+            let decimals = usize::from(factor < 9.95);
+            format!("{factor:.decimals$} times fewer data blocks read by an absent key")
         }
         _ => "all data blocks read by an absent key".to_owned(),
     };
     Some(format!("{gain}: {}, where the same bits on all levels have {}", estimate(new), estimate(old)))
 }
 
-/// A factor with one decimal below 10, and none above.
-fn times(factor: f64) -> f64 {
-    if factor < 10.0 { (factor * 10.0).round() / 10.0 } else { factor.round() }
-}
-
 /// Writes the advice with its command.
 fn advice(database: &Path, tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     writeln!(console)?;
-    let text = format!("Advice: {}", advice_text(&tuning.advice));
+    let text = match &tuning.advice {
+        Advice::None { why } => format!("No advice: {why}"),
+        advice => format!("Advice: {}", advice_text(advice)),
+    };
     write_text(console, Tone::Good, &text)?;
     if let Advice::Rebuild { arguments, .. } = &tuning.advice {
         // A table that was given singly is rebuilt with its database.
@@ -130,4 +130,83 @@ fn advice(database: &Path, tuning: &Tuning, console: &mut Console) -> io::Result
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::tune::report::Choice;
+    use crate::io::console::screen::Screen;
+    use crate::render::tune_examples;
+
+    /// Shows results about paths, and holds the text against one in a file.
+    fn compare(results: &[(&str, Result<&Tuning, &TuneFailure>)], is_wide: bool, expected: &str) {
+        let screen = Screen::default();
+        let mut console = screen.console();
+        let mut renderer = TextTune::new(is_wide);
+        for (path, result) in results {
+            renderer.tuning(Subject::of(Path::new(path)), *result, &mut console).unwrap();
+        }
+        let text = screen.text();
+        assert_eq!(text.replace('\r', ""), expected.replace('\r', ""), "\n{text}");
+        for line in text.lines().filter(|line| !line.starts_with("filterblock:")) {
+            assert!(line.len() <= labelled::LINE_WIDTH && !line.ends_with(' '), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_rebuild_is_advised() {
+        compare(&[("my db", Ok(&tune_examples::rebuild()))], false, include_str!("expected/rebuild.txt"));
+    }
+
+    #[test]
+    fn all_settings_are_shown_if_they_are_asked_for() {
+        let with_policies = tune_examples::rebuild();
+        let mut wide = tune_examples::rebuild();
+        wide.notes.clear();
+        wide.faults.clear();
+        compare(&[("db", Ok(&wide))], true, include_str!("expected/wide.txt"));
+        assert_eq!(with_policies.settings.len(), 15);
+    }
+
+    #[test]
+    fn filters_are_left_as_they_are() {
+        compare(&[("/var/db", Ok(&tune_examples::leave()))], false, include_str!("expected/leave.txt"));
+    }
+
+    #[test]
+    fn a_table_is_shown_without_levels_and_what_failed_as_a_message() {
+        let failure = TuneFailure { text: "expected a table, found a folder".to_owned(), kind: None };
+        let (table, empty) = (tune_examples::table(), tune_examples::empty());
+        let results = [("x.ldb", Ok(&table)), ("missing", Err(&failure)), ("empty db", Ok(&empty))];
+        compare(&results, false, include_str!("expected/table.txt"));
+    }
+
+    #[test]
+    fn what_bits_by_level_gain_is_said_in_three_ways() {
+        let Tuning { by_level, uniform, .. } = tune_examples::rebuild();
+        let (mut choice, mut uniform) = (by_level.unwrap(), uniform.unwrap());
+        let mut gain = |of: f64, over: f64| {
+            let set = |choice: &mut Choice, value| {
+                let reads = choice.outcome.reads.as_mut().unwrap();
+                reads.neighbours = tune_examples::exact(value);
+            };
+            set(&mut choice, of);
+            set(&mut uniform, over);
+            gain_text(&choice, Some(&uniform)).unwrap()
+        };
+        let tail = "where the same bits on all levels have";
+        assert_eq!(gain(0.5, 0.52), format!("next to nothing: 0.500, {tail} 0.520"));
+        assert_eq!(
+            gain(0.5, 0.6),
+            format!("1.2 times fewer data blocks read by an absent key: 0.500, {tail} 0.600")
+        );
+        assert_eq!(
+            gain(0.5, 8.0),
+            format!("16 times fewer data blocks read by an absent key: 0.500, {tail} 8")
+        );
+        assert_eq!(gain(0.0, 0.5), format!("all data blocks read by an absent key: 0, {tail} 0.500"));
+        assert_eq!(gain(0.0, 0.0), format!("next to nothing: 0, {tail} 0"));
+        assert_eq!(gain_text(&choice, None), None);
+    }
 }

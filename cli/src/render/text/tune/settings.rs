@@ -145,19 +145,21 @@ impl<'a> Settings<'a> {
     /// Explains the columns and the marks.
     fn notes(&self, budget: &str, console: &mut Console) -> io::Result<()> {
         let mut note = |text: &str| write_text(console, Tone::Dim, text);
-        if self.tuning.lookups.is_some() {
-            note("formula, random, near, lookups: share of absent keys that the filters let pass")?;
-        } else {
-            note("formula, random, near: share of absent keys that the filters let pass")?;
-        }
+        let lookups = if self.tuning.lookups.is_some() { ", lookups" } else { "" };
+        note(&format!(
+            "formula, random, near{lookups}: share of absent keys that a filter lets pass, so that a data block is read \
+             in vain"
+        ))?;
         if self.has_reads() {
             let of = if self.tuning.lookups.is_some() { "among your lookups" } else { "near stored ones" };
             note(&format!("absent, stored: data blocks read by an absent key {of}, and by a stored key"))?;
         }
         note(ranges_note(self.tuning.policy))?;
         match (self.now, self.best) {
-            (Some(_), Some(_)) => note(&format!("now: most filters in use; best: within {budget}")),
-            (None, Some(_)) => note(&format!("best: within {budget}")),
+            (Some(_), Some(_)) => {
+                note(&format!("now: that of most filters; best: the fewest reads within {budget}"))
+            }
+            (None, Some(_)) => note(&format!("best: the fewest reads within {budget}")),
             (_, None) => note(&format!("no setting fits into {budget}")),
         }
     }
