@@ -8,6 +8,8 @@
 mod colours;
 mod curve;
 mod fill;
+#[cfg(test)]
+mod gallery;
 mod interval;
 mod levels;
 mod plot;
