@@ -9,12 +9,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use filterblock::escape_path;
+use rayon::ThreadPoolBuilder;
 
 use super::in_order::MAX_JOBS;
 use super::limits::Limits;
+use super::{keys, tune};
+use crate::audit::overview::database::{Kind, Overview};
+use crate::audit::tune::Request;
+use crate::audit::tune::report::{TuneFailure, Tuning};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::folder;
+use crate::io::folder::{self, Source};
 use crate::io::progress::TablesProgress;
 use crate::render::html::{Page, Verdict, document};
 use collect::Collector;
@@ -45,6 +50,12 @@ pub(crate) struct Arguments {
     /// Do not read every block and every entry to verify them
     #[arg(long)]
     no_verify: bool,
+    /// The keys that the program looks up, one a line, as many times as it does; - is standard input
+    #[arg(long, value_name = "KEYS")]
+    lookups: Option<PathBuf>,
+    /// The keys of --lookups are in hexadecimal, or escaped as results show them
+    #[arg(long, requires = "lookups")]
+    hex: bool,
     #[command(flatten)]
     limits: Limits,
     /// Number of tables to look at at once; as many as there are processors if not given
@@ -75,8 +86,14 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
 /// Writes the page. Returns the exit status, or the path at fault and what is wrong with it.
 fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, String)> {
     let path: &Path = &arguments.database;
-    let output = Output::new(&arguments.output, path)?;
     let of_path = |error: String| (path.to_owned(), error);
+    let lookups = match &arguments.lookups {
+        Some(from) => {
+            keys::read(Vec::new(), Some(from), arguments.hex).map_err(|error| (from.clone(), error))?
+        }
+        None => Vec::new(),
+    };
+    let output = Output::new(&arguments.output, path)?;
     let source = folder::resolve(path).map_err(|error| of_path(error.to_string()))?;
     let progress = TablesProgress::new(true);
     let collector = Collector {
@@ -89,8 +106,11 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
     };
     let overview = collector.collect(path, &source).map_err(of_path)?;
     let strips = strips::of(&overview, path, &collector.read);
+    let tuning = arguments.tune(&source, &overview, lookups, &collector).map_err(of_path)?;
+    drop(collector);
     drop(progress);
-    let page = Page { path, overview: &overview, strips: &strips, tuning: None };
+    let tuning = tuning.as_ref().map(|tuned| tuned.as_ref().map_err(|failure| &*failure.text));
+    let page = Page { path, overview: &overview, strips: &strips, tuning };
     let verdict = Verdict::of(&page);
     output.write(&document(&page, &verdict), console)?;
     let status = if verdict.is_bad() { EXIT_FINDINGS } else { 0 };
@@ -99,4 +119,31 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
         false => writeln!(console, "{}: {}", escape_path(path), verdict.line()),
     };
     Ok(console.finish(line, status))
+}
+
+impl Arguments {
+    /// Finds out what other filters would do; `None` if there is nothing to try them on. Fails with a
+    /// message if no threads can be started.
+    fn tune(
+        &self,
+        source: &Source,
+        overview: &Overview,
+        lookups: Vec<Vec<u8>>,
+        collector: &Collector<'_>,
+    ) -> Result<Option<Result<Tuning, TuneFailure>>, String> {
+        if overview.in_use().tables == 0 || overview.kind == Kind::Folder {
+            return Ok(None);
+        }
+        let mut pool = ThreadPoolBuilder::new();
+        if let Some(jobs) = self.jobs {
+            pool = pool.num_threads(jobs.into());
+        }
+        let pool = pool.build().map_err(|error| format!("starting threads: {error}"))?;
+        let request = Request { lookups, ..Request::default() };
+        let Collector { read, progress, .. } = collector;
+        Ok(Some(pool.install(|| match source {
+            Source::Folder(folder) => tune::tune_folder(folder, &request, read, progress),
+            Source::File => tune::tune_table(&self.database, &request, read, progress),
+        })))
+    }
 }

@@ -6,10 +6,9 @@ use super::pictures::FillStrip;
 use super::words::text;
 use crate::audit::overview::database::Overview;
 use crate::audit::overview::table::TableFacts;
-use crate::audit::stats::filter::State;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::tune::report::{Advice, Choice, Tuning};
-use crate::render::fill_bins::{Fill, FillBins};
+use crate::render::fill_bins::FillBins;
 
 /// All that a page shows.
 pub(crate) struct Page<'a> {
@@ -46,14 +45,7 @@ pub(crate) struct Strip {
 impl Strip {
     /// The strip of `table`, whose filters these are.
     pub(crate) fn new(table: &TableFacts, filters: &FilterStats) -> Self {
-        let fills = filters.iter().map(|filter| match filter.state {
-            State::Empty => Fill::Empty,
-            State::Malformed => Fill::Malformed,
-            State::Ok if filter.bits == 0 => Fill::Malformed,
-            State::Ok => Fill::Share(filter.bits_set as f64 / filter.bits as f64),
-        });
-        let count = filters.reader().num_filters() as u64;
-        let bins = FillBins::new(count, FillBins::OF_PICTURE, fills);
+        let bins = FillBins::of_block(filters, FillBins::OF_PICTURE);
         Self { picture: FillStrip { name: text(&table.name), bins }, table: table.clone() }
     }
 }

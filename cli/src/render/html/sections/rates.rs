@@ -1,5 +1,6 @@
 //! What the filters of each table let pass.
 
+use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
 
 use super::grid::{Cell, folded};
@@ -33,7 +34,7 @@ pub(in crate::render::html) fn rates(page: &Page<'_>) -> Markup {
     if points.is_empty() {
         return html! {};
     }
-    let formula = (1..=MOST_BITS).map(|bits| (f64::from(bits), formula(f64::from(bits)))).collect();
+    let formula = (1..=MOST_BITS).map(|bits| (f64::from(bits), formula(bits))).collect();
     rated.sort_by(|(_, _, one), (_, _, other)| other.rate.total_cmp(&one.rate));
     let all = rated.len();
     rated.truncate(WORST);
@@ -84,9 +85,11 @@ pub(super) fn interval_of(rate: MeasuredRate) -> Interval {
 }
 
 /// The rate of a Bloom filter of so many bits a key, with the number of probes that LevelDB takes.
-fn formula(bits: f64) -> f64 {
-    let probes = (bits * 0.69).floor().clamp(1.0, 30.0);
-    (1.0 - (-probes / bits).exp()).powf(probes)
+fn formula(bits: u32) -> f64 {
+    /// So many that the rounding to whole bytes does not count.
+    const KEYS: u64 = 1000;
+    let probes = (f64::from(bits) * 0.69) as u32;
+    expected_false_positive_rate(u64::from(bits) * KEYS, probes.clamp(1, 30), KEYS)
 }
 
 #[cfg(test)]
@@ -95,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_formula_is_leveldbs() {
-        for (bits, rate) in [(8.0, 0.0217), (10.0, 0.0084), (20.0, 0.00007)] {
+        for (bits, rate) in [(8, 0.0217), (10, 0.0084), (20, 0.00007)] {
             let found = formula(bits);
             assert!((found - rate).abs() < rate * 0.05, "{bits}: {found}");
         }
