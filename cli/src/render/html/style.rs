@@ -40,12 +40,14 @@ align-items:start}}\
 .scroll{overflow-x:auto;max-width:100%}\
 table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}\
 th,td{padding:.25rem .75rem .25rem 0;text-align:left;vertical-align:top;border-top:1px solid var(--line)}\
-th{font-weight:600;white-space:nowrap}\
-thead th{border-top:0;color:var(--dim);vertical-align:bottom}\
-.n{text-align:right;white-space:nowrap}\
-td.w{min-width:14rem;overflow-wrap:anywhere}\
-td code{overflow-wrap:anywhere}\
+th,td{white-space:nowrap}\
+th{font-weight:600}\
+thead th{border-top:0;color:var(--dim);vertical-align:bottom;white-space:normal;max-width:8rem}\
+.n{text-align:right}\
+td.w,td.k,tbody th{white-space:normal;overflow-wrap:anywhere}\
+td.w{min-width:14rem;max-width:36rem}\
 td.k{min-width:9rem;max-width:18rem}\
+tbody th{min-width:5.5rem;max-width:18rem}\
 b.bad{color:var(--bad)}\
 details{margin:.5rem 0}\
 summary{cursor:pointer;padding:.25rem 0}\

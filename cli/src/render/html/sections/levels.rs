@@ -63,10 +63,8 @@ pub(in crate::render::html) fn levels(page: &Page<'_>) -> Markup {
         section {
             h2 { "Filters by level" }
             p { "The size of the filters, and of the tables that they belong to." }
-            div.pair {
-                figure { (picture(&sizes)) }
-                (grid(&titles, &lines))
-            }
+            figure { (picture(&sizes)) }
+            (grid(&titles, &lines))
             @if is_estimated { p.dim { "~ estimated from some data blocks of each table" } }
         }
     }

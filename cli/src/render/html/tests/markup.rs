@@ -137,6 +137,14 @@ impl Node {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
     }
 
+    /// The pictures in it, without those that are part of another.
+    pub(crate) fn pictures(&self) -> Vec<&Node> {
+        match &*self.name {
+            "svg" => vec![self],
+            _ => self.children.iter().flat_map(Node::pictures).collect(),
+        }
+    }
+
     /// All text below it, without style.
     pub(crate) fn words(&self) -> String {
         let texts = self.all().into_iter().filter(|node| node.name.is_empty());
@@ -170,7 +178,7 @@ pub(crate) fn check(page: &str) -> Node {
     let policy =
         root.of_name("meta").into_iter().find(|meta| meta.attribute("http-equiv").is_some()).unwrap();
     assert_eq!(policy.attribute("content"), Some("default-src 'none'; style-src 'unsafe-inline'"));
-    for svg in root.of_name("svg") {
+    for svg in root.pictures() {
         assert_eq!(svg.attribute("role"), Some("img"));
         for name in ["title", "desc"] {
             let found = svg.children.iter().find(|child| child.name == name);

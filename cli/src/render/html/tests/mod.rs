@@ -249,7 +249,7 @@ fn hostile_names_are_text() {
         &format!("{path}."),
         r"\xe2\x80\xaeevil\xe2\x81\xa6",
         "… (20,000 bytes)",
-        "… (31,000 bytes)",
+        "… (32,000 bytes)",
         "… (10,007 bytes)",
         r"\xff\xfe]]>-->xxx",
         r#""<script>alert(1)</script>\"'&amp;""#,
