@@ -11,7 +11,8 @@ use filterblock::{
 
 use super::draw::MAX_KEY;
 use super::questions::{KINDS, Question, Questions, locate};
-use super::report::Setting;
+use super::report::{Setting, TuneFailure};
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::policies::Policy;
 use crate::audit::rates::neighbours::{change, hash};
@@ -63,11 +64,11 @@ pub(super) struct Answers {
 
 /// The reason why no filters can be made of a table.
 #[derive(Debug)]
-pub(super) struct Fault(pub(super) String);
+pub(super) struct Fault(pub(super) TuneFailure);
 
 impl From<filterblock::Error> for Fault {
     fn from(error: filterblock::Error) -> Self {
-        Self(error.to_string())
+        Self(TuneFailure::of(&error))
     }
 }
 
@@ -149,18 +150,25 @@ pub(super) fn run<R: ReadAt>(
     let mut handles = table.data_blocks().peekable();
     while let Some(handle) = handles.next() {
         let handle = handle?;
+        if left == 0 {
+            let text = "its blocks and keys are larger than the limit on what is decoded".to_owned();
+            return Err(Fault(TuneFailure { text, kind: Some(ErrorKind::Unsupported) }));
+        }
         // LevelDB writes blocks one behind the other. In another order no filters can be made.
-        if handle.offset < end || left == 0 {
+        if handle.offset < end {
             let offset = handle.offset;
-            return Err(Fault(format!(
+            let text = format!(
                 "expected data blocks one behind the other, found one at offset {offset} before {end}"
-            )));
+            );
+            return Err(Fault(TuneFailure { text, kind: Some(ErrorKind::Damaged) }));
         }
         end = handle.end().unwrap_or(u64::MAX);
         block.enter(table, handle)?;
         left = left.saturating_sub(block.size() as u64);
         entries.blocks.push((handle.offset, entries.prints.len()));
         while block.next()? {
+            // Many long keys can take little room.
+            left = left.saturating_sub(block.key().len() as u64);
             trial.entries += 1;
             if let Some(key) = plan.encoding.filtered(block.key()) {
                 entries.add(key, &policies, &mut random);
@@ -332,6 +340,7 @@ pub(super) fn bits_in_use<R: ReadAt>(
         left = left.saturating_sub(block.size() as u64);
         let mut keys = 0;
         while block.next()? {
+            left = left.saturating_sub(block.key().len() as u64);
             keys += u64::from(encoding.filtered(block.key()).is_some());
         }
         let index = handle.offset >> u32::from(reader.base_lg()).min(63);
@@ -375,6 +384,7 @@ pub(super) fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) ->
         block.enter(table, handle)?;
         left = left.saturating_sub(block.size() as u64);
         while block.next()? {
+            left = left.saturating_sub(block.key().len() as u64);
             let Some(key) = encoding.filtered(block.key()) else { continue };
             match (signed.key_may_match(handle.offset, key), unsigned.key_may_match(handle.offset, key)) {
                 (true, false) => return Ok(Some(LegacyHash::Signed)),

@@ -12,18 +12,22 @@ use super::lookups::{Kind, Lookup, Survey, TableFilters, settle};
 use super::outcome::{Facts, LevelFacts, VisitSum, exact};
 use super::questions::{KINDS, Question};
 use super::report::{
-    Budget, BudgetOrigin, Choice, Level, Lookups, Memory, Outcome, SampleSize, Setting, Tried, Tuning, Visits,
+    Budget, BudgetOrigin, Choice, Level, Lookups, Memory, Outcome, SampleSize, Setting, Tried, TuneFailure,
+    Tuning, Visits,
 };
 use super::search::{Item, best_by_level, least};
-use super::settings::{formula, grid};
+use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula, grid};
 use super::tally::LevelTally;
 use super::trial::{self, Plan, Trial};
 use crate::audit::policies::Policy;
 use crate::audit::rates::neighbours::change;
 use crate::audit::rates::split_mix::SplitMix;
 
-/// The number of stored keys to draw.
+/// The number of stored keys to draw, and the fewest if each lookup comes to very many tables.
 const DRAWN: u64 = 16_384;
+const FEWEST_DRAWN: u64 = 256;
+/// The most visits of lookups to tables to keep in memory, of keys drawn and of the user's.
+const MAX_VISITS: u64 = 4_000_000;
 /// The most of the user's lookups to follow, unless all tables are decoded.
 const MAX_LOOKUPS: usize = 100_000;
 /// The bytes of tables to decode, unless all are.
@@ -37,9 +41,6 @@ const FEWEST: u64 = 512;
 const SURVEYED: usize = 2;
 /// The tables to try at a time: their results wait in memory.
 const BATCH: usize = 256;
-/// Without filters there is room for so many bits a key.
-const USUAL_BITS: u32 = 10;
-const USUAL_BASE_LG: u8 = 11;
 /// The number of tables that LevelDB maps into memory.
 const MAPPED: u64 = 1000;
 
@@ -65,14 +66,15 @@ pub(crate) fn tune<F: TableFiles>(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Tuning {
     let mut faults = BTreeMap::new();
-    let (drawn, unread) = draw::draw(input, DRAWN);
+    let most = MAX_VISITS / most_visits(input).max(1);
+    let (drawn, unread) = draw::draw(input, (most / 2).clamp(FEWEST_DRAWN, DRAWN));
     note_faults(&mut faults, unread);
-    let own = own_lookups(request);
+    let own = own_lookups(request, usize::try_from(most).unwrap_or(usize::MAX));
     let mut lookups = make_lookups(input, &drawn, own);
     let survey = settle(input, &mut lookups);
     for (table, result) in survey.iter().enumerate() {
         if let Err(error) = result {
-            faults.entry(table).or_insert_with(|| error.to_string());
+            faults.entry(table).or_insert_with(|| TuneFailure::of(error));
         }
     }
     let (policy, policy_assumed) = policy_of(request.policy, &survey, || hash_in(input, &survey));
@@ -132,7 +134,7 @@ struct Done<'a, 'd, F> {
     policy_assumed: bool,
     most_used: Option<(u8, u32)>,
     survey: Survey,
-    faults: BTreeMap<usize, String>,
+    faults: BTreeMap<usize, TuneFailure>,
     bytes: u64,
 }
 
@@ -165,11 +167,12 @@ impl<F: TableFiles> Done<'_, '_, F> {
             budget,
             uniform,
             by_level,
-            advice: super::report::Advice::None { why: String::new() },
+            advice: super::report::Advice::None { why: "" },
             lookups,
             memory: self.memory(),
             notes: Vec::new(),
             faults: self.named_faults(),
+            fault_kind: self.faults.values().next().and_then(|fault| fault.kind),
         };
         let has_mixed_ranges = self.base_lgs().len() > 1;
         tuning.advice = advise(&tuning, own_range, base_lg, has_mixed_ranges, self.input.manifest.is_some());
@@ -180,7 +183,7 @@ impl<F: TableFiles> Done<'_, '_, F> {
         let name = |table: &usize| {
             self.input.tables.get(*table).map_or_else(String::new, |table| table.name.clone())
         };
-        self.faults.iter().map(|(table, error)| (name(table), error.clone())).collect()
+        self.faults.iter().map(|(table, error)| (name(table), error.text.clone())).collect()
     }
 
     fn base_lgs(&self) -> BTreeSet<u8> {
@@ -244,7 +247,8 @@ impl<F: TableFiles> Done<'_, '_, F> {
         let Some(tally) = level.tally.settings.get(setting) else { return 0.0 };
         let of_kind = |kind: Question| {
             // One more question that passed by half: without it, few questions look like none passing.
-            let rate = level.rate(tally, kind);
+            // In an unknown order of keys, no others are made but random ones.
+            let rate = level.rate(tally, kind).or_else(|| level.rate(tally, Question::Random));
             let smoothed =
                 rate.map_or(0.0, |rate| (rate.rate * rate.asked as f64 + 0.5) / (rate.asked as f64 + 1.0));
             let visits = if self.facts.has_tree { level.visits(kind, &self.facts.lookups) } else { 1.0 };
@@ -341,16 +345,23 @@ impl<F: TableFiles> Done<'_, '_, F> {
     }
 }
 
-fn note_faults(faults: &mut BTreeMap<usize, String>, unread: Vec<(usize, Error)>) {
+fn note_faults(faults: &mut BTreeMap<usize, TuneFailure>, unread: Vec<(usize, Error)>) {
     for (table, error) in unread {
-        faults.entry(table).or_insert_with(|| error.to_string());
+        faults.entry(table).or_insert_with(|| TuneFailure::of(&error));
     }
 }
 
+/// The most tables that a lookup can come to: all of level 0, and one of each level below.
+fn most_visits<F>(input: &Input<'_, F>) -> u64 {
+    let top = input.tables.iter().filter(|table| table.level == Some(0)).count() as u64;
+    top + u64::from(filterblock::database::NUM_LEVELS)
+}
+
 /// The user's lookups to follow: all, or some of them evenly.
-fn own_lookups(request: &Request) -> Vec<&[u8]> {
+fn own_lookups(request: &Request, most: usize) -> Vec<&[u8]> {
     let given = &request.lookups;
-    let step = if request.all { 1 } else { given.len().div_ceil(MAX_LOOKUPS).max(1) };
+    let most = if request.all { most } else { most.min(MAX_LOOKUPS) };
+    let step = given.len().div_ceil(most.max(1)).max(1);
     given.iter().step_by(step).map(Vec::as_slice).collect()
 }
 
@@ -386,7 +397,11 @@ fn level<F>(input: &Input<'_, F>, table: usize) -> Option<u8> {
 
 /// The tables to decode: all, or for each level about the same share of a budget of bytes, evenly
 /// over the keys.
-fn choose<F: TableFiles>(input: &Input<'_, F>, all: bool, faults: &BTreeMap<usize, String>) -> Vec<usize> {
+fn choose<F: TableFiles>(
+    input: &Input<'_, F>,
+    all: bool,
+    faults: &BTreeMap<usize, TuneFailure>,
+) -> Vec<usize> {
     let mut of_levels: BTreeMap<Option<u8>, Vec<usize>> = BTreeMap::new();
     for (table, info) in input.tables.iter().enumerate().filter(|(table, _)| !faults.contains_key(table)) {
         of_levels.entry(info.level).or_default().push(table);
@@ -502,7 +517,7 @@ fn empty_levels<F: TableFiles>(
 }
 
 /// Tables that could not be read are no part of any number.
-fn leave_out<F>(input: &Input<'_, F>, faults: &BTreeMap<usize, String>, levels: &mut [LevelFacts]) {
+fn leave_out<F>(input: &Input<'_, F>, faults: &BTreeMap<usize, TuneFailure>, levels: &mut [LevelFacts]) {
     for info in faults.keys().filter_map(|table| input.tables.get(*table)) {
         if let Some(facts) = levels.iter_mut().find(|facts| facts.number == info.level) {
             facts.tables = facts.tables.saturating_sub(1);

@@ -155,11 +155,12 @@ impl<'a> Settings<'a> {
             note(&format!("absent, stored: data blocks read by an absent key {of}, and by a stored key"))?;
         }
         note(ranges_note(self.tuning.policy))?;
+        let reads = if self.has_reads() { "reads" } else { "keys that pass" };
         match (self.now, self.best) {
             (Some(_), Some(_)) => {
-                note(&format!("now: that of most filters; best: the fewest reads within {budget}"))
+                note(&format!("now: that of most filters; best: the fewest {reads} within {budget}"))
             }
-            (None, Some(_)) => note(&format!("best: the fewest reads within {budget}")),
+            (None, Some(_)) => note(&format!("best: the fewest {reads} within {budget}")),
             (_, None) => note(&format!("no setting fits into {budget}")),
         }
     }
