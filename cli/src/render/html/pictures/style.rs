@@ -26,6 +26,7 @@ color:var(--p-ink)}\
 .p-edges rect{stroke:var(--p-edge);stroke-width:.6px}\
 .p-r0{fill:#472c7a}.p-r1{fill:#3b528b}.p-r2{fill:#26828e}.p-r3{fill:#35b779}.p-r4{fill:#a5db36}.p-r5{fill:#fde725}\
 .p-unknown{fill:var(--p-now);fill-opacity:.55}\
+.p-lack{fill:var(--p-bad)}\
 .p-missing{fill:url(#p-hatch)}\
 .p-hatch-ground{fill:var(--p-paper)}.p-hatch-line{fill:var(--p-bad)}\
 .p-now{fill:var(--p-now)}.p-then{fill:var(--p-then)}\
