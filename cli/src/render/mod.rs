@@ -1,6 +1,8 @@
 //! Results as text, as JSON and as a page.
 
+pub(crate) mod advice;
 mod compression;
+pub(crate) mod estimates;
 pub(crate) mod fill_bins;
 pub(crate) mod format;
 mod html;
@@ -8,5 +10,8 @@ mod json;
 mod notes;
 pub(crate) mod numbers;
 pub(crate) mod renderer;
+pub(crate) mod shell_word;
 pub(crate) mod subject;
 mod text;
+#[cfg(test)]
+mod tune_examples;
