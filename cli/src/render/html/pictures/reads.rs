@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::interval::Interval;
 use super::plot::{self, Key};
 use super::scale::{Linear, Log};
-use super::svg::{self, Anchor, Shape, number};
+use super::svg::{self, Anchor, Shape};
 
 /// A kind of lookup.
 #[derive(Clone, PartialEq, Default, Debug)]
