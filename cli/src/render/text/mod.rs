@@ -7,8 +7,11 @@ pub(crate) mod inspect;
 mod labelled;
 mod levels;
 mod list;
+mod pictures;
 pub(crate) mod query;
 pub(crate) mod rebuild;
 pub(crate) mod scan;
+#[cfg(test)]
+mod terminal_tests;
 pub(crate) mod tune;
 pub(crate) mod verify;
