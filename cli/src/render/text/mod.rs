@@ -11,7 +11,8 @@ mod pictures;
 pub(crate) mod query;
 pub(crate) mod rebuild;
 pub(crate) mod scan;
-#[cfg(test)]
-mod terminal_tests;
 pub(crate) mod tune;
 pub(crate) mod verify;
+
+#[cfg(test)]
+mod tests;
