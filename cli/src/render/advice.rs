@@ -4,17 +4,53 @@ use std::path::Path;
 
 use super::numbers::size;
 use super::shell_word::{path_word, shell_word};
-use crate::audit::tune::report::{Advice, Choice};
+use crate::audit::tune::report::{Advice, BudgetOrigin, Choice, Outcome, Tuning};
 
 /// The advice as a sentence without an end.
-pub(crate) fn advice_text(advice: &Advice) -> String {
-    match advice {
-        Advice::Leave { why } => format!("leave the filters as they are: {why}"),
-        Advice::Rebuild { choice, saves, .. } => {
-            format!("rebuild with {} and {}: {saves}", bits_text(choice), ranges_text(choice.base_lg))
+pub(crate) fn advice_text(tuning: &Tuning) -> String {
+    match &tuning.advice {
+        Advice::Leave { ten_bits } => {
+            let within = match tuning.budget.origin {
+                BudgetOrigin::Given => format!("of at most {}", size(tuning.budget.bytes)),
+                BudgetOrigin::InUse | BudgetOrigin::TenBits => "of the same size".to_owned(),
+            };
+            let mut text = format!("leave the filters as they are, as no others {within} save enough");
+            if let Some((now, then)) = ten_bits.as_ref().and_then(|then| Some((tuning.now.reads?, then))) {
+                let reads = then.reads.map_or(0.0, |reads| reads.absent().value);
+                let more = then.size.value - tuning.now.size.value;
+                text += &format!(
+                    ". With {} more, 10 bits a key, an absent key would read {reads:.3} data blocks instead of {:.3}",
+                    size(more.max(0.0) as u64),
+                    now.absent().value,
+                );
+            }
+            text
+        }
+        Advice::Rebuild { choice, .. } => {
+            let saving = saving(&tuning.now, &choice.outcome);
+            format!("rebuild with {} and {}: {saving}", bits_text(choice), ranges_text(choice.base_lg))
         }
         Advice::None { why } => format!("no advice: {why}"),
     }
+}
+
+/// What changes if filters that do `now` are replaced by those that do `then`.
+fn saving(now: &Outcome, then: &Outcome) -> String {
+    let (Some(reads), Some(fewer)) = (now.reads, then.reads) else { return size_change(now, then) };
+    format!(
+        "an absent key then reads {:.3} data blocks instead of {:.3}, a stored one {:.3} instead of {:.3}; {}",
+        fewer.absent().value,
+        reads.absent().value,
+        fewer.present.value,
+        reads.present.value,
+        size_change(now, then),
+    )
+}
+
+fn size_change(now: &Outcome, then: &Outcome) -> String {
+    let (now, then) = (now.size.value.round() as u64, then.size.value.round() as u64);
+    let word = if then > now { "more" } else { "less" };
+    format!("filters take {} {word}", size(now.abs_diff(then)))
 }
 
 /// The command that follows the advice.
@@ -62,7 +98,7 @@ pub(crate) fn ranges_text(base_lg: u8) -> String {
 mod tests {
     use super::*;
     use crate::audit::policies::Policy;
-    use crate::audit::tune::report::Outcome;
+    use crate::audit::tune::report::{Estimate, Reads};
 
     fn choice(base_lg: u8, bits: &[(Option<u8>, u32)]) -> Choice {
         Choice { policy: Policy::Builtin2, base_lg, bits: bits.to_vec(), outcome: Outcome::default() }
@@ -70,21 +106,30 @@ mod tests {
 
     #[test]
     fn advice_is_a_sentence() {
-        let why = "it is good".to_owned();
-        assert_eq!(
-            advice_text(&Advice::Leave { why: why.clone() }),
-            "leave the filters as they are: it is good"
-        );
-        assert_eq!(advice_text(&Advice::None { why }), "no advice: it is good");
-        let rebuild = Advice::Rebuild {
-            choice: Box::new(choice(14, &[(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)])),
-            saves: "saves 0.9 block reads".to_owned(),
-            arguments: Vec::new(),
+        let outcome = |bytes: f64, absent: f64, present: f64| {
+            let exact = |value| Estimate { value, low: value, high: value };
+            let reads = Reads { neighbours: exact(absent), present: exact(present), ..Reads::default() };
+            Outcome { size: exact(bytes), reads: Some(reads), ..Outcome::default() }
         };
+        let mut tuning = crate::render::tune_examples::leave();
+        tuning.now = outcome(4096.0, 0.5, 1.25);
+        let ten_bits = Some(Box::new(outcome(5120.0, 0.031, 1.0)));
+        tuning.advice = Advice::Leave { ten_bits };
         assert_eq!(
-            advice_text(&rebuild),
+            advice_text(&tuning),
+            "leave the filters as they are, as no others of at most 16 MiB save enough. With 1 KiB more, 10 bits a key, \
+             an absent key would read 0.031 data blocks instead of 0.500"
+        );
+        tuning.advice = Advice::None { why: "it is empty" };
+        assert_eq!(advice_text(&tuning), "no advice: it is empty");
+        let bits = [(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)];
+        let choice = Box::new(Choice { outcome: outcome(1024.0, 0.0625, 1.0), ..choice(14, &bits) });
+        tuning.advice = Advice::Rebuild { choice, arguments: Vec::new() };
+        assert_eq!(
+            advice_text(&tuning),
             "rebuild with 20 bits a key on levels 0 and 1, 17 on level 2, 9 on level 4 and a filter for every 16 KiB \
-             of data blocks: saves 0.9 block reads"
+             of data blocks: an absent key then reads 0.062 data blocks instead of 0.500, a stored one 1.000 instead \
+             of 1.250; filters take 3 KiB less"
         );
     }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use filterblock::LegacyHash;
 
 use super::lookups::Survey;
-use super::report::{Advice, BudgetOrigin, Choice, Outcome, Tuning};
+use super::report::{Advice, Choice, Outcome, Setting, Tuning};
+use super::settings::{USUAL_BASE_LG, USUAL_BITS};
 use crate::audit::policies::Policy;
 pub(super) use crate::audit::stats::dialect::OLD_NAME;
 
@@ -57,7 +58,7 @@ pub(super) fn advise(
     has_mixed_ranges: bool,
     has_tree: bool,
 ) -> Advice {
-    let none = |why: &str| Advice::None { why: why.to_owned() };
+    let none = |why| Advice::None { why };
     if tuning.levels.iter().all(|level| level.tables == 0) {
         return none("there are no tables yet");
     }
@@ -76,11 +77,10 @@ pub(super) fn advise(
     }
     match best {
         Some(choice) => Advice::Rebuild {
-            saves: saves(&tuning.now, &choice.outcome),
             arguments: arguments(&choice, base_lg, has_mixed_ranges),
             choice: Box::new(choice),
         },
-        None => Advice::Leave { why: why_leave(tuning) },
+        None => Advice::Leave { ten_bits: ten_bits(tuning) },
     }
 }
 
@@ -101,50 +101,14 @@ fn pays(now: &Outcome, then: &Outcome) -> bool {
     fewer_reads || (less_space && lost <= READS_LOST)
 }
 
-fn saves(now: &Outcome, then: &Outcome) -> String {
-    let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
-    let bytes = now.size.value - then.size.value;
-    let size = if bytes >= 0.0 { "less" } else { "more" };
-    format!(
-        "{absent_then:.2$} data blocks read for an absent key instead of {absent_now:.2$}, {present_then:.2$} for a stored one instead \
-         of {present_now:.2$}; filters take {0} {1}",
-        mebibytes(bytes.abs()),
-        size,
-        3,
-    )
-}
-
-fn mebibytes(bytes: f64) -> String {
-    match bytes {
-        _ if bytes < 1024.0 => format!("{bytes:.0} B"),
-        _ if bytes < 1_048_576.0 => format!("{:.1} KiB", bytes / 1024.0),
-        _ => format!("{:.1} MiB", bytes / 1_048_576.0),
-    }
-}
-
-fn why_leave(tuning: &Tuning) -> String {
-    let (absent, _) = reads(&tuning.now);
-    let mut why = match tuning.budget.origin {
-        BudgetOrigin::Given => {
-            format!("no filters of at most {} save enough", mebibytes(tuning.budget.bytes as f64))
-        }
-        _ => "no filters of the same size save enough".to_owned(),
-    };
-    why += &format!(": an absent key reads {absent:.3} data blocks now");
+/// What ten bits a key would do, if they saved much.
+fn ten_bits(tuning: &Tuning) -> Option<Box<Outcome>> {
     let usual = tuning.settings.iter().find(|tried| {
-        tried.setting.bits_per_key == 10
-            && tried.setting.policy == tuning.policy
-            && tried.setting.base_lg == 11
-    });
-    if let Some(usual) = usual.filter(|usual| absent - reads(&usual.outcome).0 >= READS_TELLING) {
-        let more = usual.outcome.size.value - tuning.now.size.value;
-        why += &format!(
-            "; 10 bits a key would read {:.3}, and take {} more",
-            reads(&usual.outcome).0,
-            mebibytes(more)
-        );
-    }
-    why
+        let Setting { policy, base_lg, bits_per_key } = tried.setting;
+        policy == tuning.policy && base_lg == USUAL_BASE_LG && bits_per_key == USUAL_BITS
+    })?;
+    let saved = reads(&tuning.now).0 - reads(&usual.outcome).0;
+    (saved >= READS_TELLING).then(|| Box::new(usual.outcome.clone()))
 }
 
 /// The arguments of `rebuild` that make this choice.

@@ -34,7 +34,7 @@ pub(crate) struct Tuning {
     pub(crate) memory: Memory,
     /// Facts that are no faults and good to know.
     pub(crate) notes: Vec<String>,
-    /// Tables that could not be read, and why. The numbers leave them out.
+    /// File names of tables that could not be read, and why. The numbers leave them out.
     pub(crate) faults: Vec<(String, String)>,
     /// The kind of the first of `faults`.
     pub(crate) fault_kind: Option<ErrorKind>,
@@ -213,17 +213,18 @@ pub(crate) enum BudgetOrigin {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Advice {
-    /// The filters do well as they are, for this reason.
-    Leave { why: String },
+    /// The filters do well as they are.
+    Leave {
+        /// What ten bits a key would do instead, if that were much, for more space.
+        ten_bits: Option<Box<Outcome>>,
+    },
     Rebuild {
         choice: Box<Choice>,
-        /// What it saves, in words to put behind a colon.
-        saves: String,
         /// The arguments behind `filterblock rebuild DB --in-place`, each one word.
         arguments: Vec<String>,
     },
     /// There is nothing to advise on, for this reason.
-    None { why: String },
+    None { why: &'static str },
 }
 
 /// The user's lookups.

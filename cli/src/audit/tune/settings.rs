@@ -8,8 +8,11 @@ use super::report::Setting;
 use crate::audit::policies::Policy;
 use filterblock::{LegacyHash, expected_false_positive_rate};
 
+/// LevelDB's range, and the bits a key that most programs use.
+pub(super) const USUAL_BASE_LG: u8 = 11;
+pub(super) const USUAL_BITS: u32 = 10;
 /// The range of LevelDB's filters, two larger ones, and one filter for a whole table.
-const BASE_LGS: [u8; 4] = [11, 14, 16, 63];
+const BASE_LGS: [u8; 4] = [USUAL_BASE_LG, 14, 16, 63];
 const BITS: RangeInclusive<u32> = 4..=20;
 /// Smaller ranges in use are not tried: their offsets could take more memory than the table.
 const LEAST_BASE_LG: u8 = 9;
