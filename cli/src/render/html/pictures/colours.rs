@@ -34,7 +34,8 @@ pub(super) fn of_rate(rate: f64) -> &'static str {
 pub(super) fn hatching() -> Markup {
     html! {
         defs {
-            pattern id="p-hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" {
+            pattern id="p-hatch" width="6" height="6" patternUnits="userSpaceOnUse"
+                patternTransform="rotate(45)" {
                 rect class="p-hatch-ground" width="6" height="6" {}
                 rect class="p-hatch-line" width="2.5" height="6" {}
             }
@@ -55,7 +56,8 @@ pub(super) fn legend(top: f64) -> Markup {
             @for (index, (_, end, _)) in CLASSES.iter().enumerate() {
                 (svg::text(place(index + 1), 38.0, Anchor::Middle, "p-small", end))
             }
-            (svg::rectangle(MISSING, (0.0, 0.06), 47.0, 12.0, ""))
+            (svg::rectangle(MISSING, (0.0, 0.06), 47.0, 9.0, ""))
+            (svg::rectangle("p-lack", (0.0, 0.06), 57.0, 4.0, ""))
             (svg::text(0.08, 57.0, Anchor::Right, "", "no filters"))
             (svg::rectangle(UNKNOWN, (0.4, 0.46), 47.0, 12.0, ""))
             (svg::text(0.48, 57.0, Anchor::Right, "", "rate not known"))

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::interval::Interval;
 use super::plot::{self, BELOW, Key, Plot, TITLE, axis_percent};
 use super::scale::{Linear, Log};
-use super::svg::{self, Anchor, Shape};
+use super::svg::{self, Shape};
 use crate::render::numbers::{counted, percent, size};
 
 /// What filters of some settings would do.
@@ -48,7 +48,7 @@ pub(crate) struct CurveMark {
 /// The rates that the axis may hold.
 const RATES: (f64, f64) = (1e-7, 1.0);
 const PLOT: Plot = Plot { height: 260.0 };
-/// The numbers of bits a key that are named beside the first line, so that their texts stay apart.
+/// The numbers of bits a key that are named beside a line: a few, so that their texts stay apart.
 const NAMED_BITS: [u32; 5] = [4, 8, 12, 16, 20];
 /// The marks of the lines. Their colours and dashes come in as many kinds.
 const SHAPES: [Shape; 6] =
@@ -96,7 +96,7 @@ pub(crate) fn curve(curve: &TuneCurve) -> Markup {
             (svg::line("p-limit", (place, PLOT.y(0.0)), (place, PLOT.y(1.0))))
         }
         @for (number, (line, points)) in lines.iter().enumerate() { (draw(number, line, points, &axes)) }
-        @if let Some((_, points)) = lines.first() { (bits(points, &axes)) }
+        @if let Some(points) = rightmost(&lines) { (bits(points, &axes)) }
         @for (mark, class, shape) in &marks {
             (svg::mark(class, *shape, axes.place(mark.size, mark.rate), 7.0, &mark_text(mark)))
         }
@@ -162,14 +162,21 @@ fn draw(number: usize, line: &CurveLine, points: &[&CurvePoint], axes: &Axes) ->
     }
 }
 
+/// The points of the line that has none to its right.
+fn rightmost<'a, 'l>(lines: &'a [(&CurveLine, Vec<&'l CurvePoint>)]) -> Option<&'a Vec<&'l CurvePoint>> {
+    let size = |points: &Vec<&CurvePoint>| points.last().map_or(0.0, |point| point.size);
+    lines.iter().map(|(_, points)| points).max_by(|a, b| size(a).total_cmp(&size(b)))
+}
+
 /// Names some bits a key beside the points of a line.
 fn bits(points: &[&CurvePoint], axes: &Axes) -> Markup {
     let named = points.iter().filter(|point| NAMED_BITS.contains(&point.bits_per_key));
     html! {
         @for point in named {
             @let (place, y) = axes.place(point.size, point.rate);
-            @let below = (y + 15.0).min(PLOT.y(0.0) - 3.0);
-            (svg::text(place, below, Anchor::Left, "p-small p-halo", &format!("{} ", point.bits_per_key)))
+            text class="p-text p-small p-halo" x=(svg::x(place)) y=(svg::number(y - 3.0)) dx="5" {
+                (point.bits_per_key)
+            }
         }
     }
 }

@@ -18,16 +18,28 @@ pub(crate) struct FillStrip {
     pub(crate) bins: FillBins,
 }
 
-/// The heights of a strip's name, its bars, the line of empty ranges below, and the gap, in pixels.
+/// The heights of each line of a strip's name, its bars, the line of empty ranges below, and the gap,
+/// in pixels.
 const NAME: f64 = 18.0;
 const BARS: f64 = 40.0;
 const EMPTY: f64 = 6.0;
 const GAP: f64 = 14.0;
-const STRIP: f64 = NAME + BARS + EMPTY + GAP;
+/// The most characters of a file's name, so that the numbers behind it can be seen.
+const MOST_NAME: usize = 24;
 
 /// Draws the share of bits set along each table as a strip.
 pub(crate) fn fill(strips: &[FillStrip]) -> Markup {
-    let list_top = strips.len() as f64 * STRIP + 6.0;
+    let mut list_top = 0.0;
+    let strips_drawn: Vec<Markup> = strips
+        .iter()
+        .map(|strip| {
+            let names = names(strip);
+            let markup = draw(strip, &names, list_top);
+            list_top += names.len() as f64 * NAME + BARS + EMPTY + GAP;
+            markup
+        })
+        .collect();
+    list_top += 6.0;
     let keys = [
         Key::line("", "p-mean", None, "share of bits set, the mean (top: all, dots: half)"),
         Key::field("p-band", "from the least to the greatest"),
@@ -35,7 +47,7 @@ pub(crate) fn fill(strips: &[FillStrip]) -> Markup {
         Key::field(colours::UNKNOWN, "filters that are malformed or not known"),
     ];
     let body = html! {
-        @for (at, strip) in (0_u32..).zip(strips) { (draw(strip, f64::from(at) * STRIP)) }
+        @for strip in strips_drawn { (strip) }
         @if !strips.is_empty() {
             (svg::text(0.0, list_top - 4.0, Anchor::Right, "p-dim", "start of the table"))
             (svg::text(1.0, list_top - 4.0, Anchor::Left, "p-dim", "end"))
@@ -52,25 +64,27 @@ fn description(strips: &[FillStrip]) -> String {
     format!("The share of bits set in each of {filters} of {strips}, from the start of the table to its end.")
 }
 
-fn name(strip: &FillStrip) -> String {
+/// The lines above a strip: one, or two if there is more to say than that all is well.
+fn names(strip: &FillStrip) -> Vec<String> {
     let sum = strip.bins.sum();
-    let mut text = format!("{}: {}", strip.name, counted(sum.filters, "filter"));
+    let mut first = format!("{}: {}", svg::cut(&strip.name, MOST_NAME), counted(sum.filters, "filter"));
     if sum.known() > 0 {
-        let _ = write!(text, ", {} set", percent(sum.mean));
+        let _ = write!(first, ", {} set", percent(sum.mean));
     }
-    if sum.empty > 0 {
-        let _ = write!(text, ", {} empty", percent(ratio(sum.empty, sum.filters)));
-    }
-    if sum.unknown > 0 {
-        let _ = write!(text, ", {} not known", count(sum.unknown));
-    }
-    text
+    let empty = (sum.empty > 0).then(|| format!("{} empty", percent(ratio(sum.empty, sum.filters))));
+    let unknown = (sum.unknown > 0).then(|| format!("{} not known", count(sum.unknown)));
+    let second: Vec<String> = [empty, unknown].into_iter().flatten().collect();
+    let second = Some(second.join(", ")).filter(|second| !second.is_empty());
+    [Some(first), second].into_iter().flatten().collect()
 }
 
-fn draw(strip: &FillStrip, top: f64) -> Markup {
-    let (bars, bins) = (top + NAME, &strip.bins.bins);
+fn draw(strip: &FillStrip, names: &[String], top: f64) -> Markup {
+    let (bars, bins) = (top + names.len() as f64 * NAME, &strip.bins.bins);
     html! {
-        (svg::text(0.0, top + 12.0, Anchor::Right, "", &name(strip)))
+        @for (at, name) in (0_u32..).zip(names) {
+            @let class = if at > 0 { "p-dim" } else { "" };
+            (svg::text(0.0, top + f64::from(at) * NAME + 12.0, Anchor::Right, class, name))
+        }
         (svg::rectangle("p-track", (0.0, 1.0), bars, BARS, ""))
         // One unit a bin, stretched to any width.
         svg y=(number(bars)) width="100%" height=(number(BARS + EMPTY)) preserveAspectRatio="none"
@@ -172,9 +186,9 @@ mod tests {
     fn strips_say_what_they_are_of() {
         let fills = [Fill::Share(0.5), Fill::Empty, Fill::Unknown, Fill::Empty];
         let strip = FillStrip { name: "7.ldb".to_owned(), bins: FillBins::new(4, 400, fills) };
-        assert_eq!(name(&strip), "7.ldb: 4 filters, 50.0 % set, 50.0 % empty, 1 not known");
+        assert_eq!(names(&strip), ["7.ldb: 4 filters, 50.0 % set", "50.0 % empty, 1 not known"]);
         let none = FillStrip { name: "8.ldb".to_owned(), bins: FillBins::default() };
-        assert_eq!(name(&none), "8.ldb: 0 filters");
+        assert_eq!(names(&none), ["8.ldb: 0 filters"]);
         let text = fill(&[strip, none]).into_string();
         assert!(text.contains("each of 4 filters of 2 tables") && text.contains("0 0 1 46"), "{text}");
     }

@@ -36,8 +36,12 @@ pub(crate) fn levels(levels: &[LevelSize]) -> Markup {
         keys = vec![Key::field("p-now", "now"), Key::field("p-then", "recommended")];
     }
     let height = NAME + if has_second { 2.0 * BAR } else { BAR } + GAP;
-    let bar = |class, bytes: u64, top, title: String| {
-        svg::rectangle(class, (0.0, scale.share(bytes as f64)), top, BAR - 2.0, &title)
+    let bar = |class, bytes: u64, top: f64| {
+        let end = scale.share(bytes as f64) * plot::BARS;
+        html! {
+            (svg::rectangle(class, (0.0, end), top, BAR - 2.0, ""))
+            (plot::after(end, top + BAR - 3.0, &size(bytes)))
+        }
     };
     let bottom = levels.len() as f64 * height;
     let body = html! {
@@ -45,9 +49,9 @@ pub(crate) fn levels(levels: &[LevelSize]) -> Markup {
             @let top = f64::from(at) * height;
             (svg::text(0.0, top + 12.0, Anchor::Right, "", &name(level)))
             (svg::rectangle("p-track", (0.0, 1.0), top + NAME, height - NAME - GAP, ""))
-            (bar("p-now", level.filters, top + NAME + 1.0, format!("now {}", size(level.filters))))
+            (bar("p-now", level.filters, top + NAME + 1.0))
             @if let Some(bytes) = level.recommended {
-                (bar("p-then", bytes, top + NAME + BAR + 1.0, format!("recommended {}", size(bytes))))
+                (bar("p-then", bytes, top + NAME + BAR + 1.0))
             }
         }
         (plot::list(bottom, false, &keys))
@@ -56,13 +60,9 @@ pub(crate) fn levels(levels: &[LevelSize]) -> Markup {
 }
 
 fn name(level: &LevelSize) -> String {
-    let mut text = format!("{}: {}", level.name, size(level.filters));
-    if let Some(bytes) = level.recommended {
-        text += &format!(", recommended {}", size(bytes));
-    }
-    text += &format!(", of {} in {}", size(level.size), counted(level.tables, "table"));
+    let mut text = format!("{}: {}, {}", level.name, counted(level.tables, "table"), size(level.size));
     if level.unfiltered > 0 {
-        text += &format!(" ({} without)", count(level.unfiltered));
+        text += &format!(", {} without filters", count(level.unfiltered));
     }
     text
 }
@@ -99,11 +99,9 @@ mod tests {
             .filter_map(|rest| rest.split("width=\"").nth(1)?.split('"').next())
             .collect();
         // The last of each is in the list.
-        assert_eq!(bars, ["50%", "25%", "100%", "100%", "100%"]);
-        assert!(
-            text.contains("level 1: 1 KiB, recommended 2 KiB, of 4 KiB in 3 tables (1 without)"),
-            "{text}"
-        );
+        assert_eq!(bars, ["38%", "19%", "100%", "76%", "100%"]);
+        let names = ["level 1: 3 tables, 4 KiB, 1 without filters", ">1 KiB<", ">2 KiB<", ">512 B<"];
+        names.iter().for_each(|name| assert!(text.contains(name), "{name}: {text}"));
         assert!(text.contains("1.5 KiB in all now, 2.5 KiB recommended"), "{text}");
         assert!(levels(&[level(7, None)]).into_string().contains("A bar for each of 1 level: 7 B in all."));
     }

@@ -8,8 +8,6 @@
 mod colours;
 mod curve;
 mod fill;
-#[cfg(test)]
-mod gallery;
 mod interval;
 mod levels;
 mod plot;
@@ -28,3 +26,6 @@ pub(crate) use rates::{RatePoint, Rates, rates};
 pub(crate) use reads::{ReadsPair, reads};
 pub(crate) use style::STYLE;
 pub(crate) use tree::{TableFilter, Tree, TreeLevel, TreeTable, tree};
+
+#[cfg(test)]
+mod tests;

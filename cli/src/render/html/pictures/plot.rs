@@ -8,10 +8,20 @@ use super::svg::{self, Anchor, Shape, number};
 pub(super) const TITLE: f64 = 20.0;
 /// The room below a plot for the values and the name of its horizontal axis.
 pub(super) const BELOW: f64 = 42.0;
+/// The most characters of a line of a list, which has its mark beside it.
+const MOST_TEXT: usize = 50;
 /// The height of a line of a list.
 const LINE: f64 = 18.0;
 /// The left padding of pictures of the class `p-axes`: the room for values of the vertical axis.
 const PADDING: f64 = 56.0;
+
+/// The share of the width that bars may take, so that their numbers have room behind them.
+pub(super) const BARS: f64 = 0.76;
+
+/// Writes a number behind a bar that ends at `share`.
+pub(super) fn after(share: f64, y: f64, text: &str) -> Markup {
+    html! { text class="p-text p-small p-halo" x=(svg::x(share)) y=(number(y)) dx="5" { (text) } }
+}
 
 /// The area of a plot: as wide as the picture, from `TITLE` down.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +103,9 @@ pub(super) fn list(top: f64, axes: bool, keys: &[Key]) -> Markup {
         @for (at, key) in (0_u32..).zip(keys) {
             @let top = top + f64::from(at) * LINE;
             svg x=(number(left)) y=(number(top)) width=(number(MARK)) height=(number(LINE)) { (key.mark) }
-            text.p-text x=(number(left + MARK + 6.0)) y=(number(top + 12.0)) { (key.text) }
+            text.p-text x=(number(left + MARK + 6.0)) y=(number(top + 12.0)) {
+                (svg::cut(&key.text, MOST_TEXT))
+            }
         }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn rates(rates: &Rates) -> Markup {
     let formula: Vec<(f64, f64)> = rates
         .formula
         .iter()
-        .filter(|(bits, rate)| *bits <= axes.bits.high && *rate > 0.0)
+        .filter(|(bits, rate)| *bits <= axes.bits.high && axes.rates.holds(*rate))
         .map(|(bits, rate)| (axes.bits.share(*bits), PLOT.y(axes.rates.share(*rate))))
         .collect();
     let body = html! {
@@ -167,10 +167,10 @@ fn title(point: &RatePoint) -> String {
 
 /// Half the width of a mark: its area grows with the number of tables.
 fn radius(tables: u64, largest: u64) -> f64 {
-    const LEAST: f64 = 3.0;
-    const MOST: f64 = 11.0;
-    if tables <= 1 {
-        return LEAST;
+    const LEAST: f64 = 2.0;
+    const MOST: f64 = 7.0;
+    if largest <= 1 {
+        return 3.0;
     }
     let share = tables as f64 / largest.max(1) as f64;
     (MOST * share.sqrt()).max(LEAST)

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::interval::Interval;
 use super::plot::{self, Key};
 use super::scale::{Linear, Log};
-use super::svg::{self, Anchor, Shape, number};
+use super::svg::{self, Anchor, Shape};
 
 /// A kind of lookup.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -45,11 +45,13 @@ impl Scale {
         Self::Linear(Linear::from_zero(intervals.iter().map(|interval| interval.high)))
     }
 
-    fn share(self, value: f64) -> f64 {
-        match self {
+    /// The place of `value` in the picture.
+    fn place(self, value: f64) -> f64 {
+        let share = match self {
             Self::Linear(scale) => scale.share(value),
             Self::Log(scale) => scale.share(value),
-        }
+        };
+        share * plot::BARS
     }
 
     fn ticks(self) -> Vec<f64> {
@@ -73,17 +75,21 @@ pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
     let is_log = matches!(scale, Scale::Log(_));
     let keys = keys(has_second, is_log);
     let ticks: Vec<(f64, String)> =
-        scale.ticks().into_iter().map(|value| (scale.share(value), short(value))).collect();
+        scale.ticks().into_iter().map(|value| (scale.place(value), short(value))).collect();
     let body = html! {
         @for (place, _) in &ticks { (svg::line("p-grid", (*place, 0.0), (*place, bottom))) }
         @for (at, pair) in (0_u32..).zip(pairs) {
             @let top = f64::from(at) * height;
-            (svg::text(0.0, top + 12.0, Anchor::Right, "p-halo", &name(pair)))
+            (svg::text(0.0, top + 12.0, Anchor::Right, "p-halo", &pair.name))
             (bar(scale, "now", pair.now, top + NAME))
-            @if let Some(recommended) = pair.recommended { (bar(scale, "then", recommended, top + NAME + BAR)) }
+            @if let Some(recommended) = pair.recommended {
+                (bar(scale, "then", recommended, top + NAME + BAR))
+            }
         }
         @if !sound.is_empty() {
-            @for (place, text) in &ticks { (svg::text(*place, bottom + 12.0, anchor(*place), "p-small", text)) }
+            @for (place, text) in &ticks {
+                (svg::text(*place, bottom + 12.0, anchor(*place), "p-small", text))
+            }
         }
         (plot::list(bottom + 22.0, false, &keys))
     };
@@ -91,13 +97,9 @@ pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
     svg::frame(title, &description(pairs), bottom + 22.0 + plot::list_height(&keys), body)
 }
 
-/// The text of a tick at an end of the axis stays inside the picture.
+/// The side for the text of a tick: that at the start of the axis stays inside the picture.
 fn anchor(place: f64) -> Anchor {
-    match place {
-        _ if place < 0.02 => Anchor::Right,
-        _ if place > 0.98 => Anchor::Left,
-        _ => Anchor::Middle,
-    }
+    if place < 0.02 { Anchor::Right } else { Anchor::Middle }
 }
 
 fn keys(has_second: bool, is_log: bool) -> Vec<Key> {
@@ -123,9 +125,9 @@ fn bar(scale: Scale, class: &str, interval: Interval, top: f64) -> Markup {
     }
     let Interval { value, low, high } = interval;
     let middle = top + BAR / 2.0;
-    let place = scale.share(value);
+    let place = scale.place(value);
     let fill = format!("p-{class}");
-    let whisker = (scale.share(low), scale.share(high));
+    let whisker = (scale.place(low), scale.place(high));
     html! {
         @match scale {
             Scale::Linear(_) => (svg::rectangle(&fill, (0.0, place), top + 1.0, BAR - 2.0, &span(interval))),
@@ -140,6 +142,7 @@ fn bar(scale: Scale, class: &str, interval: Interval, top: f64) -> Markup {
                 (svg::line("p-whisker", (end, middle - 3.0), (end, middle + 3.0)))
             }
         }
+        (plot::after(whisker.1, middle + 4.0, &short(value)))
     }
 }
 
@@ -188,10 +191,10 @@ mod tests {
     fn bars_begin_at_0() {
         let text = reads(&[pair(0.8, 0.2)]).into_string();
         // The scale ends with the interval, at 1.
-        assert!(text.contains(r#"<rect class="p-now" x="0%" y="19" width="80%""#), "{text}");
-        assert!(text.contains(r#"<rect class="p-then" x="0%" y="33" width="20%""#), "{text}");
+        assert!(text.contains(r#"<rect class="p-now" x="0%" y="19" width="60.8%""#), "{text}");
+        assert!(text.contains(r#"<rect class="p-then" x="0%" y="33" width="15.2%""#), "{text}");
         assert!(text.contains("absent: 0.8, recommended 0.2"), "{text}");
-        assert!(text.contains(r#"<line class="p-whisker" x1="72%" y1="25" x2="100%" y2="25">"#), "{text}");
+        assert!(text.contains(r#"<line class="p-whisker" x1="54.72%" y1="25" x2="76%" y2="25">"#), "{text}");
         assert!(!text.contains("logarithmic"));
     }
 

@@ -82,9 +82,9 @@ impl Log {
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// The least value of the scale.
-    pub(super) fn low(self) -> f64 {
-        10_f64.powi(self.low)
+    /// Returns true if `value` is within the scale.
+    pub(super) fn holds(self, value: f64) -> bool {
+        (10_f64.powi(self.low)..=10_f64.powi(self.high)).contains(&value)
     }
 
     /// The powers of 10, at most `most` of them, as evenly spaced as they are.
@@ -163,6 +163,9 @@ mod tests {
         assert!(close(log.ticks(9), &[1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6]));
         assert!(close(log.ticks(4), &[1.0, 0.01, 1e-4, 1e-6]), "{:?}", log.ticks(4));
         assert!(close(of(&[0.5]).minor_ticks().collect(), &[0.2, 0.5]));
-        assert!((log.low() / 1e-6 - 1.0).abs() < 1e-9);
+        assert_eq!(
+            [0.0, 9e-7, 0.5, 1.0, 1.1, f64::NAN].map(|value| log.holds(value)),
+            [false, false, true, true, false, false]
+        );
     }
 }

@@ -7,8 +7,8 @@ pub(crate) const STYLE: &str = "\
 :root{--p-paper:#fff;--p-ink:#1b1f24;--p-dim:#59636e;--p-grid:#d5dae0;--p-track:#eceff2;--p-edge:#1b1f24;\
 --p-now:#6e7781;--p-then:#0072b2;--p-bad:#b34700;--p-s0:#0072b2;--p-s1:#b34700;--p-s2:#007d5a;--p-s3:#a8497f;\
 --p-s4:#59636e;--p-s5:#8a6d00;--p-band:#a9cbe3}\
-@media(prefers-color-scheme:dark){:root{--p-paper:#14171a;--p-ink:#e6e9ec;--p-dim:#9aa4ae;--p-grid:#363c43;\
---p-track:#22272c;--p-edge:#c3cad1;--p-now:#9aa4ae;--p-then:#56b4e9;--p-bad:#f0883e;--p-s0:#56b4e9;--p-s1:#f0883e;\
+@media(prefers-color-scheme:dark){:root{--p-paper:#0d1117;--p-ink:#e6e9ec;--p-dim:#9aa4ae;--p-grid:#363c43;\
+--p-track:#1c2128;--p-edge:#c3cad1;--p-now:#9aa4ae;--p-then:#56b4e9;--p-bad:#f0883e;--p-s0:#56b4e9;--p-s1:#f0883e;\
 --p-s2:#2fc39a;--p-s3:#d895bb;--p-s4:#9aa4ae;--p-s5:#e6c84a;--p-band:#2b5674}}\
 .p-picture{display:block;overflow:visible;box-sizing:border-box;max-width:100%;font:12px system-ui,sans-serif;\
 color:var(--p-ink)}\
@@ -26,6 +26,7 @@ color:var(--p-ink)}\
 .p-edges rect{stroke:var(--p-edge);stroke-width:.6px}\
 .p-r0{fill:#472c7a}.p-r1{fill:#3b528b}.p-r2{fill:#26828e}.p-r3{fill:#35b779}.p-r4{fill:#a5db36}.p-r5{fill:#fde725}\
 .p-unknown{fill:var(--p-now);fill-opacity:.55}\
+.p-lack{fill:var(--p-bad)}\
 .p-missing{fill:url(#p-hatch)}\
 .p-hatch-ground{fill:var(--p-paper)}.p-hatch-line{fill:var(--p-bad)}\
 .p-now{fill:var(--p-now)}.p-then{fill:var(--p-then)}\

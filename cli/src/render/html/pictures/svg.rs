@@ -1,5 +1,7 @@
 //! Parts of SVG. Horizontal places are shares of the width from 0 to 1, vertical ones are pixels.
 
+use std::borrow::Cow;
+
 use maud::{Markup, Render, html};
 
 /// A picture of any width. `height`: in pixels.
@@ -40,11 +42,6 @@ pub(super) enum Anchor {
 }
 
 impl Anchor {
-    /// The side for a text at `share` that must not run out of the picture.
-    pub(super) fn inwards(share: f64) -> Self {
-        if share > 0.5 { Self::Left } else { Self::Right }
-    }
-
     const fn name(self) -> &'static str {
         match self {
             Self::Right => "start",
@@ -54,8 +51,19 @@ impl Anchor {
     }
 }
 
-/// Text with its baseline at `y`. `class`: further classes, or nothing.
+/// The most characters of a text in a picture: as many as fit a telephone.
+const MOST_TEXT: usize = 56;
+
+/// The text with its end cut off if it has more than `most` characters.
+pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text.into() };
+    let start: String = text.get(..end).unwrap_or_default().chars().take(most.saturating_sub(1)).collect();
+    format!("{start}…").into()
+}
+
+/// Text with its baseline at `y`, cut off if it is too long. `class`: further classes, or nothing.
 pub(super) fn text(share: f64, y: f64, anchor: Anchor, class: &str, text: &str) -> Markup {
+    let text = cut(text, MOST_TEXT);
     html! {
         text class={ "p-text " (class) } x=(x(share)) y=(number(y)) text-anchor=(anchor.name()) { (text) }
     }
@@ -152,6 +160,14 @@ mod tests {
         }
         let wide = rectangle("a", (0.5, 9.0), 1.0, -2.0, "").into_string();
         assert_eq!(wide, r#"<rect class="a" x="50%" y="1" width="50%" height="0"></rect>"#);
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        for (given, shown) in [("", ""), ("abcd", "abcd"), ("abcde", "abc…"), ("äöüäö", "äöü…")] {
+            assert_eq!(cut(given, 4), shown);
+        }
+        assert!(text(0.0, 1.0, Anchor::Left, "", &"a".repeat(10_000)).into_string().len() < 150);
     }
 
     #[test]
