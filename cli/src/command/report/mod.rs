@@ -50,6 +50,9 @@ pub(crate) struct Arguments {
     /// Do not read every block and every entry to verify them
     #[arg(long)]
     no_verify: bool,
+    /// Do not find out what other filters would do
+    #[arg(long, conflicts_with = "lookups")]
+    no_tune: bool,
     /// The keys that the program looks up, one a line, as many times as it does; - is standard input
     #[arg(long, value_name = "KEYS")]
     lookups: Option<PathBuf>,
@@ -131,7 +134,7 @@ impl Arguments {
         lookups: Vec<Vec<u8>>,
         collector: &Collector<'_>,
     ) -> Result<Option<Result<Tuning, TuneFailure>>, String> {
-        if overview.in_use().tables == 0 || overview.kind == Kind::Folder {
+        if self.no_tune || overview.in_use().tables == 0 || overview.kind == Kind::Folder {
             return Ok(None);
         }
         let mut pool = ThreadPoolBuilder::new();

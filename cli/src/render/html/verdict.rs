@@ -40,7 +40,7 @@ impl Verdict {
         let overview = page.overview;
         let sums = overview.in_use();
         let is_database = overview.kind == Kind::Database && overview.has_records;
-        let rebuild = |arguments: &[String]| is_database.then(|| rebuild_command(Some(page.path), arguments));
+        let rebuild = |arguments: &[String]| is_database.then(|| rebuild_command(page.path, arguments));
         let verify = || Some(format!("filterblock verify {}", path_word(page.path)));
         if let Some((state, advice)) = worst(&overview.found) {
             let mends = !overview.found.is_damage() && !overview.found.hides_something();
@@ -77,14 +77,11 @@ impl Verdict {
     fn tuned(tuning: &Tuning, state: String, path: &Path, is_database: bool) -> Self {
         let (tone, command) = match &tuning.advice {
             Advice::Rebuild { arguments, .. } => {
-                (Tone::Better, is_database.then(|| rebuild_command(Some(path), arguments)))
+                (Tone::Better, is_database.then(|| rebuild_command(path, arguments)))
             }
             Advice::Leave { .. } | Advice::None { .. } => (Tone::Good, None),
         };
-        let text = match &tuning.advice {
-            Advice::None { why } => why.clone(),
-            advice => advice_text(advice),
-        };
+        let text = advice_text(tuning);
         Self { tone, state, advice: sentence(&text), command }
     }
 

@@ -18,9 +18,15 @@ fn copy(name: &str) -> tempfile::TempDir {
     manifest::copy_of(&database(name))
 }
 
-/// Makes the page of `path` with these options: the line on standard output, and the page.
+/// Makes the page of `path` with these options, without trying other filters, which takes time.
 #[track_caller]
 fn report(path: &Path, status: i32, options: &[&str]) -> (String, Node) {
+    report_with(path, status, &[&["--no-tune"], options].concat())
+}
+
+/// Makes the page of `path` with these options: the line on standard output, and the page.
+#[track_caller]
+fn report_with(path: &Path, status: i32, options: &[&str]) -> (String, Node) {
     let folder = folder();
     let file = folder.path().join("page.html");
     let mut arguments = args!["report", path, "-o", file].to_vec();
@@ -59,7 +65,7 @@ fn sections(page: &Node) -> Vec<String> {
 fn a_page_tells_of_a_database() {
     let copy = copy("levels");
     let before = contents(copy.path());
-    let (line, page) = report(copy.path(), 0, &[]);
+    let (line, page) = report_with(copy.path(), 0, &[]);
     assert!(line.starts_with("All 3 tables have filters, which take 1.1 KiB (10.8 bits a key)"), "{line}");
     assert!(page.words().contains(&line), "{line}");
     assert_eq!(
@@ -102,13 +108,15 @@ fn a_page_tells_of_a_database() {
 #[test]
 fn the_same_database_gives_the_same_page() {
     let path = database("levels");
-    let page = |jobs: &str| run(&args!["report", path, "-o", "-", "--jobs", jobs]).expect(0).quiet().out;
+    let page = |jobs: &str| {
+        run(&args!["report", "--no-tune", path, "-o", "-", "--jobs", jobs]).expect(0).quiet().out
+    };
     let one = page("1");
     assert!(one.starts_with("<!DOCTYPE html>") && one.ends_with("</html>"), "{one}");
     assert_eq!(one, page("3"));
     let folder = folder();
     let file = folder.path().join("page.html");
-    run(&args!["report", path, "-o", file]).expect(0);
+    run(&args!["report", "--no-tune", path, "-o", file]).expect(0);
     assert_eq!(fs::read_to_string(&file).unwrap(), one);
 }
 
@@ -140,12 +148,15 @@ fn another_order_of_keys_is_said() {
 fn own_lookups_count() {
     let folder = folder();
     let keys = file(&folder, "keys", "item/0000/0\nitem/0001/7x\nnothing\n");
-    let (_, page) = report(&database("levels"), 0, &["--lookups", keys.to_str().unwrap()]);
+    let (_, page) = report_with(&database("levels"), 0, &["--lookups", keys.to_str().unwrap()]);
     assert!(page.words().contains("absent keys of your own"));
-    let hex = file(&folder, "hex", "6974656d\n");
-    report(&database("levels"), 0, &["--lookups", hex.to_str().unwrap(), "--hex"]);
-    let wrong = run(&args!["report", database("levels"), "-o", "-", "--lookups", folder.path().join("none")]);
-    assert_eq!(wrong.expect(2).out, "");
+    let hex = file(&folder, "hex", "6974656d\nxx\n");
+    for (keys, option) in
+        [(&hex, "--hex"), (&folder.path().join("none"), "--no-verify"), (&keys, "--no-tune")]
+    {
+        let wrong = run(&args!["report", database("levels"), "-o", "-", "--lookups", keys, option]);
+        assert_eq!(wrong.expect(2).out, "", "{option}");
+    }
 }
 
 #[test]
@@ -291,7 +302,7 @@ fn the_page_appears_whole_or_not_at_all() {
     let page = file(&folder, "page.html", "before");
     run(&args!["report", folder.path().join("missing"), "-o", page]).expect(2);
     assert_eq!(fs::read(&page).unwrap(), b"before");
-    run(&args!["report", database("levels"), "-o", page]).expect(0);
+    run(&args!["report", "--no-tune", database("levels"), "-o", page]).expect(0);
     assert!(fs::read_to_string(&page).unwrap().ends_with("</html>"));
     let below = run(&args!["report", database("levels"), "-o", folder.path().join("a/page.html")]).expect(2);
     assert!(below.err.contains("looking up its folder"), "{below:?}");

@@ -47,7 +47,10 @@ pub(in crate::render::html) fn facts(page: &Page<'_>) -> Markup {
                 } @else {
                     li { "Not every block: " code { "--no-verify" } " was given." }
                 }
-                @if let Some(tuning) = page.tuned() { li { (sampled(tuning)) } }
+                @match page.tuned() {
+                    Some(tuning) => li { (sampled(tuning)) },
+                    None => li { "No other filters were tried." },
+                }
                 li { "Files were only read. Intervals are of 95 %." }
             }
         }

@@ -53,7 +53,7 @@ pub(in crate::render::html) fn settings(page: &Page<'_>) -> Markup {
                  LevelDB itself writes one for every 2 KiB."
             }
             figure { (picture(&model(page, tuning))) }
-            p { (sentence(&advice_text(&tuning.advice))) }
+            p { (sentence(&advice_text(tuning))) }
             @if let Some(choice) = &tuning.by_level {
                 @if matches!(&tuning.advice, Advice::Rebuild { choice, .. } if choice.same_bits().is_none()) {
                     p.dim { "Bits by level hold until compactions write new tables with the bits that the program sets." }

@@ -132,14 +132,14 @@ pub(super) fn tuning(advises: bool) -> Tuning {
         advice: match advises {
             true => Advice::Rebuild {
                 choice: Box::new(choice),
-                saves: "saves 0.9 block reads an absent key, and takes 1.2 MiB more".to_owned(),
                 arguments: vec!["--bits-per-key".to_owned(), "1=20,2=9".to_owned()],
             },
-            false => Advice::Leave { why: "no other setting saves a tenth of the reads".to_owned() },
+            false => Advice::Leave { ten_bits: None },
         },
         lookups: Some(Lookups { given: 100, used: 90, present: 30 }),
         memory: Memory { mapped_tables: 100, heap_tables: 0, heap_bytes: 0 },
         notes: vec!["C++ LevelDB writes base_lg 11 only".to_owned()],
+        fault_kind: None,
         faults: vec![("000009.ldb".to_owned(), "not a table".to_owned())],
     }
 }
