@@ -100,12 +100,6 @@ impl Console {
         }
     }
 
-    /// A console that takes `out` for a terminal.
-    #[cfg(test)]
-    pub(crate) fn terminal(out: Box<dyn Write>, signs: Signs, width: usize) -> Self {
-        Self { signs: Some(signs), width: Some(width), ..Self::new(out, Box::new(io::sink())) }
-    }
-
     /// Standard output and standard error of this process.
     pub(crate) fn of_process(choice: ColorChoice) -> Self {
         let (stdout, stderr) = (io::stdout(), io::stderr());
@@ -207,9 +201,10 @@ impl Write for Console {
 /// A console whose text can be looked at.
 #[cfg(test)]
 pub(crate) mod screen {
-    use std::sync::Mutex;
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
 
-    use super::*;
+    use crate::io::console::{Console, Signs};
 
     /// One place for results and messages.
     #[derive(Clone, Default)]
@@ -218,6 +213,11 @@ pub(crate) mod screen {
     impl Screen {
         pub(crate) fn console(&self) -> Console {
             Console::new(Box::new(self.clone()), Box::new(self.clone()))
+        }
+
+        /// A console that takes the screen for a terminal.
+        pub(crate) fn terminal(&self, signs: Signs, width: usize) -> Console {
+            Console { signs: Some(signs), width: Some(width), ..self.console() }
         }
 
         pub(crate) fn text(&self) -> String {

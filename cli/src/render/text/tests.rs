@@ -1,9 +1,8 @@
 //! Results on a terminal: with small pictures, which output elsewhere does not have.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use filterblock::database::Database;
 
@@ -14,31 +13,19 @@ use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::rates::effort::Effort;
 use crate::audit::reading::read_options;
 use crate::audit::record::TableRecord;
+use crate::io::console::screen::Screen;
 use crate::io::console::{Console, Signs};
-
-#[derive(Clone, Default)]
-struct Screen(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Screen {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// What `write` writes to a terminal, or elsewhere if there is none.
 fn shown(terminal: Option<(Signs, usize)>, write: impl FnOnce(&mut Console)) -> String {
     let screen = Screen::default();
     let mut console = match terminal {
-        Some((signs, width)) => Console::terminal(Box::new(screen.clone()), signs, width),
-        None => Console::new(Box::new(screen.clone()), Box::new(io::sink())),
+        Some((signs, width)) => screen.terminal(signs, width),
+        None => screen.console(),
     };
     write(&mut console);
     console.flush().unwrap();
-    String::from_utf8(screen.0.lock().unwrap().clone()).unwrap()
+    screen.text()
 }
 
 fn testdata() -> PathBuf {

@@ -245,6 +245,10 @@ mod tests {
         let text = drawn((0..20_000).map(|at| table(at, place(at), 1000, filter(at))).collect());
         assert_eq!(text.matches("<rect class=\"p-r1\"").count(), 2000 + 1, "and one in the legend");
         assert_eq!(text.matches("<rect class=\"p-missing\"").count(), 1 + 1);
+        assert!(
+            text.contains(r#"height="35"><title>10 tables, 0.ldb to 9.ldb: 9.8 KiB, at worst"#),
+            "{text}"
+        );
         // Ten tables as one, of which one is missing: the line is wide enough to be seen.
         assert!(text.contains(r#"<rect class="p-lack" x="49.95%" y="55" width="0.3%""#), "{text}");
         assert!(text.contains(
