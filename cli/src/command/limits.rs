@@ -18,6 +18,7 @@ pub(super) struct Limits {
 
 /// Reads a number of bytes, with a unit or without.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
+    let text = text.strip_suffix("iB").filter(|text| text.ends_with(['K', 'M', 'G'])).unwrap_or(text);
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (text.get(..at), 1 << 10),
         Some((at, 'm' | 'M')) => (text.get(..at), 1 << 20),
@@ -53,10 +54,12 @@ mod tests {
 
     #[test]
     fn bytes_may_have_a_unit() {
-        for (text, expected) in [("0", 0), ("1000", 1000), ("1k", 1024), ("3M", 3 << 20), ("2G", 2 << 30)] {
+        for (text, expected) in
+            [("0", 0), ("1000", 1000), ("1k", 1024), ("3M", 3 << 20), ("2G", 2 << 30), ("5MiB", 5 << 20)]
+        {
             assert_eq!(bytes(text), Ok(expected), "{text}");
         }
-        for wrong in ["", "G", "1.5G", "-1", "1GB", "99999999999G", "1é", "é"] {
+        for wrong in ["", "G", "1.5G", "-1", "1GB", "1iBB", "1iB", "99999999999G", "1é", "é"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }

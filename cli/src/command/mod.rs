@@ -7,12 +7,14 @@ mod in_order;
 mod in_use;
 mod inspect;
 mod key_order;
+mod keys;
 mod limits;
 mod policy_name;
 mod query;
 mod rebuild;
 mod scan;
 mod shell;
+mod tune;
 mod verify;
 mod walk;
 
@@ -46,6 +48,7 @@ Examples:
   filterblock verify ~/db                is everything in order, and does no filter deny a key?
   filterblock extract 000005.ldb >block  the bare filter block
   filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value
+  filterblock tune ~/db                  would other filters serve it better?
   filterblock rebuild ~/db --to new-db   the database with new filters";
 
 #[derive(Subcommand)]
@@ -56,6 +59,7 @@ enum Command {
     Verify(verify::Arguments),
     Extract(extract::Arguments),
     Build(build::Arguments),
+    Tune(tune::Arguments),
     Rebuild(rebuild::Arguments),
     Completions(shell::Completions),
     Man(shell::Man),
@@ -71,6 +75,7 @@ impl Arguments {
             Command::Verify(arguments) => verify::run(&arguments, console),
             Command::Extract(arguments) => extract::run(&arguments, console),
             Command::Build(arguments) => build::run(&arguments, console),
+            Command::Tune(arguments) => tune::run(&arguments, console),
             Command::Rebuild(arguments) => rebuild::run(&arguments, console),
             Command::Completions(arguments) => shell::completions(&arguments, Self::command(), console),
             Command::Man(_) => shell::man(Self::command(), console),

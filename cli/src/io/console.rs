@@ -169,15 +169,26 @@ impl Write for Console {
     }
 }
 
+/// A console whose text can be looked at.
 #[cfg(test)]
-mod tests {
+pub(crate) mod screen {
     use std::sync::Mutex;
 
     use super::*;
 
     /// One place for results and messages.
     #[derive(Clone, Default)]
-    struct Screen(Arc<Mutex<Vec<u8>>>);
+    pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
+
+    impl Screen {
+        pub(crate) fn console(&self) -> Console {
+            Console::new(Box::new(self.clone()), Box::new(self.clone()))
+        }
+
+        pub(crate) fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
 
     impl Write for Screen {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -188,16 +199,21 @@ mod tests {
             Ok(())
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::screen::Screen;
+    use super::*;
 
     #[test]
     fn messages_come_after_the_results_written_before() {
         let screen = Screen::default();
-        let mut console = Console::new(Box::new(screen.clone()), Box::new(screen.clone()));
+        let mut console = screen.console();
         writeln!(console, "first").unwrap();
         console.message("second");
         writeln!(console, "third").unwrap();
         assert_eq!(console.finish(Ok(()), 7), 7);
-        let shown = screen.0.lock().unwrap();
-        assert_eq!(String::from_utf8_lossy(&shown), "first\nfilterblock: second\nthird\n");
+        assert_eq!(screen.text(), "first\nfilterblock: second\nthird\n");
     }
 }

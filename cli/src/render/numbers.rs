@@ -59,9 +59,13 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// A measured rate in percent, with as many digits as its interval allows: the last one is worth no
-/// less than a tenth of the distance to the interval's farther end.
+/// less than a tenth of the distance to the interval's farther end. A rate without an interval is
+/// exact.
 pub(crate) fn measured(measured: MeasuredRate) -> String {
     let MeasuredRate { rate, low, high, .. } = measured;
+    if low >= high {
+        return percent(rate);
+    }
     if rate <= 0.0 {
         return format!("<{}", bound(high, f64::ceil));
     }
@@ -155,6 +159,9 @@ mod tests {
         ] {
             let rate = MeasuredRate::of(passed, asked).unwrap();
             assert_eq!((&*measured(rate), &*interval(rate)), (text, between), "{passed} of {asked}");
+        }
+        for (rate, text) in [(1.0, "100 %"), (0.0, "0 %"), (0.25, "25.0 %")] {
+            assert_eq!(measured(MeasuredRate { rate, low: rate, high: rate, asked: 0 }), text);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::audit::scan::row::Row;
+use crate::audit::tune::report::{TuneFailure, Tuning};
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
 use crate::io::console::Console;
 use crate::io::input::PathError;
@@ -172,6 +173,16 @@ pub(crate) trait RebuildRenderer {
         &mut self,
         subject: Subject<'_>,
         outcome: &RebuildOutcome<'_>,
+        console: &mut Console,
+    ) -> io::Result<()>;
+}
+
+pub(crate) trait TuneRenderer {
+    /// Shows what was found out about a database or a table, or the reason why nothing was.
+    fn tuning(
+        &mut self,
+        subject: Subject<'_>,
+        result: Result<&Tuning, &TuneFailure>,
         console: &mut Console,
     ) -> io::Result<()>;
 }

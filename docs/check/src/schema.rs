@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 /// The commands that have `--json`, and `query --count`, whose lines are others.
-pub(crate) const SCHEMAS: [&str; 6] = ["inspect", "query", COUNT, "scan", "verify", "rebuild"];
+pub(crate) const SCHEMAS: [&str; 7] = ["inspect", "query", COUNT, "scan", "verify", "rebuild", "tune"];
 pub(crate) const COUNT: &str = "query-count";
 
 /// The fields that every line of the output begins with.
@@ -177,7 +177,8 @@ impl Schema {
         };
         let mut types = shown(field);
         if let Some(items) = field.get("items") {
-            types = vec![format!("array of {}", shown(items).join(" or "))];
+            types.retain(|one| one == "null");
+            types.insert(0, format!("array of {}", shown(items).join(" or ")));
         }
         match types.split_last() {
             // One of many words: the meaning tells.

@@ -162,7 +162,7 @@ impl Within {
 }
 
 /// Makes a key other than `seed` from it.
-fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
+pub(crate) fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     key.clear();
     key.extend_from_slice(seed);
     let bits = random.next();
@@ -176,7 +176,7 @@ fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
 
 /// A fast hash of low quality. A made key that collides with a stored one is merely not asked for.
 #[inline]
-fn hash(key: &[u8]) -> u64 {
+pub(crate) fn hash(key: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR);
     let (words, rest) = key.as_chunks::<8>();

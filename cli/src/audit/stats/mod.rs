@@ -3,6 +3,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod dialect;
+pub(crate) mod encoding;
 pub(crate) mod filter;
 pub(crate) mod filter_cost;
 pub(crate) mod filters;

@@ -1,5 +1,8 @@
 //! What `tune` found out, in no particular format.
 
+use filterblock::Error;
+
+use crate::audit::error_kind::ErrorKind;
 use crate::audit::policies::Policy;
 use crate::audit::rates::measured::MeasuredRate;
 
@@ -33,6 +36,22 @@ pub(crate) struct Tuning {
     pub(crate) notes: Vec<String>,
     /// Tables that could not be read, and why. The numbers leave them out.
     pub(crate) faults: Vec<(String, String)>,
+    /// The kind of the first of `faults`.
+    pub(crate) fault_kind: Option<ErrorKind>,
+}
+
+/// The reason why there is nothing to show of a database or table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TuneFailure {
+    pub(crate) text: String,
+    /// `None` if nothing is wrong with what was read.
+    pub(crate) kind: Option<ErrorKind>,
+}
+
+impl TuneFailure {
+    pub(crate) fn of(error: &Error) -> Self {
+        Self { text: error.to_string(), kind: Some(ErrorKind::of(error)) }
+    }
 }
 
 /// A number with the ends of its 95 % interval. The ends of an exact one are the same.
@@ -194,17 +213,18 @@ pub(crate) enum BudgetOrigin {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Advice {
-    /// The filters do well as they are, for this reason.
-    Leave { why: String },
+    /// The filters do well as they are.
+    Leave {
+        /// What ten bits a key would do instead, if that were much, for more space.
+        ten_bits: Option<Box<Outcome>>,
+    },
     Rebuild {
-        choice: Choice,
-        /// What it saves, as a clause: "saves 0.9 block reads an absent key, and takes 1.2 MiB more".
-        saves: String,
+        choice: Box<Choice>,
         /// The arguments behind `filterblock rebuild DB --in-place`, each one word.
         arguments: Vec<String>,
     },
     /// There is nothing to advise on, for this reason.
-    None { why: String },
+    None { why: &'static str },
 }
 
 /// The user's lookups.

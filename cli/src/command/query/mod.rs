@@ -1,6 +1,5 @@
 //! `filterblock query`: asks which keys tables may hold, and in which data blocks.
 
-mod keys;
 mod results;
 mod words;
 
@@ -15,6 +14,7 @@ use filterblock::table::ReadOptions;
 
 use super::in_use;
 use super::key_order::KeyOrder;
+use super::keys;
 use super::limits::Limits;
 use super::walk::{Visitor, folder_header, walk};
 use crate::audit::error_kind::ErrorKind;

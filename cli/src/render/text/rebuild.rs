@@ -10,6 +10,7 @@ use crate::io::console::{Console, Tone};
 use crate::rebuild::report::{FiltersReport, Report, Sums, TableReport};
 use crate::render::numbers::{count, counted, size};
 use crate::render::renderer::{RebuildAction, RebuildOutcome, RebuildRenderer};
+use crate::render::shell_word::path_word;
 use crate::render::subject::Subject;
 
 pub(crate) struct TextRebuild;
@@ -153,30 +154,10 @@ fn advice(database: &Path, action: RebuildAction, report: &Report, console: &mut
 
 fn undo_advice(database: &Path, report: &Report, console: &mut Console) -> io::Result<()> {
     if let Some(undo) = &report.undo {
-        let word = shell_word(database);
+        let word = path_word(database);
         writeln!(console, "The tables before are in {}, until", escape_path(undo))?;
         writeln!(console, "  filterblock rebuild --undo {word}     brings them back")?;
         writeln!(console, "  filterblock rebuild --discard {word}  removes them")?;
     }
     Ok(())
-}
-
-/// A path as one word of a command, for shells as POSIX has them.
-fn shell_word(path: &Path) -> String {
-    let text = escape_path(path).to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-~+,:@%=".contains(c);
-    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_with_spaces_or_quotes_is_one_word() {
-        assert_eq!(shell_word(Path::new("/home/x/db-1")), "/home/x/db-1");
-        assert_eq!(shell_word(Path::new("a b")), "'a b'");
-        assert_eq!(shell_word(Path::new("it's")), r"'it'\''s'");
-        assert_eq!(shell_word(Path::new("$x")), "'$x'");
-    }
 }

@@ -1,0 +1,133 @@
+//! Whether other filters are worth a rebuild.
+
+use std::collections::BTreeMap;
+
+use filterblock::LegacyHash;
+
+use super::lookups::Survey;
+use super::report::{Advice, Choice, Outcome, Setting, Tuning};
+use super::settings::{USUAL_BASE_LG, USUAL_BITS};
+use crate::audit::policies::Policy;
+pub(super) use crate::audit::stats::dialect::OLD_NAME;
+
+/// A rebuild pays if a lookup reads so many blocks less, and by such a share less.
+const READS_WORTH: f64 = 0.005;
+const SHARE_WORTH: f64 = 0.1;
+/// It also pays if filters shrink by such a share and so many bytes, and lookups read about as much.
+const SIZE_WORTH: f64 = 0.25;
+const BYTES_WORTH: f64 = 65_536.0;
+const READS_LOST: f64 = 0.001;
+/// What ten bits a key have to save to be mentioned.
+const READS_TELLING: f64 = 0.02;
+
+/// The policy to tune for, and whether it is a guess. `hash`: by which the filters are made whose name
+/// stands for two.
+pub(super) fn policy_of(
+    given: Option<Policy>,
+    survey: &Survey,
+    hash: impl Fn() -> Option<LegacyHash>,
+) -> (Policy, bool) {
+    let with_hash = |policy: Policy| match policy {
+        Policy::Builtin(_) => Policy::Builtin(hash().unwrap_or(LegacyHash::Unsigned)),
+        policy => policy,
+    };
+    if let Some(policy) = given {
+        return (with_hash(policy), false);
+    }
+    let mut counts = BTreeMap::<&str, u64>::new();
+    for filters in survey.iter().filter_map(|filters| filters.as_ref().ok()) {
+        if let Some(name) = filters.name.as_deref().filter(|_| filters.sound) {
+            *counts.entry(name).or_default() += 1;
+        }
+    }
+    let known = counts.into_iter().filter_map(|(name, count)| {
+        let unsigned = Policy::of(name, LegacyHash::Unsigned)?;
+        Some((count, unsigned))
+    });
+    match known.max_by_key(|(count, _)| *count) {
+        Some((_, policy)) => (with_hash(policy), false),
+        None => (Policy::Builtin2, true),
+    }
+}
+
+/// `own_range`: the best choice with the `base_lg` in use. `has_tree`: block reads are known.
+pub(super) fn advise(
+    tuning: &Tuning,
+    own_range: Option<Choice>,
+    base_lg: u8,
+    has_mixed_ranges: bool,
+    has_tree: bool,
+) -> Advice {
+    let none = |why| Advice::None { why };
+    if tuning.levels.iter().all(|level| level.tables == 0) {
+        return none("there are no tables yet");
+    }
+    if tuning.levels.iter().any(|level| level.number.is_none()) {
+        return none("a single table has no lookups to weigh; give the database's folder");
+    }
+    if !has_tree {
+        return none("the order of keys is not known, so block reads cannot be told");
+    }
+    let mut best: Option<Choice> = None;
+    for choice in [own_range, tuning.uniform.clone(), tuning.by_level.clone()].into_iter().flatten() {
+        let before = best.as_ref().map_or(&tuning.now, |best| &best.outcome);
+        if pays(before, &choice.outcome) {
+            best = Some(choice);
+        }
+    }
+    match best {
+        Some(choice) => Advice::Rebuild {
+            arguments: arguments(&choice, base_lg, has_mixed_ranges),
+            choice: Box::new(choice),
+        },
+        None => Advice::Leave { ten_bits: ten_bits(tuning) },
+    }
+}
+
+fn reads(outcome: &Outcome) -> (f64, f64) {
+    outcome.reads.map_or((0.0, 0.0), |reads| (reads.absent().value, reads.present.value))
+}
+
+/// Whether `then` is worth a rebuild if there is `now`.
+fn pays(now: &Outcome, then: &Outcome) -> bool {
+    let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
+    // A present key costs a block anyway: what counts is what it costs besides.
+    let saved = (absent_now - absent_then).max(present_now - present_then);
+    let lost = (absent_then - absent_now).max(present_then - present_now);
+    let share = saved / absent_now.max(f64::MIN_POSITIVE);
+    let bytes = now.size.value - then.size.value;
+    let fewer_reads = saved >= READS_WORTH && share >= SHARE_WORTH && lost <= READS_LOST;
+    let less_space = bytes >= BYTES_WORTH && bytes >= SIZE_WORTH * now.size.value;
+    fewer_reads || (less_space && lost <= READS_LOST)
+}
+
+/// What ten bits a key would do, if they saved much.
+fn ten_bits(tuning: &Tuning) -> Option<Box<Outcome>> {
+    let usual = tuning.settings.iter().find(|tried| {
+        let Setting { policy, base_lg, bits_per_key } = tried.setting;
+        policy == tuning.policy && base_lg == USUAL_BASE_LG && bits_per_key == USUAL_BITS
+    })?;
+    let saved = reads(&tuning.now).0 - reads(&usual.outcome).0;
+    (saved >= READS_TELLING).then(|| Box::new(usual.outcome.clone()))
+}
+
+/// The arguments of `rebuild` that make this choice.
+fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String> {
+    let bits = match choice.same_bits() {
+        Some(bits) => bits.to_string(),
+        None => {
+            let of_level = |&(level, bits): &(Option<u8>, u32)| Some(format!("{}={bits}", level?));
+            choice.bits.iter().filter_map(of_level).collect::<Vec<_>>().join(",")
+        }
+    };
+    let mut arguments = vec!["--bits-per-key".to_owned(), bits];
+    if choice.base_lg != base_lg || has_mixed_ranges {
+        arguments.extend(["--base-lg".to_owned(), choice.base_lg.to_string()]);
+    }
+    arguments.extend(["--policy".to_owned(), choice.policy.name()]);
+    if let Policy::Builtin(hash) = choice.policy {
+        let hash = if hash == LegacyHash::Signed { "signed" } else { "unsigned" };
+        arguments.extend(["--hash".to_owned(), hash.to_owned()]);
+    }
+    arguments
+}

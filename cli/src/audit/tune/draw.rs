@@ -1,0 +1,169 @@
+//! Stored keys, drawn so that each entry of all tables has the same chance.
+//!
+//! Places in the files are drawn evenly, which finds a data block in proportion to its stored size.
+//! One entry of it is taken for each place. Its weight makes up for blocks of fewer or more entries
+//! a byte, and the keys are drawn anew by that weight.
+
+use filterblock::table::{BlockHandle, ReadAt, Table};
+use filterblock::{Error, Result};
+use rayon::prelude::*;
+
+use super::input::{Input, TableFiles};
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::rates::split_mix::SplitMix;
+use crate::audit::reading::decode_limit;
+
+/// Longer keys are left out: thousands of them would take too much memory.
+pub(super) const MAX_KEY: usize = 4096;
+/// The type of a value in the last eight bytes of an internal key.
+const VALUE: u8 = 1;
+
+/// A stored key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Drawn {
+    pub(super) key: Vec<u8>,
+    /// The place of its table.
+    pub(super) table: u32,
+    /// The entry is a value, and no newer one of the key was seen before it.
+    pub(super) is_newest_value: bool,
+}
+
+/// Draws `count` keys, or somewhat fewer. Returns the tables that could not be read besides.
+pub(super) fn draw<F: TableFiles>(input: &Input<'_, F>, count: u64) -> (Vec<Drawn>, Vec<(usize, Error)>) {
+    let places = places(input, count);
+    let of_table = |(table, places): (usize, &Vec<u64>)| {
+        let drawn =
+            input.files.open(table).and_then(|opened| of_table(&opened, places, input.encoding, table));
+        (table, drawn)
+    };
+    let found: Vec<_> =
+        places.par_iter().enumerate().filter(|(_, places)| !places.is_empty()).map(of_table).collect();
+    let (mut drawn, mut faults) = (Vec::new(), Vec::new());
+    for (table, result) in found {
+        match result {
+            Ok(of_table) => drawn.extend(of_table),
+            Err(error) => faults.push((table, error)),
+        }
+    }
+    (resample(&drawn), faults)
+}
+
+/// For each table the offsets drawn in it, in ascending order: one in each of `count` equal parts of
+/// all files.
+fn places<F: TableFiles>(input: &Input<'_, F>, count: u64) -> Vec<Vec<u64>> {
+    let total = input.total_size();
+    let mut random = SplitMix(2);
+    let mut drawn = (0..count).map(|part| {
+        let at = |part: u64| (u128::from(total) * u128::from(part) / u128::from(count.max(1))) as u64;
+        let (start, end) = (at(part), at(part + 1));
+        start + random.next() % (end - start).max(1)
+    });
+    let mut next = drawn.next();
+    let mut start = 0_u64;
+    let mut places = Vec::with_capacity(input.tables.len());
+    for table in &input.tables {
+        let end = start.saturating_add(table.size);
+        let mut of_table = Vec::new();
+        while let Some(at) = next.filter(|at| *at < end) {
+            of_table.push(at - start);
+            next = drawn.next();
+        }
+        places.push(of_table);
+        start = end;
+    }
+    places
+}
+
+/// The keys at these offsets of a table, each with its weight.
+fn of_table<R: ReadAt>(
+    table: &Table<R>,
+    places: &[u64],
+    encoding: KeyEncoding,
+    number: usize,
+) -> Result<Vec<(Drawn, f64)>> {
+    let mut handles: Vec<BlockHandle> = table.data_blocks().collect::<Result<_>>()?;
+    handles.sort_unstable_by_key(|handle| handle.offset);
+    let mut random = SplitMix(number as u64);
+    let mut left = decode_limit(None, table.file_size());
+    let mut drawn = Vec::with_capacity(places.len());
+    let mut places = places.iter().peekable();
+    while let Some(&place) = places.next() {
+        let after = handles.partition_point(|handle| handle.offset <= place);
+        let Some(&handle) = after.checked_sub(1).and_then(|at| handles.get(at)) else { continue };
+        let end = handle.end().unwrap_or(u64::MAX);
+        // Filters, metaindex and index hold no entries.
+        if place >= end || left == 0 {
+            continue;
+        }
+        let mut wanted = 1;
+        while places.next_if(|&&place| place < end).is_some() {
+            wanted += 1;
+        }
+        let decoded = of_block(table, handle, wanted, encoding, number as u32, &mut random, &mut drawn)?;
+        left = left.saturating_sub(decoded);
+    }
+    Ok(drawn)
+}
+
+/// Draws `wanted` entries of a block. Returns the number of bytes decoded.
+fn of_block<R: ReadAt>(
+    table: &Table<R>,
+    handle: BlockHandle,
+    wanted: usize,
+    encoding: KeyEncoding,
+    number: u32,
+    random: &mut SplitMix,
+    drawn: &mut Vec<(Drawn, f64)>,
+) -> Result<u64> {
+    let mut entries = table.block_cursor(handle)?;
+    let mut count = 0_u64;
+    while entries.next()? {
+        count += 1;
+    }
+    let decoded = 2 * entries.size() as u64;
+    let mut chosen: Vec<u64> = (0..wanted).map(|_| random.next() % count.max(1)).collect();
+    chosen.sort_unstable();
+    let weight = count as f64 / handle.size.saturating_add(5) as f64;
+    let mut chosen = chosen.into_iter().peekable();
+    let mut entries = table.block_cursor(handle)?;
+    let mut before: Option<Vec<u8>> = None;
+    let mut at = 0;
+    while chosen.peek().is_some() && entries.next()? {
+        let Some(key) = encoding.filtered(entries.key()) else { break };
+        // Of one key the newest entry comes first.
+        let is_first = before.as_deref() != Some(key);
+        let is_value = encoding == KeyEncoding::Whole || entry_type(entries.key()) == Some(VALUE);
+        while chosen.next_if_eq(&at).is_some() {
+            if key.len() <= MAX_KEY {
+                let one = Drawn { key: key.to_vec(), table: number, is_newest_value: is_first && is_value };
+                drawn.push((one, weight));
+            }
+        }
+        at += 1;
+        let before = before.get_or_insert_default();
+        before.clear();
+        before.extend_from_slice(key);
+    }
+    Ok(decoded)
+}
+
+/// The type of an internal key's entry.
+pub(super) fn entry_type(key: &[u8]) -> Option<u8> {
+    key.len().checked_sub(8).and_then(|at| key.get(at)).copied()
+}
+
+/// Draws as many of them anew, each by its weight.
+fn resample(drawn: &[(Drawn, f64)]) -> Vec<Drawn> {
+    let total: f64 = drawn.iter().map(|(_, weight)| weight).sum();
+    let step = total / drawn.len() as f64;
+    let (mut sum, mut due) = (0.0, step / 2.0);
+    let mut resampled = Vec::with_capacity(drawn.len());
+    for (one, weight) in drawn {
+        sum += weight;
+        while due < sum {
+            resampled.push(one.clone());
+            due += step;
+        }
+    }
+    resampled
+}

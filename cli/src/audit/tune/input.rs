@@ -1,0 +1,55 @@
+//! The tables to tune.
+
+use filterblock::Result;
+use filterblock::database::Manifest;
+use filterblock::table::{ReadAt, Table};
+
+use crate::audit::key_encoding::KeyEncoding;
+
+/// Opens tables by their place in [`Input::tables`].
+pub(crate) trait TableFiles: Sync {
+    type Source: ReadAt;
+
+    /// Opens a table with the policies of [`read_options`](crate::audit::reading::read_options), and
+    /// keys as they are stored.
+    fn open(&self, table: usize) -> Result<Table<Self::Source>>;
+}
+
+/// A table of those to tune.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct TableInfo {
+    /// For messages.
+    pub(crate) name: String,
+    /// `None` for a single table.
+    pub(crate) level: Option<u8>,
+    /// In bytes, as the MANIFEST has it.
+    pub(crate) size: u64,
+}
+
+/// The tables of a database, or a single one.
+pub(crate) struct Input<'d, F> {
+    pub(crate) files: F,
+    /// For a database those of the MANIFEST, in its order: by level, then by number.
+    pub(crate) tables: Vec<TableInfo>,
+    /// `None` if the tables that a lookup comes to are not known: for a single table, and if keys
+    /// are in an unknown order.
+    pub(crate) manifest: Option<&'d Manifest>,
+    /// The part of stored keys that filters are made of.
+    pub(crate) encoding: KeyEncoding,
+}
+
+impl<F: TableFiles> Input<'_, F> {
+    /// The places of the tables that a lookup of `key` comes to, in its order. All of them without a
+    /// MANIFEST: those of one table.
+    pub(super) fn visits(&self, key: &[u8]) -> Vec<u32> {
+        let Some(manifest) = self.manifest else { return (0..self.tables.len() as u32).collect() };
+        let all = manifest.tables();
+        let place =
+            |level, number| all.partition_point(|table| (table.level, table.number) < (level, number));
+        manifest.tables_for(key).map(|table| place(table.level, table.number) as u32).collect()
+    }
+
+    pub(super) fn total_size(&self) -> u64 {
+        self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.size))
+    }
+}

@@ -1,0 +1,171 @@
+//! Lookups: the tables that each comes to, and where it ends.
+
+use filterblock::table::{ReadAt, Table};
+use filterblock::{Error, Result};
+use rayon::prelude::*;
+
+use super::draw::entry_type;
+use super::input::{Input, TableFiles};
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::reading::decode_limit;
+
+/// The type of a deletion in the last eight bytes of an internal key.
+const DELETION: u8 = 0;
+
+/// Whose lookup it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// Of a stored key, drawn from this table. It stands for a present key only if it is found there.
+    Stored { table: u32, is_newest_value: bool },
+    /// Of a key made from a stored one.
+    Neighbour,
+    /// The user's.
+    Own,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Lookup {
+    pub(super) key: Vec<u8>,
+    pub(super) kind: Kind,
+    /// The places of the tables that may hold the key, in the order in which a lookup asks them.
+    pub(super) visits: Vec<u32>,
+    /// `None`: the key is in no table.
+    pub(super) end: Option<End>,
+}
+
+/// The first entry of a key that a lookup comes to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct End {
+    /// The number of tables asked before.
+    pub(super) after: u32,
+    pub(super) is_deletion: bool,
+}
+
+impl Lookup {
+    /// Returns true if the key is nowhere, not even deleted.
+    pub(super) const fn is_absent(&self) -> bool {
+        self.end.is_none()
+    }
+
+    /// Returns true if there is a value to find, and if it stands for present keys.
+    pub(super) fn is_present(&self) -> bool {
+        let Some(end) = self.end.filter(|end| !end.is_deletion) else { return false };
+        match self.kind {
+            Kind::Stored { table, is_newest_value } => {
+                is_newest_value && self.visits.get(end.after as usize) == Some(&table)
+            }
+            Kind::Own => true,
+            Kind::Neighbour => false,
+        }
+    }
+
+    /// The tables asked in vain.
+    pub(super) fn in_vain(&self) -> &[u32] {
+        let asked = self.end.map_or(self.visits.len(), |end| end.after as usize);
+        self.visits.get(..asked).unwrap_or(&self.visits)
+    }
+}
+
+/// The filters that a table has.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(super) struct TableFilters {
+    /// The name of the policy; `None` if there are none.
+    pub(super) name: Option<String>,
+    /// They can be asked.
+    pub(super) sound: bool,
+    /// The size of the filter block in bytes.
+    pub(super) size: u64,
+    pub(super) base_lg: Option<u8>,
+}
+
+/// What was learned of the tables.
+pub(super) type Survey = Vec<Result<TableFilters>>;
+
+/// Finds the ends of all lookups, and learns which filters each table has.
+pub(super) fn settle<F: TableFiles>(input: &Input<'_, F>, lookups: &mut [Lookup]) -> Survey {
+    lookups.sort_by(|a, b| a.key.cmp(&b.key));
+    let mut of_tables: Vec<Vec<(u32, u32)>> = vec![Vec::new(); input.tables.len()];
+    for (number, lookup) in (0..).zip(&*lookups) {
+        for (after, &table) in (0..).zip(&lookup.visits) {
+            if let Some(of_table) = of_tables.get_mut(table as usize) {
+                of_table.push((number, after));
+            }
+        }
+    }
+    let shared: &[Lookup] = lookups;
+    let key = |number: u32| shared.get(number as usize).map_or(&[][..], |lookup| &lookup.key);
+    let look = |(table, sought): (usize, &Vec<(u32, u32)>)| {
+        let table = input.files.open(table)?;
+        let ends = find(&table, sought, &key, input.encoding)?;
+        Ok::<_, Error>((filters(&table), ends))
+    };
+    let found: Vec<_> = of_tables.par_iter().enumerate().map(look).collect();
+    let mut survey = Vec::with_capacity(found.len());
+    for result in found {
+        survey.push(result.map(|(filters, ends)| {
+            for (number, end) in ends {
+                if let Some(lookup) = lookups.get_mut(number as usize) {
+                    lookup.end = Some(lookup.end.map_or(end, |before| before.min(end)));
+                }
+            }
+            filters
+        }));
+    }
+    survey
+}
+
+fn filters<R: ReadAt>(table: &Table<R>) -> TableFilters {
+    let reader = table.filter();
+    TableFilters {
+        name: table.filter_name().map(str::to_owned),
+        sound: reader.is_some_and(|reader| reader.check().is_ok()),
+        size: table.filter_handle().map_or(0, |handle| handle.size),
+        base_lg: reader.map(|reader| reader.base_lg()),
+    }
+}
+
+/// The keys that the table has, of those sought, which are in bytewise order: each by its number,
+/// with the end of its lookup. A block is decoded once at most, and only if the filter does not deny
+/// all keys.
+fn find<'k, R: ReadAt>(
+    table: &Table<R>,
+    sought: &[(u32, u32)],
+    key: &impl Fn(u32) -> &'k [u8],
+    encoding: KeyEncoding,
+) -> Result<Vec<(u32, End)>> {
+    let mut found = Vec::new();
+    let mut left = decode_limit(None, table.file_size());
+    let mut sought = sought.iter().peekable();
+    let mut index = table.index();
+    let mut block = table.index();
+    let mut in_block = Vec::new();
+    while sought.peek().is_some() && index.next()? {
+        let Some(last) = encoding.filtered(index.key()) else { break };
+        let handle = index.handle()?;
+        in_block.clear();
+        while let Some(&&(number, after)) = sought.peek().filter(|(number, _)| key(*number) <= last) {
+            sought.next();
+            let may_match =
+                table.filter().is_none_or(|filter| filter.key_may_match(handle.offset, key(number)));
+            in_block.extend(may_match.then_some((number, after)));
+        }
+        if in_block.is_empty() || left == 0 {
+            continue;
+        }
+        block.enter(table, handle)?;
+        left = left.saturating_sub(block.size() as u64);
+        let mut waiting = in_block.iter().peekable();
+        while waiting.peek().is_some() && block.next()? {
+            let Some(stored) = encoding.filtered(block.key()) else { break };
+            while waiting.next_if(|(number, _)| key(*number) < stored).is_some() {}
+            // The same key may be sought twice.
+            while let Some(&&(number, after)) = waiting.peek().filter(|(number, _)| key(*number) == stored) {
+                waiting.next();
+                let is_internal = encoding != KeyEncoding::Whole;
+                let is_deletion = is_internal && entry_type(block.key()) == Some(DELETION);
+                found.push((number, End { after, is_deletion }));
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,136 @@
+//! The bits a key with which lookups read the fewest blocks, within a budget of bytes.
+
+/// One choice for one level.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Item {
+    /// The place of the setting in the grid.
+    pub(super) setting: usize,
+    pub(super) bits_per_key: u32,
+    /// The size of the level's filters in bytes.
+    pub(super) size: f64,
+    /// The mean number of blocks that a lookup reads of this level in vain.
+    pub(super) reads: f64,
+}
+
+/// The most combinations to keep from level to level.
+const MAX_STATES: usize = 20_000;
+/// The difference in reads that is not worth any space.
+const NO_GAIN: f64 = 0.000_2;
+
+/// Items of some levels together.
+#[derive(Clone, Debug)]
+struct State {
+    size: f64,
+    reads: f64,
+    chosen: Vec<Item>,
+}
+
+/// Chooses an item for each level, so that together they keep to the budget and read the least. Of
+/// choices that are as good, takes the smallest. `None` if nothing fits.
+///
+/// All combinations are looked at, less those that others beat in both ways. This is what Monkey
+/// (Dayan, Athanassoulis and Idreos, 2017) solves in closed form for a tree of ideal filters; with
+/// measured rates and few levels, trying is enough.
+pub(super) fn best_by_level(levels: &[Vec<Item>], budget: f64) -> Option<Vec<Item>> {
+    let mut states = vec![State { size: 0.0, reads: 0.0, chosen: Vec::new() }];
+    for items in levels {
+        let mut next = Vec::with_capacity(states.len().saturating_mul(items.len()));
+        for state in &states {
+            for item in items.iter().filter(|item| state.size + item.size <= budget) {
+                let mut chosen = state.chosen.clone();
+                chosen.push(*item);
+                next.push(State { size: state.size + item.size, reads: state.reads + item.reads, chosen });
+            }
+        }
+        states = undominated(next);
+    }
+    least(states.into_iter().map(|state| (state.size, state.reads, state.chosen)))
+}
+
+/// Chooses of `(size, reads, what)` the one that reads the least, or a smaller one that is as good.
+pub(super) fn least<T>(all: impl Iterator<Item = (f64, f64, T)>) -> Option<T> {
+    let all: Vec<_> = all.collect();
+    let fewest = all.iter().map(|(_, reads, _)| *reads).min_by(f64::total_cmp)?;
+    let good = all.into_iter().filter(|(_, reads, _)| *reads <= fewest * 1.01 + NO_GAIN);
+    good.min_by(|(a, ..), (b, ..)| a.total_cmp(b)).map(|(.., what)| what)
+}
+
+/// Leaves out what is no smaller and reads no less than another.
+fn undominated(mut states: Vec<State>) -> Vec<State> {
+    states.sort_by(|a, b| a.size.total_cmp(&b.size).then(a.reads.total_cmp(&b.reads)));
+    let mut fewest = f64::INFINITY;
+    states.retain(|state| {
+        let is_better = state.reads < fewest;
+        fewest = fewest.min(state.reads);
+        is_better
+    });
+    let step = states.len().div_ceil(MAX_STATES).max(1);
+    // The last one reads the least.
+    states.reverse();
+    states.into_iter().step_by(step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Levels of an ideal tree: sizes by bits, rates by the formula.
+    fn tree(keys: &[f64]) -> Vec<Vec<Item>> {
+        let items = |keys: f64| {
+            let item = |bits: u32| Item {
+                setting: 0,
+                bits_per_key: bits,
+                size: keys * f64::from(bits) / 8.0,
+                reads: 0.6185_f64.powi(bits as i32),
+            };
+            (4..=20).map(item).collect()
+        };
+        keys.iter().map(|keys| items(*keys)).collect()
+    }
+
+    fn reads(chosen: &[Item]) -> f64 {
+        chosen.iter().map(|item| item.reads).sum()
+    }
+
+    /// The figures of a tree of four levels, each ten times the one above.
+    #[test]
+    fn small_levels_get_more_bits() {
+        let levels = tree(&[1e3, 1e4, 1e5, 1e6]);
+        let budget = 1.111e6 * 10.0 / 8.0;
+        let chosen = best_by_level(&levels, budget).unwrap();
+        let bits: Vec<_> = chosen.iter().map(|item| item.bits_per_key).collect();
+        assert!(bits.is_sorted_by(|a, b| a >= b), "{bits:?}");
+        assert!(bits.last() == Some(&9) && bits.first() >= Some(&17), "{bits:?}");
+        assert!(chosen.iter().map(|item| item.size).sum::<f64>() <= budget);
+        let uniform = 4.0 * 0.6185_f64.powi(10);
+        assert!(reads(&chosen) < uniform / 1.8, "{} {uniform}", reads(&chosen));
+    }
+
+    #[test]
+    fn no_choice_reads_less() {
+        let levels = tree(&[3e3, 1e4, 2e4]);
+        for budget in [2e4, 3.3e4, 5e4, 9e4] {
+            let mut fewest = f64::INFINITY;
+            for a in levels[0].iter() {
+                for b in levels[1].iter() {
+                    for c in levels[2].iter() {
+                        if a.size + b.size + c.size <= budget {
+                            fewest = fewest.min(a.reads + b.reads + c.reads);
+                        }
+                    }
+                }
+            }
+            let chosen = best_by_level(&levels, budget).unwrap();
+            assert!(reads(&chosen) <= fewest * 1.01 + NO_GAIN && reads(&chosen) >= fewest, "{budget}");
+        }
+        assert_eq!(best_by_level(&levels, 1e4), None);
+        assert_eq!(best_by_level(&[], 1.0), Some(vec![]));
+    }
+
+    #[test]
+    fn space_that_saves_nothing_is_not_taken() {
+        let chosen = best_by_level(&tree(&[1e3]), 1e9).unwrap();
+        assert!(chosen[0].bits_per_key < 20, "{chosen:?}");
+        assert_eq!(least([(5.0, 1.0, 'a'), (4.0, 1.005, 'b'), (1.0, 1.02, 'c')].into_iter()), Some('b'));
+    }
+}

@@ -1,0 +1,389 @@
+//! The filters of every setting, made of the keys of one table and asked for absent keys.
+//!
+//! The entries are decoded once. What is kept of each are its hashes, from which all filters are
+//! made, and a print of its key, to tell which changed keys are stored after all.
+
+use filterblock::table::{ReadAt, Table};
+use filterblock::{
+    FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, KeyHash, LegacyBloomPolicy, LegacyHash, Result,
+    SharedPolicy,
+};
+
+use super::draw::MAX_KEY;
+use super::questions::{KINDS, Question, Questions, locate};
+use super::report::{Setting, TuneFailure};
+use crate::audit::error_kind::ErrorKind;
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::policies::Policy;
+use crate::audit::rates::neighbours::{change, hash};
+use crate::audit::rates::split_mix::SplitMix;
+use crate::audit::reading::decode_limit;
+
+/// The most entries to hold at once. The filters of a table with more are tried in parts.
+const MAX_ENTRIES: usize = 4 << 20;
+/// The most keys to make others from, and the most bytes of keys made.
+const MAX_SEEDS: usize = 4096;
+const MAX_MADE: usize = 16 << 20;
+/// Parts begin at multiples of this, so that ranges stay whole.
+const PART_LG: u32 = 20;
+
+/// What to try on a table.
+pub(super) struct Plan<'a> {
+    pub(super) settings: &'a [Setting],
+    /// The policies of the settings, without bits a key.
+    pub(super) policies: &'a [Policy],
+    /// The one that the filters in use are asked by.
+    pub(super) policy: Policy,
+    pub(super) encoding: KeyEncoding,
+    /// The number of random keys to ask for, and of keys to make from stored ones.
+    pub(super) random: u64,
+    pub(super) made: u64,
+    /// Tells the questions of one table from those of another.
+    pub(super) seed: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Trial {
+    pub(super) entries: u64,
+    /// The number of keys asked for, by [`Question`].
+    pub(super) asked: [u64; KINDS],
+    /// For each setting.
+    pub(super) settings: Vec<Answers>,
+    /// Those of the filters in use; `None` if there are none that can be asked.
+    pub(super) now: Option<[u64; KINDS]>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Answers {
+    /// The size of the filter block in bytes.
+    pub(super) size: u64,
+    /// The number of keys that passed, by [`Question`].
+    pub(super) passed: [u64; KINDS],
+}
+
+/// The reason why no filters can be made of a table.
+#[derive(Debug)]
+pub(super) struct Fault(pub(super) TuneFailure);
+
+impl From<filterblock::Error> for Fault {
+    fn from(error: filterblock::Error) -> Self {
+        Self(TuneFailure::of(&error))
+    }
+}
+
+/// The entries of a table, or of a part of it.
+struct Entries {
+    /// The offset of each data block, and the number of entries before it.
+    blocks: Vec<(u64, usize)>,
+    /// By policy.
+    hashes: Vec<Vec<KeyHash>>,
+    prints: Vec<u64>,
+    /// Keys drawn evenly from all that were seen.
+    seeds: Vec<Vec<u8>>,
+    first: Option<Vec<u8>>,
+    last: Vec<u8>,
+}
+
+impl Entries {
+    fn new(policies: usize) -> Self {
+        Self {
+            blocks: Vec::new(),
+            hashes: vec![Vec::new(); policies],
+            prints: Vec::new(),
+            seeds: Vec::new(),
+            first: None,
+            last: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, key: &[u8], policies: &[SharedPolicy], random: &mut SplitMix) {
+        for (hashes, policy) in self.hashes.iter_mut().zip(policies) {
+            hashes.push(policy.hash_key(key).unwrap_or(KeyHash::new(0)));
+        }
+        self.prints.push(hash(key));
+        self.first.get_or_insert_with(|| key.to_vec());
+        self.last.clear();
+        self.last.extend_from_slice(key);
+        if key.len() > MAX_KEY {
+            return;
+        }
+        if self.seeds.len() < MAX_SEEDS {
+            self.seeds.push(key.to_vec());
+        } else if let Some(seed) = self.seeds.get_mut((random.next() % self.prints.len() as u64) as usize) {
+            seed.clear();
+            seed.extend_from_slice(key);
+        }
+    }
+
+    fn clear(&mut self) {
+        let policies = self.hashes.len();
+        *self = Self::new(policies);
+    }
+
+    /// The offset of the block that holds entry number `at`.
+    fn block_of(&self, at: usize) -> Option<u64> {
+        let after = self.blocks.partition_point(|(_, before)| *before <= at);
+        self.blocks.get(after.checked_sub(1)?).map(|(offset, _)| *offset)
+    }
+
+    fn holds_block(&self, offset: u64) -> bool {
+        self.blocks.binary_search_by_key(&offset, |(offset, _)| *offset).is_ok()
+    }
+}
+
+/// Tries all settings on a table. `sought`: keys that lookups come to this table for in vain, in
+/// bytewise order, and what they are.
+pub(super) fn run<R: ReadAt>(
+    table: &Table<R>,
+    plan: &Plan<'_>,
+    sought: &[(&[u8], Question)],
+) -> std::result::Result<Trial, Fault> {
+    let policies: Vec<SharedPolicy> = plan.policies.iter().map(|policy| policy.with_bits(10)).collect();
+    let offsets = locate(table, sought.iter().map(|(key, _)| *key), plan.encoding)?;
+    let mut trial = Trial { settings: vec![Answers::default(); plan.settings.len()], ..Trial::default() };
+    let mut random = SplitMix(plan.seed);
+    let mut entries = Entries::new(policies.len());
+    let mut left = decode_limit(None, table.file_size());
+    let mut block = table.index();
+    let mut end = 0;
+    let mut handles = table.data_blocks().peekable();
+    while let Some(handle) = handles.next() {
+        let handle = handle?;
+        // LevelDB writes blocks one behind the other. In another order no filters can be made.
+        if handle.offset < end || left == 0 {
+            let offset = handle.offset;
+            let text = format!(
+                "expected data blocks one behind the other, found one at offset {offset} before {end}"
+            );
+            return Err(Fault(TuneFailure { text, kind: Some(ErrorKind::Damaged) }));
+        }
+        end = handle.end().unwrap_or(u64::MAX);
+        block.enter(table, handle)?;
+        left = left.saturating_sub(block.size() as u64);
+        entries.blocks.push((handle.offset, entries.prints.len()));
+        while block.next()? {
+            trial.entries += 1;
+            if let Some(key) = plan.encoding.filtered(block.key()) {
+                entries.add(key, &policies, &mut random);
+            }
+        }
+        if entries.prints.len() >= MAX_ENTRIES || handles.peek().is_none() {
+            let mut questions: [Questions; KINDS] = std::array::from_fn(|_| Questions::new(policies.len()));
+            let [of_random, of_made, _, _] = &mut questions;
+            random_keys(of_random, &entries, plan, &policies, &mut random);
+            made_keys(of_made, &mut entries, table, plan, &policies, &mut random)?;
+            for (&(key, kind), &offset) in sought.iter().zip(&offsets) {
+                if let Some(questions) =
+                    questions.get_mut(kind as usize).filter(|_| entries.holds_block(offset))
+                {
+                    questions.push(offset, key, &policies);
+                }
+            }
+            try_all(&entries, &questions, plan, &mut trial)?;
+            ask_present_filters(table, &questions, plan, &mut trial);
+            entries.clear();
+        }
+    }
+    Ok(trial)
+}
+
+fn random_keys(
+    questions: &mut Questions,
+    entries: &Entries,
+    plan: &Plan<'_>,
+    policies: &[SharedPolicy],
+    random: &mut SplitMix,
+) {
+    let count = entries.prints.len() as u64;
+    if count == 0 {
+        return;
+    }
+    // One at each of as many places, evenly over the entries.
+    for number in 0..plan.random {
+        let at = (u128::from(number) * u128::from(count) / u128::from(plan.random)) as usize;
+        if let Some(offset) = entries.block_of(at) {
+            questions.push_random(offset, random, policies);
+        }
+    }
+}
+
+/// Makes keys from stored ones, leaves out those that are stored and those out of the table's range,
+/// and finds their blocks.
+fn made_keys<R: ReadAt>(
+    questions: &mut Questions,
+    entries: &mut Entries,
+    table: &Table<R>,
+    plan: &Plan<'_>,
+    policies: &[SharedPolicy],
+    random: &mut SplitMix,
+) -> Result<()> {
+    entries.prints.sort_unstable();
+    let Some(first) = &entries.first else { return Ok(()) };
+    let (mut made, mut bytes) = (Vec::new(), 0);
+    for seed in entries.seeds.iter().cycle().take(plan.made as usize) {
+        let mut key = Vec::new();
+        change(seed, random, &mut key);
+        bytes += key.len();
+        if bytes > MAX_MADE {
+            break;
+        }
+        let is_within = *first < key && key < entries.last;
+        if is_within && entries.prints.binary_search(&hash(&key)).is_err() {
+            made.push(key);
+        }
+    }
+    made.sort_unstable();
+    let offsets = locate(table, made.iter().map(Vec::as_slice), plan.encoding)?;
+    for (key, offset) in made.iter().zip(offsets) {
+        if entries.holds_block(offset) {
+            questions.push(offset, key, policies);
+        }
+    }
+    Ok(())
+}
+
+/// Makes the filters of each setting, and asks them.
+fn try_all(
+    entries: &Entries,
+    questions: &[Questions; KINDS],
+    plan: &Plan<'_>,
+    trial: &mut Trial,
+) -> Result<()> {
+    for (asked, questions) in trial.asked.iter_mut().zip(questions) {
+        *asked += questions.len();
+    }
+    let start = entries.blocks.first().map_or(0, |(offset, _)| offset >> PART_LG << PART_LG);
+    let mut contents = Vec::new();
+    for (setting, answers) in plan.settings.iter().zip(&mut trial.settings) {
+        let Some(of_policy) = plan.policies.iter().position(|policy| *policy == setting.policy) else {
+            continue;
+        };
+        let Some(hashes) = entries.hashes.get(of_policy) else { continue };
+        let policy = setting.policy.with_bits(setting.bits_per_key);
+        let mut builder = FilterBlockBuilder::with_base_lg(policy, setting.base_lg)?;
+        let ends = entries.blocks.iter().skip(1).map(|(_, before)| *before).chain([hashes.len()]);
+        for (&(offset, from), to) in entries.blocks.iter().zip(ends) {
+            builder.start_block(offset - start)?;
+            for &hash in hashes.get(from..to).unwrap_or_default() {
+                builder.add_hash(hash)?;
+            }
+        }
+        contents.clear();
+        builder.finish_into(&mut contents)?;
+        answers.size += contents.len() as u64;
+        let policy = setting.policy.with_bits(setting.bits_per_key);
+        let reader = FilterBlockReader::new(policy, &contents[..]);
+        ask(&reader, questions, of_policy, start, &mut answers.passed);
+    }
+    Ok(())
+}
+
+fn ask<B: AsRef<[u8]>>(
+    reader: &FilterBlockReader<SharedPolicy, B>,
+    questions: &[Questions; KINDS],
+    of_policy: usize,
+    start: u64,
+    passed: &mut [u64; KINDS],
+) {
+    for (passed, questions) in passed.iter_mut().zip(questions) {
+        let Some(hashes) = questions.hashes.get(of_policy) else { continue };
+        let pairs = questions.offsets.iter().zip(hashes);
+        *passed +=
+            pairs.filter(|&(offset, hash)| reader.hash_may_match(offset - start, *hash)).count() as u64;
+    }
+}
+
+/// Asks the filters in use, if they are of the policy.
+fn ask_present_filters<R: ReadAt>(
+    table: &Table<R>,
+    questions: &[Questions; KINDS],
+    plan: &Plan<'_>,
+    trial: &mut Trial,
+) {
+    let policy = plan.policy.with_bits(10);
+    let filter =
+        table.filter().filter(|reader| reader.policy().name() == policy.name() && reader.check().is_ok());
+    let of_policy = plan.policies.iter().position(|one| *one == plan.policy);
+    let (Some(filter), Some(of_policy)) = (filter, of_policy) else { return };
+    let reader = FilterBlockReader::new(policy, filter.contents());
+    ask(&reader, questions, of_policy, 0, trial.now.get_or_insert_default());
+}
+
+/// The bits a key of a table's filters, of which there is one for each 2^base_lg bytes. `None` if no
+/// number explains the sizes of all.
+pub(super) fn bits_in_use<R: ReadAt>(
+    table: &Table<R>,
+    policy: Policy,
+    encoding: KeyEncoding,
+) -> Result<Option<u32>> {
+    const CANDIDATES: std::ops::RangeInclusive<u32> = 1..=100;
+    let name = policy.name();
+    let Some(reader) = table.filter().filter(|reader| reader.policy().name() == name) else {
+        return Ok(None);
+    };
+    let mut left = decode_limit(None, table.file_size());
+    let mut counts: Vec<(u64, u64)> = Vec::new();
+    let mut block = table.index();
+    for handle in table.data_blocks() {
+        let handle = handle?;
+        if left == 0 {
+            return Ok(None);
+        }
+        block.enter(table, handle)?;
+        left = left.saturating_sub(block.size() as u64);
+        let mut keys = 0;
+        while block.next()? {
+            keys += u64::from(encoding.filtered(block.key()).is_some());
+        }
+        let index = handle.offset >> u32::from(reader.base_lg()).min(63);
+        match counts.last_mut() {
+            Some((last, count)) if *last == index => *count += keys,
+            _ => counts.push((index, keys)),
+        }
+    }
+    let filters: Vec<(u64, usize, u32)> = counts
+        .into_iter()
+        .filter_map(|(index, keys)| {
+            let filter = reader.filter(usize::try_from(index).ok()?)?;
+            Some((keys, filter.len(), policy.with_bits(0).describe(filter)?.probes))
+        })
+        .collect();
+    let explains = |bits: &u32| {
+        filters.iter().all(|&(keys, len, _)| {
+            let array = keys.saturating_mul(u64::from(*bits)).div_ceil(8).max(8);
+            array.saturating_add(1) == len as u64
+        })
+    };
+    let fitting: Vec<u32> = CANDIDATES.filter(explains).collect();
+    // Small filters leave several: k, which is 0.69 times the bits, may decide.
+    let probes = filters.first().map(|&(.., probes)| probes);
+    let by_probes = fitting.iter().find(|&&bits| Some((bits * 69 / 100).clamp(1, 30)) == probes);
+    Ok(by_probes.or(fitting.first()).copied().filter(|_| !filters.is_empty()))
+}
+
+/// The hash of filters under the name that stands for two, told by a key that the other one denies.
+pub(super) fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Option<LegacyHash>> {
+    let Some(filter) = table.filter() else { return Ok(None) };
+    let reader = |hash| FilterBlockReader::new(LegacyBloomPolicy::new(10).with_hash(hash), filter.contents());
+    let (signed, unsigned) = (reader(LegacyHash::Signed), reader(LegacyHash::Unsigned));
+    let mut left = decode_limit(None, table.file_size());
+    let mut block = table.index();
+    for handle in table.data_blocks() {
+        let handle = handle?;
+        if left == 0 {
+            break;
+        }
+        block.enter(table, handle)?;
+        left = left.saturating_sub(block.size() as u64);
+        while block.next()? {
+            let Some(key) = encoding.filtered(block.key()) else { continue };
+            match (signed.key_may_match(handle.offset, key), unsigned.key_may_match(handle.offset, key)) {
+                (true, false) => return Ok(Some(LegacyHash::Signed)),
+                (false, true) => return Ok(Some(LegacyHash::Unsigned)),
+                _ => {}
+            }
+        }
+    }
+    Ok(None)
+}

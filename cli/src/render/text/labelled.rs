@@ -1,0 +1,70 @@
+//! Text in lines of limited width, with a label before the first.
+
+use std::fmt::Display;
+use std::io::{self, Write as _};
+
+use super::columns::width;
+use crate::io::console::{Console, Tone};
+
+/// The width of lines where there is no terminal.
+pub(super) const LINE_WIDTH: usize = 100;
+/// The width of lines on a terminal that is narrower still.
+const MIN_LINE_WIDTH: usize = 40;
+const LABEL_WIDTH: usize = 15;
+/// The columns before the text: the label, with two spaces on each side.
+const INDENT: usize = LABEL_WIDTH + 4;
+
+/// Writes a label and its text, broken between words, with the lines of text below each other.
+pub(super) fn write(console: &mut Console, label: &str, text: impl Display) -> io::Result<()> {
+    let lines = wrapped(&text.to_string(), line_width(console).saturating_sub(INDENT));
+    for (number, line) in lines.iter().enumerate() {
+        let label = if number == 0 { label } else { "" };
+        let label = console.tone(Tone::Dim, format!("{label:LABEL_WIDTH$}"));
+        writeln!(console, "  {label}  {line}")?;
+    }
+    Ok(())
+}
+
+/// Writes a text from the left edge on.
+pub(super) fn write_text(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
+    for line in wrapped(text, line_width(console)) {
+        let line = console.tone(tone, line);
+        writeln!(console, "{line}")?;
+    }
+    Ok(())
+}
+
+/// The width that lines are to fit into.
+pub(super) fn line_width(console: &Console) -> usize {
+    console.width().unwrap_or(LINE_WIDTH).clamp(MIN_LINE_WIDTH, LINE_WIDTH)
+}
+
+/// The lines of `text`, broken between words. A word that is too long has a line to itself.
+fn wrapped(text: &str, limit: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= limit => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("one two three", 6), ["one", "two", "three"]);
+        assert_eq!(wrapped("a much-too-long-word b", 5), ["a", "much-too-long-word", "b"]);
+        assert_eq!(wrapped("世界 世界", 9), ["世界 世界"]);
+        assert_eq!(wrapped("世界 世界", 8), ["世界", "世界"]);
+        assert_eq!(wrapped("", 8), [""]);
+    }
+}
