@@ -14,7 +14,7 @@ pub(crate) fn advice_text(tuning: &Tuning) -> String {
                 BudgetOrigin::Given => format!("of at most {}", size(tuning.budget.bytes)),
                 BudgetOrigin::InUse | BudgetOrigin::TenBits => "of the same size".to_owned(),
             };
-            let mut text = format!("leave the filters as they are: no others {within} save enough");
+            let mut text = format!("leave the filters as they are, as no others {within} save enough");
             if let Some((now, then)) = ten_bits.as_ref().and_then(|then| Some((tuning.now.reads?, then))) {
                 let reads = then.reads.map_or(0.0, |reads| reads.absent().value);
                 let more = then.size.value - tuning.now.size.value;
@@ -117,7 +117,7 @@ mod tests {
         tuning.advice = Advice::Leave { ten_bits };
         assert_eq!(
             advice_text(&tuning),
-            "leave the filters as they are: no others of at most 16 MiB save enough. With 1 KiB more, 10 bits a key, \
+            "leave the filters as they are, as no others of at most 16 MiB save enough. With 1 KiB more, 10 bits a key, \
              an absent key would read 0.031 data blocks instead of 0.500"
         );
         tuning.advice = Advice::None { why: "it is empty" };

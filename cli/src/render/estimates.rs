@@ -17,12 +17,14 @@ pub(crate) fn estimate(estimate: Estimate) -> String {
     }
 }
 
-/// The interval of an estimate, with the digits of [`estimate`]. `None` if the number is exact.
+/// The interval of an estimate, with the digits of [`estimate`]. `None` if these do not tell its ends
+/// apart.
 pub(crate) fn interval(estimate: Estimate) -> Option<String> {
     let Estimate { value, low, high } = estimate;
     let known = decimals_of(distance(estimate)?);
     let decimals = if value > 0.0 { known.min(decimals(value)) } else { known };
-    Some(format!("{} to {}", with_decimals(low, decimals), with_decimals(high, decimals)))
+    let (low, high) = (with_decimals(low, decimals), with_decimals(high, decimals));
+    (low != high).then(|| format!("{low} to {high}"))
 }
 
 /// An exact number of three digits behind leading zeros; a whole one with all its digits.
@@ -105,7 +107,6 @@ mod tests {
         for (value, low, high, text, between) in [
             (1.05432, 1.02, 1.081, "1.05", "1.02 to 1.08"),
             (1.05432, 0.2, 3.0, "1", "0 to 3"),
-            (1.05432, 1.05431, 1.05433, "1.05", "1.05 to 1.05"),
             (0.01893, 0.0187, 0.0192, "0.0189", "0.0187 to 0.0192"),
             (0.0189, 0.01, 0.04, "0.02", "0.01 to 0.04"),
             (12.345, 12.3, 12.4, "12.3", "12.3 to 12.4"),
@@ -121,10 +122,13 @@ mod tests {
     #[test]
     fn exact_numbers_have_no_interval() {
         for (value, text) in
-            [(0.0, "0"), (2.0, "2"), (1.98765, "1.99"), (0.00123456, "0.00123"), (1234.5, "1234")]
+            [(0.0, "0"), (2.0, "2"), (1.98765, "1.99"), (0.00123456, "0.00123"), (1234.4, "1234")]
         {
             let exact = of(value, value, value);
             assert_eq!((estimate(exact), interval(exact)), (text.to_owned(), None));
+            // Nor have those whose ends look the same.
+            let close = of(value, value, value + 1e-9);
+            assert_eq!(interval(close), None, "{value}");
             assert_eq!(number(value), text);
         }
     }

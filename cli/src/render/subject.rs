@@ -42,6 +42,12 @@ impl<'a> Subject<'a> {
         Self { input, path: input, remarks: &[] }
     }
 
+    /// The path of a table of this file name, in the folder that the subject is, or the subject's own.
+    pub(super) fn table_path(&self, name: &str) -> PathBuf {
+        let is_own = self.path.file_name().is_some_and(|own| own == name);
+        if is_own { self.path.to_owned() } else { self.path.join(name) }
+    }
+
     pub(crate) fn to_owned(self) -> OwnedSubject {
         let Self { input, path, remarks } = self;
         OwnedSubject { input: input.to_owned(), path: path.to_owned(), remarks: remarks.to_vec() }

@@ -131,7 +131,7 @@ pub(super) fn rebuild() -> Tuning {
         lookups: None,
         memory: Memory { mapped_tables: 1000, heap_tables: 203, heap_bytes: 2_500_000 },
         notes: vec!["the database has a log with newer writes".to_owned()],
-        faults: vec![("db/000099.ldb".to_owned(), "expected a footer, found the end".to_owned())],
+        faults: vec![("000099.ldb".to_owned(), "expected a footer, found the end".to_owned())],
         fault_kind: Some(ErrorKind::Damaged),
     }
 }

@@ -117,10 +117,11 @@ fn of_block<R: ReadAt>(
 ) -> Result<u64> {
     let mut entries = table.block_cursor(handle)?;
     let mut count = 0_u64;
+    let mut decoded = 2 * entries.size() as u64;
     while entries.next()? {
         count += 1;
+        decoded = decoded.saturating_add(entries.key().len() as u64);
     }
-    let decoded = 2 * entries.size() as u64;
     let mut chosen: Vec<u64> = (0..wanted).map(|_| random.next() % count.max(1)).collect();
     chosen.sort_unstable();
     let weight = count as f64 / handle.size.saturating_add(5) as f64;

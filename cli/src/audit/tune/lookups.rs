@@ -156,6 +156,7 @@ fn find<'k, R: ReadAt>(
         left = left.saturating_sub(block.size() as u64);
         let mut waiting = in_block.iter().peekable();
         while waiting.peek().is_some() && block.next()? {
+            left = left.saturating_sub(block.key().len() as u64);
             let Some(stored) = encoding.filtered(block.key()) else { break };
             while waiting.next_if(|(number, _)| key(*number) < stored).is_some() {}
             // The same key may be sought twice.

@@ -34,7 +34,7 @@ pub(crate) struct Tuning {
     pub(crate) memory: Memory,
     /// Facts that are no faults and good to know.
     pub(crate) notes: Vec<String>,
-    /// Tables that could not be read, and why. The numbers leave them out.
+    /// File names of tables that could not be read, and why. The numbers leave them out.
     pub(crate) faults: Vec<(String, String)>,
     /// The kind of the first of `faults`.
     pub(crate) fault_kind: Option<ErrorKind>,

@@ -150,8 +150,12 @@ pub(super) fn run<R: ReadAt>(
     let mut handles = table.data_blocks().peekable();
     while let Some(handle) = handles.next() {
         let handle = handle?;
+        if left == 0 {
+            let text = "its blocks and keys are larger than the limit on what is decoded".to_owned();
+            return Err(Fault(TuneFailure { text, kind: Some(ErrorKind::Unsupported) }));
+        }
         // LevelDB writes blocks one behind the other. In another order no filters can be made.
-        if handle.offset < end || left == 0 {
+        if handle.offset < end {
             let offset = handle.offset;
             let text = format!(
                 "expected data blocks one behind the other, found one at offset {offset} before {end}"
@@ -163,6 +167,8 @@ pub(super) fn run<R: ReadAt>(
         left = left.saturating_sub(block.size() as u64);
         entries.blocks.push((handle.offset, entries.prints.len()));
         while block.next()? {
+            // Many long keys can take little room.
+            left = left.saturating_sub(block.key().len() as u64);
             trial.entries += 1;
             if let Some(key) = plan.encoding.filtered(block.key()) {
                 entries.add(key, &policies, &mut random);
@@ -334,6 +340,7 @@ pub(super) fn bits_in_use<R: ReadAt>(
         left = left.saturating_sub(block.size() as u64);
         let mut keys = 0;
         while block.next()? {
+            left = left.saturating_sub(block.key().len() as u64);
             keys += u64::from(encoding.filtered(block.key()).is_some());
         }
         let index = handle.offset >> u32::from(reader.base_lg()).min(63);
@@ -377,6 +384,7 @@ pub(super) fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) ->
         block.enter(table, handle)?;
         left = left.saturating_sub(block.size() as u64);
         while block.next()? {
+            left = left.saturating_sub(block.key().len() as u64);
             let Some(key) = encoding.filtered(block.key()) else { continue };
             match (signed.key_may_match(handle.offset, key), unsigned.key_may_match(handle.offset, key)) {
                 (true, false) => return Ok(Some(LegacyHash::Signed)),

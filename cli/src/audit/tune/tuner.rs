@@ -23,8 +23,11 @@ use crate::audit::policies::Policy;
 use crate::audit::rates::neighbours::change;
 use crate::audit::rates::split_mix::SplitMix;
 
-/// The number of stored keys to draw.
+/// The number of stored keys to draw, and the fewest if each lookup comes to very many tables.
 const DRAWN: u64 = 16_384;
+const FEWEST_DRAWN: u64 = 256;
+/// The most visits of lookups to tables to keep in memory, of keys drawn and of the user's.
+const MAX_VISITS: u64 = 4_000_000;
 /// The most of the user's lookups to follow, unless all tables are decoded.
 const MAX_LOOKUPS: usize = 100_000;
 /// The bytes of tables to decode, unless all are.
@@ -63,9 +66,10 @@ pub(crate) fn tune<F: TableFiles>(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Tuning {
     let mut faults = BTreeMap::new();
-    let (drawn, unread) = draw::draw(input, DRAWN);
+    let most = MAX_VISITS / most_visits(input).max(1);
+    let (drawn, unread) = draw::draw(input, (most / 2).clamp(FEWEST_DRAWN, DRAWN));
     note_faults(&mut faults, unread);
-    let own = own_lookups(request);
+    let own = own_lookups(request, usize::try_from(most).unwrap_or(usize::MAX));
     let mut lookups = make_lookups(input, &drawn, own);
     let survey = settle(input, &mut lookups);
     for (table, result) in survey.iter().enumerate() {
@@ -243,7 +247,8 @@ impl<F: TableFiles> Done<'_, '_, F> {
         let Some(tally) = level.tally.settings.get(setting) else { return 0.0 };
         let of_kind = |kind: Question| {
             // One more question that passed by half: without it, few questions look like none passing.
-            let rate = level.rate(tally, kind);
+            // In an unknown order of keys, no others are made but random ones.
+            let rate = level.rate(tally, kind).or_else(|| level.rate(tally, Question::Random));
             let smoothed =
                 rate.map_or(0.0, |rate| (rate.rate * rate.asked as f64 + 0.5) / (rate.asked as f64 + 1.0));
             let visits = if self.facts.has_tree { level.visits(kind, &self.facts.lookups) } else { 1.0 };
@@ -346,10 +351,17 @@ fn note_faults(faults: &mut BTreeMap<usize, TuneFailure>, unread: Vec<(usize, Er
     }
 }
 
+/// The most tables that a lookup can come to: all of level 0, and one of each level below.
+fn most_visits<F>(input: &Input<'_, F>) -> u64 {
+    let top = input.tables.iter().filter(|table| table.level == Some(0)).count() as u64;
+    top + u64::from(filterblock::database::NUM_LEVELS)
+}
+
 /// The user's lookups to follow: all, or some of them evenly.
-fn own_lookups(request: &Request) -> Vec<&[u8]> {
+fn own_lookups(request: &Request, most: usize) -> Vec<&[u8]> {
     let given = &request.lookups;
-    let step = if request.all { 1 } else { given.len().div_ceil(MAX_LOOKUPS).max(1) };
+    let most = if request.all { most } else { most.min(MAX_LOOKUPS) };
+    let step = given.len().div_ceil(most.max(1)).max(1);
     given.iter().step_by(step).map(Vec::as_slice).collect()
 }
 

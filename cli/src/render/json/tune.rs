@@ -1,7 +1,6 @@
 //! What other filters would do for a database, as JSON objects. The fields are documented in
 //! `docs/json.md`.
 
-use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -129,7 +128,7 @@ struct JsonMemory {
 
 #[derive(Serialize)]
 struct JsonFault<'a> {
-    path: Cow<'a, str>,
+    path: String,
     error: &'a str,
 }
 
@@ -152,12 +151,17 @@ impl TuneRenderer for JsonTune {
             }
         };
         found.notes.iter().for_each(|note| console.message_about(subject.path, note));
-        found.faults.iter().for_each(|(path, error)| console.message_about(Path::new(path), error));
+        for (table, error) in &found.faults {
+            console.message_about(&subject.table_path(table), error);
+        }
         // Notes and remarks stand in the last object alone.
         let bare = Subject { remarks: &[], ..subject };
         found.settings.iter().try_for_each(|tried| setting(bare, tried, &found.levels, console))?;
         let frame = Frame::new("tuning", &subject, found.fault_kind).note(found.notes.iter().cloned());
-        write_line(console, &JsonTuning { frame, status: "ok", error: None, found: found.into() })
+        write_line(
+            console,
+            &JsonTuning { frame, status: "ok", error: None, found: JsonFound::new(found, &subject) },
+        )
     }
 }
 
@@ -174,11 +178,14 @@ fn setting(subject: Subject<'_>, tried: &Tried, levels: &[Level], console: &mut 
     write_line(console, &json)
 }
 
-impl<'a> From<&'a Tuning> for JsonFound<'a> {
-    fn from(tuning: &'a Tuning) -> Self {
+impl<'a> JsonFound<'a> {
+    fn new(tuning: &'a Tuning, subject: &Subject<'_>) -> Self {
         let levels = &tuning.levels;
         let choice = |choice: &Choice| JsonChoice::new(choice, levels);
-        let faults = tuning.faults.iter();
+        let faults = tuning.faults.iter().map(|(table, error)| JsonFault {
+            path: json_path(&subject.table_path(table)).into_owned(),
+            error,
+        });
         Self {
             policy: Some(tuning.policy.name()),
             policy_assumed: Some(tuning.policy_assumed),
@@ -191,9 +198,7 @@ impl<'a> From<&'a Tuning> for JsonFound<'a> {
             advice: Some(JsonAdvice::new(tuning, levels)),
             lookups: tuning.lookups.map(JsonLookups::from),
             memory: Some(tuning.memory.into()),
-            faults: Some(
-                faults.map(|(path, error)| JsonFault { path: json_path(Path::new(path)), error }).collect(),
-            ),
+            faults: Some(faults.collect()),
         }
     }
 }
@@ -284,7 +289,9 @@ mod tests {
         let subject = Subject { remarks: &remarks, ..Subject::of(path) };
         JsonTune.tuning(subject, result, &mut console).unwrap();
         assert_eq!(console.finish(Ok(()), 7), 7);
-        (out.text(), messages.text())
+        // A backslash of Windows' paths is escaped by another.
+        let [out, messages] = [out, messages].map(|screen| screen.text().replace(r"my db\\0", "my db/0"));
+        (out, messages)
     }
 
     /// The lines of a database to rebuild, of one to leave with lookups, of a table, and of one without
@@ -345,7 +352,7 @@ mod tests {
         let expected = [
             "my db: it is in use",
             "my db: the database has a log with newer writes",
-            "db/000099.ldb: expected a footer, found the end",
+            "my db/000099.ldb: expected a footer, found the end",
         ];
         assert_eq!(messages, expected.map(|line| format!("filterblock: {line}\n")).concat());
     }

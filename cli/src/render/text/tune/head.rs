@@ -54,7 +54,7 @@ fn policy_text(tuning: &Tuning, tables: u64, unfiltered: u64) -> String {
     let name = tuning.policy.name();
     match unfiltered {
         _ if tuning.policy_assumed => {
-            format!("none that could be made here; what follows is for LevelDB's own, {name}")
+            format!("no known policy; what follows is for LevelDB's own, {name}")
         }
         0 => name,
         _ => format!("{name}; {} of {} have none", count(unfiltered), counted(tables, "table")),
@@ -77,8 +77,8 @@ pub(super) fn write_now(tuning: &Tuning, console: &mut Console) -> io::Result<()
     let Some(reads) = now.reads else {
         let rates = [
             (now.rates.neighbours, "of absent keys near stored ones"),
-            (now.rates.random, "of random ones"),
-            (now.rates.lookups, "of your lookups of absent ones"),
+            (now.rates.random, "of random keys"),
+            (now.rates.lookups, "of your lookups of absent keys"),
         ];
         let rates = rates.iter().filter_map(|(rate, of)| Some(format!("{} {of}", rate_text((*rate)?))));
         let rates: Vec<_> = rates.collect();
