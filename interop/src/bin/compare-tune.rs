@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Parser;
 use filterblock_interop::compare::tune::{self, Options};
 
-/// Makes 20 databases, tunes and rebuilds them, and lets LevelDB count what it reads. Prints tables
+/// Makes 21 databases, tunes and rebuilds them, and lets LevelDB count what it reads. Prints tables
 /// in Markdown, and what does not hold on standard error.
 #[derive(Parser)]
 struct Arguments {

@@ -144,7 +144,8 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
     };
     let now = tuned.now()?;
     let compared = asked.compare(&before, &now, size)?;
-    database.rows.push(Row { what: "now", filters: String::new(), compared, absent: now.absent().value });
+    let absent = now.absent().value;
+    database.rows.push(Row { what: "now", filters: String::new(), compared, absent, is_repeated: false });
     drop(before);
 
     let drawn = tuned.setting(random.next_u64() as usize % 1_000_000)?;
@@ -154,19 +155,20 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
         ("by level", tuned.by_level()?),
         ("some setting", Some(drawn)),
     ];
-    let mut done: Vec<Choice> = Vec::new();
+    let mut done: Vec<(Choice, Row)> = Vec::new();
     for (what, choice) in chosen {
         let Some(choice) = choice else { continue };
         if matches!(what, "uniform" | "by level") {
             let (size, budget) = (choice.predicted.size.value, tuned.budget()?);
             ensure!(size <= budget, "{what}: {size} bytes of filters for a budget of {budget}");
         }
-        if done.iter().any(|done| done.arguments == choice.arguments) {
-            continue;
-        }
-        let row = rebuild(&asked, folder.path(), &choice).with_context(|| format!("{what}: {choice:?}"))?;
-        database.rows.push(Row { what, ..row });
-        done.push(choice);
+        let same = done.iter().find(|(done, _)| done.arguments == choice.arguments);
+        let row = match same {
+            Some((_, row)) => row.clone(),
+            None => rebuild(&asked, folder.path(), &choice).with_context(|| format!("{what}: {choice:?}"))?,
+        };
+        database.rows.push(Row { what, is_repeated: same.is_some(), ..row.clone() });
+        done.push((choice, row));
     }
     Ok(database)
 }
@@ -189,7 +191,7 @@ fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<Row> {
     let (size, _) = measure::filter_bytes(&to)?;
     let compared = asked.compare(&Reader::open(&to, filter)?, &choice.predicted, size)?;
     let absent = choice.predicted.absent().value;
-    Ok(Row { what: "", filters: choice.filters.clone(), compared, absent })
+    Ok(Row { what: "", filters: choice.filters.clone(), compared, absent, is_repeated: false })
 }
 
 /// What databases are asked for.

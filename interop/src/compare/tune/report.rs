@@ -25,7 +25,7 @@ pub(super) struct Database {
 }
 
 /// The database with some filters.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) what: &'static str,
     /// Bits a key, and `base_lg`.
@@ -33,12 +33,19 @@ pub(super) struct Row {
     pub(super) compared: Vec<Compared>,
     /// The reads of an absent key that advice goes by, as predicted.
     pub(super) absent: f64,
+    /// Measured under another name before.
+    pub(super) is_repeated: bool,
 }
 
 /// The columns.
 const WHATS: [&str; 5] = ["random", "neighbours", "lookups", "present", "size"];
 
 impl Row {
+    fn bytes(&self) -> f64 {
+        let size = self.compared.iter().find(|compared| compared.what == "size");
+        size.map_or(f64::NAN, |size| size.measured)
+    }
+
     fn measured_absent(&self) -> f64 {
         let of = |what| self.compared.iter().find(|compared| compared.what == what);
         of("lookups").or_else(|| of("neighbours")).map_or(f64::NAN, |compared| compared.measured)
@@ -48,6 +55,10 @@ impl Row {
 impl Database {
     fn row(&self, what: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.what == what)
+    }
+
+    fn measured(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| !row.is_repeated)
     }
 }
 
@@ -73,7 +84,7 @@ impl Report {
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for database in &self.databases {
-            for row in &database.rows {
+            for row in database.measured() {
                 for fault in row.compared.iter().filter_map(|compared| compared.fault.as_ref()) {
                     faults.push(format!("{}, {} {}: {fault}", database.name, row.what, row.filters));
                 }
@@ -83,7 +94,7 @@ impl Report {
     }
 
     fn all(&self) -> impl Iterator<Item = &Compared> {
-        self.databases.iter().flat_map(|database| &database.rows).flat_map(|row| &row.compared)
+        self.databases.iter().flat_map(Database::measured).flat_map(|row| &row.compared)
     }
 }
 
@@ -106,7 +117,7 @@ impl fmt::Display for Report {
                 database.entries,
                 levels.join(", ")
             );
-            for row in &database.rows {
+            for row in database.measured() {
                 write!(f, "| {} | {} {} |", std::mem::take(&mut name), row.what, row.filters)?;
                 for what in WHATS {
                     match row.compared.iter().find(|compared| compared.what == what) {
@@ -126,18 +137,18 @@ impl fmt::Display for Report {
             "| database | same bits | by level | gain predicted | gain measured |\n|---|---|---|---|---|"
         )?;
         for database in &self.databases {
-            // Rows that were left out had the filters of the one before.
-            let advised = database.row("advice");
-            let (uniform, by_level) =
-                (database.row("uniform").or(advised), database.row("by level").or(advised));
-            let (Some(uniform), Some(by_level)) = (uniform, by_level) else { continue };
+            let (Some(uniform), Some(by_level)) = (database.row("uniform"), database.row("by level")) else {
+                continue;
+            };
             let gain = |of: fn(&Row) -> f64| of(uniform) / of(by_level);
             writeln!(
                 f,
-                "| {} | {} | {} | {:.2} | {:.2} |",
+                "| {} | {} | {} | {} and {} | {:.2} | {:.2} |",
                 database.name,
                 uniform.filters,
                 by_level.filters,
+                uniform.bytes(),
+                by_level.bytes(),
                 gain(|row| row.absent),
                 gain(Row::measured_absent)
             )?;
