@@ -281,6 +281,13 @@ impl Case {
                 ],
             ),
             Self::new(
+                "values of 20 to 100 KB",
+                Keys::Links,
+                900,
+                (20_000, 100_000),
+                vec![layer(2, ALL, 500, 4, ten), layer(1, (0.2, 1.0), 80, 1, ten), layer(0, ALL, 12, 1, ten)],
+            ),
+            Self::new(
                 "LevelDB's old name",
                 Keys::Random,
                 60_000,
