@@ -13,8 +13,8 @@ const ERRORS: f64 = 3.0;
 const SIZE_SHARE: f64 = 0.02;
 /// An interval this wide, as a share of its number, excuses nothing: it says nothing.
 const WIDEST: f64 = 0.5;
-/// Fewer reads for a lookup than this are none: a share of them says nothing.
-const LEAST: f64 = 1e-4;
+/// Of fewer reads for a lookup, a share says nothing: the interval may be as wide as for so many.
+const LEAST: f64 = 0.004;
 
 /// One number.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ impl Compared {
         let is_vague = predicted.error() > WIDEST / 2.0 * predicted.value.max(LEAST);
         let fault = if !is_close && errors.abs() > ERRORS {
             Some(format!("{what}: {errors:.1} standard errors off; measured by level: {levels:.4?}"))
-        } else if !is_close && is_vague && difference.abs() > LEAST {
+        } else if !is_close && is_vague {
             Some(format!("{what}: predicted with a standard error of {:.4}", predicted.error()))
         } else {
             None
