@@ -93,10 +93,13 @@ fn write(specs: &[Spec], folder: &Path) {
     std::fs::write(folder.join("MANIFEST-000005"), manifest::log(&[edit.0]).0).unwrap();
 }
 
+/// The index of a table: the user key that ends each data block, and the block's offset.
+type Blocks = Vec<(Vec<u8>, u64)>;
+
 /// Tables as they would be written, to count what lookups read of them.
 struct Store {
-    /// In the order of a lookup, with the user keys of the index and the offset of each data block.
-    tables: Vec<(Spec, Table<Vec<u8>>, Vec<(Vec<u8>, u64)>)>,
+    /// In the order of a lookup.
+    tables: Vec<(Spec, Table<Vec<u8>>, Blocks)>,
 }
 
 impl Store {
