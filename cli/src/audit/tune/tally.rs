@@ -1,12 +1,19 @@
 //! Sums of trials, for each level.
 
-use super::questions::KINDS;
+use super::questions::{ASKED, KINDS, Question};
 use super::report::Estimate;
 use super::trial::{Answers, Trial};
 use crate::audit::rates::clusters::Clusters;
 
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
+
+/// The lookups of neighbours that come to a table: all, and those of neighbours of its own keys.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub(super) struct Visits {
+    pub(super) all: f64,
+    pub(super) home: f64,
+}
 
 /// The trials of some tables of a level.
 #[derive(Debug)]
@@ -84,17 +91,25 @@ impl LevelTally {
         }
     }
 
-    /// Adds a table. `weight`: the share of lookups that come to it, in any unit.
-    pub(super) fn add(&mut self, trial: &Trial, file_size: u64, weight: f64) {
+    /// Adds a table, and the lookups of neighbours that come to it.
+    pub(super) fn add(&mut self, trial: &Trial, file_size: u64, visits: Visits) {
         self.tried += 1;
         self.tried_size += file_size;
         self.entries.add(trial.entries, file_size);
         // Keys that lookups come with are as many as lookups come.
-        let [random, neighbour, present, own] = trial.asked;
-        let weights = [(random, weight), (neighbour, weight), (present, present as f64), (own, own as f64)];
-        let count = |clusters: &mut [Clusters; KINDS], passed: &[u64; KINDS]| {
-            for ((clusters, &passed), (asked, weight)) in clusters.iter_mut().zip(passed).zip(weights) {
-                clusters.add(passed, asked, weight);
+        let [random, neighbour, present, own, stranger] = trial.asked;
+        let groups = [
+            (Question::Random, random, visits.all),
+            (Question::Neighbour, neighbour, visits.home),
+            (Question::Present, present, present as f64),
+            (Question::Own, own, own as f64),
+            (Question::Neighbour, stranger, stranger as f64),
+        ];
+        let count = |clusters: &mut [Clusters; KINDS], passed: &[u64; ASKED]| {
+            for (&passed, (kind, asked, weight)) in passed.iter().zip(groups) {
+                if let Some(clusters) = clusters.get_mut(kind as usize) {
+                    clusters.add(passed, asked, weight);
+                }
             }
         };
         for (tally, Answers { size, passed }) in self.settings.iter_mut().zip(&trial.settings) {

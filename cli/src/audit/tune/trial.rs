@@ -10,7 +10,7 @@ use filterblock::{
 };
 
 use super::draw::MAX_KEY;
-use super::questions::{KINDS, Question, Questions, locate};
+use super::questions::{ASKED, Question, Questions, locate};
 use super::report::{Setting, TuneFailure};
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::key_encoding::KeyEncoding;
@@ -47,11 +47,11 @@ pub(super) struct Plan<'a> {
 pub(super) struct Trial {
     pub(super) entries: u64,
     /// The number of keys asked for, by [`Question`].
-    pub(super) asked: [u64; KINDS],
+    pub(super) asked: [u64; ASKED],
     /// For each setting.
     pub(super) settings: Vec<Answers>,
     /// Those of the filters in use; `None` if there are none that can be asked.
-    pub(super) now: Option<[u64; KINDS]>,
+    pub(super) now: Option<[u64; ASKED]>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -59,7 +59,7 @@ pub(super) struct Answers {
     /// The size of the filter block in bytes.
     pub(super) size: u64,
     /// The number of keys that passed, by [`Question`].
-    pub(super) passed: [u64; KINDS],
+    pub(super) passed: [u64; ASKED],
 }
 
 /// The reason why no filters can be made of a table.
@@ -175,8 +175,8 @@ pub(super) fn run<R: ReadAt>(
             }
         }
         if entries.prints.len() >= MAX_ENTRIES || handles.peek().is_none() {
-            let mut questions: [Questions; KINDS] = std::array::from_fn(|_| Questions::new(policies.len()));
-            let [of_random, of_made, _, _] = &mut questions;
+            let mut questions: [Questions; ASKED] = std::array::from_fn(|_| Questions::new(policies.len()));
+            let [of_random, of_made, ..] = &mut questions;
             random_keys(of_random, &entries, plan, &policies, &mut random);
             made_keys(of_made, &mut entries, table, plan, &policies, &mut random)?;
             for (&(key, kind), &offset) in sought.iter().zip(&offsets) {
@@ -186,7 +186,7 @@ pub(super) fn run<R: ReadAt>(
                     questions.push(offset, key, &policies);
                 }
             }
-            try_all(&entries, &questions, plan, &mut trial)?;
+            try_all(&entries, &questions, end, plan, &mut trial)?;
             ask_present_filters(table, &questions, plan, &mut trial);
             entries.clear();
         }
@@ -249,10 +249,12 @@ fn made_keys<R: ReadAt>(
     Ok(())
 }
 
-/// Makes the filters of each setting, and asks them.
+/// Makes the filters of each setting, and asks them. `end`: of the data blocks, behind which
+/// LevelDB starts one more that stays empty.
 fn try_all(
     entries: &Entries,
-    questions: &[Questions; KINDS],
+    questions: &[Questions; ASKED],
+    end: u64,
     plan: &Plan<'_>,
     trial: &mut Trial,
 ) -> Result<()> {
@@ -275,6 +277,7 @@ fn try_all(
                 builder.add_hash(hash)?;
             }
         }
+        builder.start_block(end - start)?;
         contents.clear();
         builder.finish_into(&mut contents)?;
         answers.size += contents.len() as u64;
@@ -287,10 +290,10 @@ fn try_all(
 
 fn ask<B: AsRef<[u8]>>(
     reader: &FilterBlockReader<SharedPolicy, B>,
-    questions: &[Questions; KINDS],
+    questions: &[Questions; ASKED],
     of_policy: usize,
     start: u64,
-    passed: &mut [u64; KINDS],
+    passed: &mut [u64; ASKED],
 ) {
     for (passed, questions) in passed.iter_mut().zip(questions) {
         let Some(hashes) = questions.hashes.get(of_policy) else { continue };
@@ -303,7 +306,7 @@ fn ask<B: AsRef<[u8]>>(
 /// Asks the filters in use, if they are of the policy.
 fn ask_present_filters<R: ReadAt>(
     table: &Table<R>,
-    questions: &[Questions; KINDS],
+    questions: &[Questions; ASKED],
     plan: &Plan<'_>,
     trial: &mut Trial,
 ) {
