@@ -29,10 +29,12 @@ mod query_riak;
 // Elsewhere it makes copies only.
 #[cfg(unix)]
 mod rebuild;
+mod report;
 mod scan;
 mod shell;
 mod structure;
 mod tune;
+mod tune_truth;
 mod unfinished;
 mod verify;
 mod verify_database;

@@ -34,8 +34,8 @@ const MAX_LOOKUPS: usize = 100_000;
 const SAMPLE: u64 = 128 << 20;
 /// The number of random keys to ask the filters of a level for, and of keys made of stored ones, and
 /// the fewest of each for one table.
-const RANDOM: u64 = 1 << 18;
-const MADE: u64 = 1 << 17;
+const RANDOM: u64 = 1 << 17;
+const MADE: u64 = 1 << 16;
 const FEWEST: u64 = 512;
 /// The tables of a level whose bits a key are found out.
 const SURVEYED: usize = 2;
