@@ -13,14 +13,14 @@ use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::rates::effort::Effort;
 use crate::audit::reading::read_options;
 use crate::audit::record::TableRecord;
-use crate::io::console::screen::Screen;
 use crate::io::console::{Console, Signs};
+use crate::io::screen::Screen;
 
 /// What `write` writes to a terminal, or elsewhere if there is none.
 fn shown(terminal: Option<(Signs, usize)>, write: impl FnOnce(&mut Console)) -> String {
     let screen = Screen::default();
     let mut console = match terminal {
-        Some((signs, width)) => screen.terminal(signs, width),
+        Some((signs, width)) => screen.console().into_terminal(signs, width),
         None => screen.console(),
     };
     write(&mut console);

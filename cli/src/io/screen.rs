@@ -1,0 +1,30 @@
+//! A console for tests, whose text can be looked at.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use super::console::Console;
+
+/// One place for results and messages.
+#[derive(Clone, Default)]
+pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl Screen {
+    pub(crate) fn console(&self) -> Console {
+        Console::new(Box::new(self.clone()), Box::new(self.clone()))
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
