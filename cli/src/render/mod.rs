@@ -5,7 +5,7 @@ mod compression;
 pub(crate) mod estimates;
 pub(crate) mod fill_bins;
 pub(crate) mod format;
-mod html;
+pub(crate) mod html;
 mod json;
 mod notes;
 pub(crate) mod numbers;

@@ -29,6 +29,7 @@ mod query_riak;
 // Elsewhere it makes copies only.
 #[cfg(unix)]
 mod rebuild;
+mod report;
 mod scan;
 mod shell;
 mod structure;
