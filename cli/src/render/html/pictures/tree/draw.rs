@@ -93,13 +93,18 @@ fn lanes_of(row: &Row<'_>) -> usize {
 
 /// The height of a level with the gap below.
 fn height(row: &Row<'_>, lane: f64) -> f64 {
-    let unplaced = if row.unplaced.is_empty() { 0.0 } else { NAME };
+    let unplaced = if row.unplaced.is_empty() { 0.0 } else { below_lanes(row) + NAME };
     NAME + unplaced + lanes_of(row) as f64 * lane + GAP
+}
+
+/// The room for the line of missing filters below the lanes of known ranges.
+fn below_lanes(row: &Row<'_>) -> f64 {
+    if row.lanes.is_empty() { 0.0 } else { LINE + 2.0 }
 }
 
 /// Draws a level from `top` down. `lane`: the height of each lane. `largest`: the size that fills it.
 fn level(row: &Row<'_>, top: f64, lane: f64, largest: f64) -> Markup {
-    let below = top + NAME + row.lanes.len() as f64 * lane;
+    let below = top + NAME + row.lanes.len() as f64 * lane + below_lanes(row);
     let number = row.unplaced.iter().map(|block| block.tables).sum();
     html! {
         (svg::text(0.0, top + 12.0, Anchor::Right, "", &name(row)))
