@@ -194,6 +194,14 @@ impl Console {
     }
 }
 
+#[cfg(test)]
+impl Console {
+    /// The same console, taken for a terminal.
+    pub(crate) fn into_terminal(self, signs: Signs, width: usize) -> Self {
+        Self { signs: Some(signs), width: Some(width), ..self }
+    }
+}
+
 impl Write for Console {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write(bytes)

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use super::console::Console;
+use super::console::{Console, Signs};
 
 /// One place for results and messages.
 #[derive(Clone, Default)]
@@ -12,6 +12,11 @@ pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
 impl Screen {
     pub(crate) fn console(&self) -> Console {
         Console::new(Box::new(self.clone()), Box::new(self.clone()))
+    }
+
+    /// A console that takes the screen for a terminal.
+    pub(crate) fn terminal(&self, signs: Signs, width: usize) -> Console {
+        self.console().into_terminal(signs, width)
     }
 
     pub(crate) fn text(&self) -> String {
