@@ -278,6 +278,21 @@ mod tests {
     }
 
     #[test]
+    fn levels_lie_below_each_other() {
+        let table = |range| TreeTable { range, ..table(7, (0.0, 1.0), 1000, TableFilter::Missing) };
+        let level = |name: &str, tables| TreeLevel { name: name.to_owned(), tables };
+        let levels = vec![
+            level("first", vec![table(Some((0.0, 1.0))), table(None)]),
+            level("second", vec![table(Some((0.0, 1.0)))]),
+        ];
+        let text = tree(&Tree { levels }).into_string();
+        // Name 18, lane 36, line 6, name 18, lane 36, gap 10; the baseline is 12 below the top.
+        for part in [r#"y="136" text-anchor="start">second"#, r#"y="73" text-anchor="start">1 table of no"#] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
     fn missing_filters_among_many_tables_stay_visible() {
         let place = |at: u32| (f64::from(at) / 20_000.0, f64::from(at + 1) / 20_000.0);
         let filter = |at| if at == 9999 { TableFilter::Missing } else { TableFilter::Rate(0.002) };
