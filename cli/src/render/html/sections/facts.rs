@@ -12,7 +12,7 @@ use crate::render::numbers::{count, counted, size};
 /// The most files that are named.
 const MOST: usize = 20;
 
-pub(in crate::render::html) fn facts(page: &Page<'_>) -> Markup {
+pub(crate) fn facts(page: &Page<'_>) -> Markup {
     let overview = page.overview;
     html! {
         section {

@@ -9,7 +9,7 @@ use crate::render::html::pictures::{FillStrip, fill as picture};
 use crate::render::html::words::{name, place};
 use crate::render::numbers::{count, or_dash, percent, ratio, size};
 
-pub(in crate::render::html) fn fill(page: &Page<'_>) -> Markup {
+pub(crate) fn fill(page: &Page<'_>) -> Markup {
     if page.strips.is_empty() {
         return html! {};
     }

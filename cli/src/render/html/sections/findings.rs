@@ -11,7 +11,7 @@ use crate::render::html::words::{message, name};
 use crate::render::notes::note_text;
 use crate::render::numbers::{count, counted, counted_as};
 
-pub(in crate::render::html) fn findings(page: &Page<'_>) -> Markup {
+pub(crate) fn findings(page: &Page<'_>) -> Markup {
     let found = &page.overview.found;
     html! {
         section {

@@ -13,7 +13,7 @@ use crate::render::html::pictures::{LevelSize, levels as picture};
 use crate::render::html::words::place;
 use crate::render::numbers::{count, measured, or_dash, size};
 
-pub(in crate::render::html) fn levels(page: &Page<'_>) -> Markup {
+pub(crate) fn levels(page: &Page<'_>) -> Markup {
     let places = by_place(&page.overview.tables);
     if places.is_empty() {
         return html! {};

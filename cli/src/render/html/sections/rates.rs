@@ -16,7 +16,7 @@ const WORST: usize = 10;
 /// The bits a key that the formula is drawn for.
 const MOST_BITS: u32 = 24;
 
-pub(in crate::render::html) fn rates(page: &Page<'_>) -> Markup {
+pub(crate) fn rates(page: &Page<'_>) -> Markup {
     let tables = page.overview.tables.iter().filter(|table| table.place != Place::NotLive);
     let mut points = Vec::new();
     let mut rated: Vec<(&TableFacts, FilterFacts, MeasuredRate)> = Vec::new();

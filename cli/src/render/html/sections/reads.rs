@@ -9,7 +9,7 @@ use crate::render::html::page::Page;
 use crate::render::html::pictures::{Interval, ReadsPair, reads as picture};
 use crate::render::numbers::or_dash;
 
-pub(in crate::render::html) fn reads(page: &Page<'_>) -> Markup {
+pub(crate) fn reads(page: &Page<'_>) -> Markup {
     let Some(now) = page.tuned().and_then(|tuning| tuning.now.reads) else { return html! {} };
     let advised = page.advised().and_then(|choice| choice.outcome.reads);
     let kinds = kinds(&now);

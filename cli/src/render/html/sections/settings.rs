@@ -13,7 +13,7 @@ use crate::render::html::pictures::{CurveLine, CurveMark, CurvePoint, TuneCurve,
 use crate::render::html::words::{message, sentence};
 use crate::render::numbers::{measured, or_dash, percent};
 
-pub(in crate::render::html) fn settings(page: &Page<'_>) -> Markup {
+pub(crate) fn settings(page: &Page<'_>) -> Markup {
     let tuning = match page.tuning {
         Some(Ok(tuning)) => tuning,
         Some(Err(why)) => {

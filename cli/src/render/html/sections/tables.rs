@@ -12,7 +12,7 @@ use crate::render::numbers::{count, counted, measured, or_dash, size};
 /// The most tables that are listed.
 const MOST: usize = 800;
 
-pub(in crate::render::html) fn tables(page: &Page<'_>) -> Markup {
+pub(crate) fn tables(page: &Page<'_>) -> Markup {
     let tables = &page.overview.tables;
     let listed = listed(tables);
     if listed.is_empty() {

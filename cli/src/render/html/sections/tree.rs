@@ -11,7 +11,7 @@ use crate::render::html::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tre
 use crate::render::html::words::{name, place, text};
 use crate::render::numbers::counted;
 
-pub(in crate::render::html) fn tree(page: &Page<'_>) -> Markup {
+pub(crate) fn tree(page: &Page<'_>) -> Markup {
     let overview = page.overview;
     let tree = model(overview);
     if tree.levels.is_empty() || overview.kind == Kind::Table {
