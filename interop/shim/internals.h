@@ -21,6 +21,13 @@ static_assert(kMajorVersion == 1 && kMinorVersion == 23,
 
 uint32_t Hash(const char* data, size_t n, uint32_t seed);
 
+// What DB::Open makes. Only for calls through a pointer: the members are not declared.
+class DBImpl : public DB {
+ public:
+  // Compacts the tables of a level that overlap a range into the next level, and waits for it.
+  void TEST_CompactRange(int level, const Slice* begin, const Slice* end);
+};
+
 class FilterBlockBuilder {
  public:
   explicit FilterBlockBuilder(const FilterPolicy*);

@@ -19,6 +19,8 @@
 #include "leveldb/iterator.h"
 #include "leveldb/options.h"
 #include "leveldb/write_batch.h"
+#include "counting_env.h"
+#include "internals.h"
 #include "support.h"
 
 namespace {
@@ -177,36 +179,6 @@ class IgnoringCaseComparator : public leveldb::Comparator {
   }
 };
 
-// Counts the reads from files that are read by position: the tables.
-class CountingEnv : public leveldb::EnvWrapper {
- public:
-  CountingEnv() : EnvWrapper(leveldb::Env::Default()) {}
-
-  Status NewRandomAccessFile(const std::string& name, leveldb::RandomAccessFile** file) override {
-    Status status = target()->NewRandomAccessFile(name, file);
-    if (status.ok()) *file = new File(*file, this);
-    return status;
-  }
-
-  std::atomic<uint64_t> reads{0};
-  std::atomic<uint64_t> read_bytes{0};
-
- private:
-  class File : public leveldb::RandomAccessFile {
-   public:
-    File(leveldb::RandomAccessFile* file, CountingEnv* env) : file_(file), env_(env) {}
-    Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
-      env_->reads++;
-      env_->read_bytes += n;
-      return file_->Read(offset, n, result, scratch);
-    }
-
-   private:
-    const std::unique_ptr<leveldb::RandomAccessFile> file_;
-    CountingEnv* const env_;
-  };
-};
-
 std::unique_ptr<const FilterPolicy> NewPolicy(const fb_store_options& from) {
   switch (from.filter) {
     case 1:
@@ -253,7 +225,8 @@ enum WriteOp : uint8_t { kPut, kDelete };
 extern "C" {
 
 struct fb_store {
-  explicit fb_store(const fb_store_options& from) : policy(NewPolicy(from)) {
+  explicit fb_store(const fb_store_options& from)
+      : env(from.hold_background), policy(NewPolicy(from)) {
     options.create_if_missing = !from.must_exist;
     options.write_buffer_size = from.write_buffer_size;
     options.max_file_size = from.max_file_size;
@@ -261,6 +234,7 @@ struct fb_store {
     options.compression = static_cast<leveldb::CompressionType>(from.compression);
     options.paranoid_checks = from.paranoid_checks;
     options.comparator = ComparatorOf(from.order);
+    if (from.max_open_files > 0) options.max_open_files = from.max_open_files;
     options.env = &env;
     if (from.without_block_cache) {
       cache.reset(leveldb::NewLRUCache(0));
@@ -271,16 +245,18 @@ struct fb_store {
       options.filter_policy = counter.get();
     }
     read.verify_checksums = true;
+    read.fill_cache = !from.without_block_cache;
   }
   ~fb_store() {
     for (const leveldb::Snapshot* snapshot : snapshots) db->ReleaseSnapshot(snapshot);
+    const auto releaser = env.ReleaseSoon();
     db.reset();
   }
   fb_store(const fb_store&) = delete;
   fb_store& operator=(const fb_store&) = delete;
 
   // The database goes before everything that it uses.
-  CountingEnv env;
+  shim::CountingEnv env;
   const std::unique_ptr<const FilterPolicy> policy;
   std::unique_ptr<Counter> counter;
   std::unique_ptr<leveldb::Cache> cache;
@@ -334,10 +310,13 @@ void fb_store_compact(fb_store* store, const fb_bytes* start, const fb_bytes* li
   store->db->CompactRange(start ? &from : nullptr, limit ? &to : nullptr);
 }
 
-void fb_store_open_tables(fb_store* store, fb_bytes key) {
-  const leveldb::Range range(shim::ToSlice(key), shim::ToSlice(key));
-  uint64_t size;
-  store->db->GetApproximateSizes(&range, 1, &size);
+void fb_store_compact_level(fb_store* store, int32_t level, const fb_bytes* start,
+                            const fb_bytes* limit) {
+  const Slice from = start ? shim::ToSlice(*start) : Slice();
+  const Slice to = limit ? shim::ToSlice(*limit) : Slice();
+  // DB::Open makes a DBImpl.
+  static_cast<leveldb::DBImpl*>(store->db.get())
+      ->TEST_CompactRange(level, start ? &from : nullptr, limit ? &to : nullptr);
 }
 
 uint8_t fb_store_property(fb_store* store, const char* name, fb_sink value) {
@@ -353,12 +332,20 @@ void fb_store_hold_snapshot(fb_store* store) {
 
 void fb_store_counts_of(const fb_store* store, fb_store_counts* counts) {
   *counts = {};
-  counts->reads = store->env.reads;
-  counts->read_bytes = store->env.read_bytes;
+  counts->reads = store->env.reads();
+  counts->read_bytes = store->env.read_bytes();
+  counts->opened = store->env.opened();
   if (store->counter) {
     counts->created = store->counter->created;
     counts->asked = store->counter->asked();
     counts->denied = store->counter->denied();
+  }
+}
+
+void fb_store_table_reads(const fb_store* store, fb_sink numbers) {
+  for (const auto& [table, reads] : store->env.ReadsByFile()) {
+    const uint64_t pair[2] = {table, reads};
+    shim::Append(numbers, Slice(reinterpret_cast<const char*>(pair), sizeof(pair)));
   }
 }
 

@@ -20,10 +20,15 @@ struct fb_store_options {
   int32_t compression;
   // 0: bytewise; 1: reversed; 2: bytewise, but letters of either case are equal.
   int32_t order;
+  // 0: LevelDB's default.
+  int32_t max_open_files;
   uint8_t paranoid_checks;
   // Opens a database only if it is there.
   uint8_t must_exist;
   uint8_t without_block_cache;
+  // Holds back what LevelDB would do in the background, compactions above all, until it is closed.
+  // A full memtable is then never written, so that this is for reading.
+  uint8_t hold_background;
 };
 
 // What the filter policy and the files of tables were asked for.
@@ -34,6 +39,8 @@ struct fb_store_counts {
   // Reads from tables by position.
   uint64_t reads;
   uint64_t read_bytes;
+  // Files of tables that were opened.
+  uint64_t opened;
 };
 
 struct fb_store;
@@ -45,11 +52,14 @@ uint8_t fb_store_get(fb_store* store, fb_bytes key, fb_sink found, fb_sink error
 uint8_t fb_store_scan(fb_store* store, fb_entries entries, fb_sink error);
 // Null: from the beginning, to the end.
 void fb_store_compact(fb_store* store, const fb_bytes* start, const fb_bytes* limit);
-// Opens the tables whose range has the key, as LevelDB keeps them open. Asks no filter.
-void fb_store_open_tables(fb_store* store, fb_bytes key);
+// DBImpl::TEST_CompactRange: the tables of a level that overlap the range go to the next one.
+void fb_store_compact_level(fb_store* store, int32_t level, const fb_bytes* start,
+                            const fb_bytes* limit);
 uint8_t fb_store_property(fb_store* store, const char* name, fb_sink value);
 void fb_store_hold_snapshot(fb_store* store);
 void fb_store_counts_of(const fb_store* store, fb_store_counts* counts);
+// For each table that was opened, its number and the reads from it: pairs of uint64_t.
+void fb_store_table_reads(const fb_store* store, fb_sink numbers);
 void fb_store_close(fb_store* store);
 uint8_t fb_store_repair(const char* path, const fb_store_options* options, fb_sink error);
 

@@ -188,6 +188,14 @@ impl Console {
     }
 }
 
+#[cfg(test)]
+impl Console {
+    /// The same console, taken for a terminal.
+    pub(crate) fn as_terminal(self, signs: Signs, width: usize) -> Self {
+        Self { signs: Some(signs), width: Some(width), ..self }
+    }
+}
+
 impl Write for Console {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write(bytes)
@@ -198,48 +206,10 @@ impl Write for Console {
     }
 }
 
-/// A console whose text can be looked at.
-#[cfg(test)]
-pub(crate) mod screen {
-    use std::io::{self, Write};
-    use std::sync::{Arc, Mutex};
-
-    use crate::io::console::{Console, Signs};
-
-    /// One place for results and messages.
-    #[derive(Clone, Default)]
-    pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
-
-    impl Screen {
-        pub(crate) fn console(&self) -> Console {
-            Console::new(Box::new(self.clone()), Box::new(self.clone()))
-        }
-
-        /// A console that takes the screen for a terminal.
-        pub(crate) fn terminal(&self, signs: Signs, width: usize) -> Console {
-            Console { signs: Some(signs), width: Some(width), ..self.console() }
-        }
-
-        pub(crate) fn text(&self) -> String {
-            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-        }
-    }
-
-    impl Write for Screen {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::screen::Screen;
     use super::*;
+    use crate::io::screen::Screen;
 
     #[test]
     fn signs_are_those_of_the_first_locale_named() {

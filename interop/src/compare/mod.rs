@@ -18,5 +18,7 @@ pub mod table;
 mod table_case;
 #[cfg(feature = "tool")]
 mod tool;
+#[cfg(feature = "tool")]
+pub mod tune;
 
 pub use rows::Row;

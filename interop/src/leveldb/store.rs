@@ -73,6 +73,11 @@ pub struct StoreOptions {
     pub must_exist: bool,
     /// True if each block is read from its file each time.
     pub without_block_cache: bool,
+    /// `max_open_files`; `None` is LevelDB's default of 1,000.
+    pub max_open_files: Option<u32>,
+    /// True if compactions, and whatever else LevelDB would do in the background, are held back
+    /// until the database is closed. Only for reading: what fills a memtable would wait for ever.
+    pub hold_background: bool,
 }
 
 impl Default for StoreOptions {
@@ -88,6 +93,8 @@ impl Default for StoreOptions {
             paranoid_checks: false,
             must_exist: false,
             without_block_cache: false,
+            max_open_files: None,
+            hold_background: false,
         }
     }
 }
@@ -105,31 +112,40 @@ pub struct Counts {
     pub reads: u64,
     /// The bytes of these reads.
     pub read_bytes: u64,
+    /// Files of tables that were opened.
+    pub opened: u64,
 }
 
 /// An open database. Dropping it closes it.
 #[derive(Debug)]
-pub struct Store(ffi::Store);
+pub struct Store {
+    raw: ffi::Store,
+    holds_background: bool,
+}
+
+/// LevelDB's `kNumLevels`.
+const NUM_LEVELS: u8 = 7;
 
 impl Store {
     /// Opens or creates the database in a folder.
     pub fn open(folder: &Path, options: &StoreOptions) -> Result<Self> {
-        ffi::Store::open(folder, options).map(Self)
+        let raw = ffi::Store::open(folder, options)?;
+        Ok(Self { raw, holds_background: options.hold_background })
     }
 
     /// Applies the writes.
     pub fn write(&mut self, batch: &WriteBatch) -> Result<()> {
-        self.0.write(&batch.script)
+        self.raw.write(&batch.script)
     }
 
     /// The value of a key.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.0.get(key)
+        self.raw.get(key)
     }
 
     /// Passes all live entries to `entry` until it returns false.
     pub fn scan(&self, mut entry: impl FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
-        self.0.scan(&mut entry)
+        self.raw.scan(&mut entry)
     }
 
     /// All live entries.
@@ -144,28 +160,45 @@ impl Store {
 
     /// Compacts the tables that overlap a range of keys, or all tables. The memtable is first
     /// written to a table.
+    ///
+    /// # Panics
+    ///
+    /// If work in the background is held back.
     pub fn compact(&self, range: Option<(&[u8], &[u8])>) {
-        self.0.compact(range);
+        assert!(!self.holds_background, "it would wait for ever");
+        self.raw.compact(range);
+    }
+
+    /// Compacts the tables of one level that overlap a range of keys, or all of them, into the next
+    /// level, and waits for it (`DBImpl::TEST_CompactRange`). The memtable stays.
+    ///
+    /// # Panics
+    ///
+    /// If there is no next level, or work in the background is held back.
+    pub fn compact_level(&self, level: u8, range: Option<(&[u8], &[u8])>) {
+        assert!(level + 1 < NUM_LEVELS, "level {level} is the last one");
+        assert!(!self.holds_background, "it would wait for ever");
+        self.raw.compact_level(level, range);
     }
 
     /// Keeps the present state, whatever is written later, until the database is closed.
     pub fn hold_snapshot(&mut self) {
-        self.0.hold_snapshot();
-    }
-
-    /// Opens the tables whose range has the key, if they are not open yet, and asks no filter.
-    pub fn open_tables(&self, key: &[u8]) {
-        self.0.open_tables(key);
+        self.raw.hold_snapshot();
     }
 
     /// One of LevelDB's properties, such as `leveldb.num-files-at-level0`.
     pub fn property(&self, name: &str) -> Option<String> {
-        self.0.property(name)
+        self.raw.property(name)
     }
 
     /// What was asked of filters and files.
     pub fn counts(&self) -> Counts {
-        self.0.counts()
+        self.raw.counts()
+    }
+
+    /// For each table that was opened, its number and the reads from it.
+    pub fn table_reads(&self) -> Vec<(u64, u64)> {
+        self.raw.table_reads()
     }
 }
 

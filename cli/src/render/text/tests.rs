@@ -13,8 +13,8 @@ use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::rates::effort::Effort;
 use crate::audit::reading::read_options;
 use crate::audit::record::TableRecord;
-use crate::io::console::screen::Screen;
 use crate::io::console::{Console, Signs};
+use crate::io::screen::Screen;
 
 /// What `write` writes to a terminal, or elsewhere if there is none.
 fn shown(terminal: Option<(Signs, usize)>, write: impl FnOnce(&mut Console)) -> String {

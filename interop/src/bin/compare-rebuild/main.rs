@@ -48,7 +48,7 @@ enum Mode {
         /// A tenth of that.
         #[arg(long)]
         quick: bool,
-        /// Number of rounds; the best of each counts.
+        /// Number of rounds; the best of each counts. 0 measures the reads only.
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },

@@ -115,8 +115,7 @@ impl Source {
             },
             order: self.kind.order(),
             paranoid_checks: true,
-            must_exist: false,
-            without_block_cache: false,
+            ..StoreOptions::default()
         }
     }
 

@@ -24,9 +24,11 @@ struct RawOptions {
     bits_per_key: i32,
     compression: i32,
     order: i32,
+    max_open_files: i32,
     paranoid_checks: u8,
     must_exist: u8,
     without_block_cache: u8,
+    hold_background: u8,
 }
 
 impl RawOptions {
@@ -48,9 +50,11 @@ impl RawOptions {
             bits_per_key: i32::try_from(bits).expect("a small number of bits per key"),
             compression: from.compression as i32,
             order: from.order as i32,
+            max_open_files: i32::try_from(from.max_open_files.unwrap_or(0)).expect("a moderate number"),
             paranoid_checks: from.paranoid_checks.into(),
             must_exist: from.must_exist.into(),
             without_block_cache: from.without_block_cache.into(),
+            hold_background: from.hold_background.into(),
         }
     }
 }
@@ -64,6 +68,7 @@ struct RawCounts {
     denied: u64,
     reads: u64,
     read_bytes: u64,
+    opened: u64,
 }
 
 #[repr(C)]
@@ -77,10 +82,11 @@ unsafe extern "C" {
     fn fb_store_get(store: *mut RawStore, key: Bytes, found: Sink, error: Sink) -> u8;
     fn fb_store_scan(store: *mut RawStore, entries: EntrySink, error: Sink) -> u8;
     fn fb_store_compact(store: *mut RawStore, start: *const Bytes, limit: *const Bytes);
-    fn fb_store_open_tables(store: *mut RawStore, key: Bytes);
+    fn fb_store_compact_level(store: *mut RawStore, level: i32, start: *const Bytes, limit: *const Bytes);
     fn fb_store_property(store: *mut RawStore, name: *const c_char, value: Sink) -> u8;
     fn fb_store_hold_snapshot(store: *mut RawStore);
     fn fb_store_counts_of(store: *const RawStore, counts: *mut RawCounts);
+    fn fb_store_table_reads(store: *const RawStore, numbers: Sink);
     fn fb_store_close(store: *mut RawStore);
     fn fb_store_repair(path: *const c_char, options: *const RawOptions, error: Sink) -> u8;
 }
@@ -135,17 +141,17 @@ impl Store {
 
     pub(in crate::leveldb) fn compact(&self, range: Option<(&[u8], &[u8])>) {
         let range = range.map(|(start, limit)| (Bytes::new(start), Bytes::new(limit)));
-        let (start, limit) = match &range {
-            Some((start, limit)) => (ptr::from_ref(start), ptr::from_ref(limit)),
-            None => (ptr::null(), ptr::null()),
-        };
+        let (start, limit) = bounds(range.as_ref());
         // SAFETY: the database is ours; the bounds are null or live through the call.
         unsafe { fb_store_compact(self.raw.as_ptr(), start, limit) }
     }
 
-    pub(in crate::leveldb) fn open_tables(&self, key: &[u8]) {
-        // SAFETY: the database is ours; the key is used only during the call.
-        unsafe { fb_store_open_tables(self.raw.as_ptr(), Bytes::new(key)) }
+    pub(in crate::leveldb) fn compact_level(&self, level: u8, range: Option<(&[u8], &[u8])>) {
+        let range = range.map(|(start, limit)| (Bytes::new(start), Bytes::new(limit)));
+        let (start, limit) = bounds(range.as_ref());
+        // SAFETY: the database is ours; the level is below the last one; the bounds are null or live
+        // through the call.
+        unsafe { fb_store_compact_level(self.raw.as_ptr(), level.into(), start, limit) }
     }
 
     pub(in crate::leveldb) fn property(&self, name: &str) -> Option<String> {
@@ -167,9 +173,23 @@ impl Store {
         let mut raw = RawCounts::default();
         // SAFETY: the database is ours; the counts are filled during the call.
         unsafe { fb_store_counts_of(self.raw.as_ptr(), &raw mut raw) };
-        let RawCounts { created, asked, denied, reads, read_bytes } = raw;
-        Counts { created, asked, denied, reads, read_bytes }
+        let RawCounts { created, asked, denied, reads, read_bytes, opened } = raw;
+        Counts { created, asked, denied, reads, read_bytes, opened }
     }
+
+    pub(in crate::leveldb) fn table_reads(&self) -> Vec<(u64, u64)> {
+        // SAFETY: the database is ours; the sink is used only during the call.
+        let bytes = collect(|sink| unsafe { fb_store_table_reads(self.raw.as_ptr(), sink) });
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let numbers: Vec<_> = numbers.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
+        let (pairs, _) = numbers.as_chunks::<2>();
+        pairs.iter().map(|[table, reads]| (*table, *reads)).collect()
+    }
+}
+
+/// Null for no bounds. The pointers are valid as long as `range`.
+fn bounds(range: Option<&(Bytes, Bytes)>) -> (*const Bytes, *const Bytes) {
+    range.map_or((ptr::null(), ptr::null()), |(start, limit)| (ptr::from_ref(start), ptr::from_ref(limit)))
 }
 
 impl Drop for Store {

@@ -1,0 +1,237 @@
+//! Compares what `filterblock tune` predicts with what LevelDB reads, before and after
+//! `filterblock rebuild`.
+
+mod cases;
+mod emulated;
+mod keys;
+mod measure;
+mod model;
+mod predicted;
+mod report;
+mod verdict;
+mod write;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use filterblock::{
+    BloomFilterPolicy, CassandraBloomPolicy, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, SharedPolicy,
+};
+
+use self::cases::Case;
+use self::emulated::Emulated;
+use self::measure::Reader;
+use self::model::{Kind, Model};
+use self::predicted::{Choice, Predicted, Tuning};
+pub use self::report::Report;
+use self::report::{Database, Row};
+use self::verdict::Compared;
+use super::rebuild::files::new_folder;
+use super::tool;
+use crate::goleveldb;
+use crate::hex;
+use crate::leveldb::StoreFilter;
+use crate::random::Random;
+
+/// The number of a user's own lookups.
+const OWN_LOOKUPS: usize = 5000;
+
+/// What is compared.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Six small databases only, of every kind.
+    pub quick: bool,
+    /// Only databases whose name has this in it.
+    pub only: Option<String>,
+    /// The same seed makes the same databases, but for those that LevelDB compacts as it likes.
+    pub seed: u64,
+    /// The number of keys of each kind to ask for.
+    pub lookups: usize,
+}
+
+/// Makes the databases and compares. What does not hold is in the report.
+pub fn run(options: &Options) -> Result<Report> {
+    let programs = tempfile::tempdir()?;
+    let program = goleveldb::build("databases", programs.path())?;
+    let mut report = Report::default();
+    for (number, case) in (0..).zip(Case::list(options.quick)) {
+        let is_wanted = options.only.as_ref().is_none_or(|only| case.name.contains(only));
+        let is_possible = program.is_some() || !matches!(case.writer, cases::Writer::Goleveldb { .. });
+        if is_wanted && is_possible {
+            let database = compare(&case, number, options, program.as_deref());
+            let database =
+                database.with_context(|| format!("database {:?}, seed {}", case.name, options.seed))?;
+            report.databases.push(database);
+        }
+    }
+    Ok(report)
+}
+
+/// Makes databases, six small ones if it shall be quick, and compares the blocks that LevelDB counts with those that the
+/// library's tables lead to, exactly. Returns the number of keys.
+pub fn check_counts(quick: bool, seed: u64, lookups: usize) -> Result<usize> {
+    let programs = tempfile::tempdir()?;
+    let program = goleveldb::build("databases", programs.path())?;
+    let mut checked = 0;
+    for (number, case) in (0..).zip(Case::list(quick)) {
+        let random = &mut Random::for_case(seed, number);
+        let folder = new_folder()?;
+        if program.is_none() && matches!(case.writer, cases::Writer::Goleveldb { .. }) {
+            continue;
+        }
+        write::write(&case, folder.path(), program.as_deref(), random)?;
+        let (filter, policy): (_, SharedPolicy) = match case.writer.has_old_name() {
+            true => (
+                StoreFilter::Legacy(10),
+                Arc::new(LegacyBloomPolicy::new(10).with_hash(LegacyHash::Unsigned)),
+            ),
+            false => (StoreFilter::BuiltIn(10), Arc::new(BloomFilterPolicy::new(10))),
+        };
+        let reader = Reader::open(folder.path(), filter)?;
+        let emulated = Emulated::open(folder.path(), policy)?;
+        let model = Model::read(folder.path(), reader.present()?)?;
+        for kind in [Kind::Random, Kind::Neighbours, Kind::Present] {
+            let keys: Vec<_> = (0..lookups).map(|_| model.draw(kind, random)).collect();
+            let counted = reader.ask(keys.iter().map(|key| (&key[..], kind == Kind::Present)))?;
+            let mut expected = emulated.reads(keys.iter().map(|key| &key[..]))?;
+            for level in counted.blocks.keys() {
+                expected.entry(*level).or_default();
+            }
+            ensure!(
+                counted.blocks == expected,
+                "{}, {kind:?}: LevelDB counts {:?} blocks by level, expected {expected:?}",
+                case.name,
+                counted.blocks
+            );
+            checked += lookups;
+        }
+    }
+    Ok(checked)
+}
+
+fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>) -> Result<Database> {
+    let random = &mut Random::for_case(options.seed, number);
+    let folder = new_folder()?;
+    write::write(case, folder.path(), goleveldb, random)?;
+    let reader = if case.writer.has_old_name() { StoreFilter::Legacy(10) } else { StoreFilter::BuiltIn(10) };
+    let before = Reader::open(folder.path(), reader)?;
+    let model = Model::read(folder.path(), before.present()?)?;
+
+    let own = folder.path().with_extension("lookups");
+    let lookups = case.lookups.then(|| model.skewed(OWN_LOOKUPS, random));
+    let tuned = match &lookups {
+        Some(keys) => {
+            std::fs::write(&own, keys.iter().map(|key| hex(key) + "\n").collect::<String>())?;
+            let tuned = Tuning::of(folder.path(), case.all, Some(&own));
+            std::fs::remove_file(&own)?;
+            tuned?
+        }
+        None => Tuning::of(folder.path(), case.all, None)?,
+    };
+    let asked =
+        Asked { model: &model, lookups: lookups.as_deref(), count: options.lookups, seed: options.seed };
+
+    let (size, levels) = measure::filter_bytes(folder.path())?;
+    let (action, advice) = tuned.advice()?;
+    let mut database = Database {
+        name: case.name.to_owned(),
+        levels,
+        entries: model.entries(),
+        sample: tuned.sample()?,
+        action: action.to_owned(),
+        rows: Vec::new(),
+    };
+    let now = tuned.now()?;
+    let compared = asked.compare(&before, &now, size)?;
+    let absent = now.absent().value;
+    database.rows.push(Row { what: "now", filters: String::new(), compared, absent, is_repeated: false });
+    drop(before);
+
+    let drawn = tuned.setting(random.next_u64() as usize % 1_000_000)?;
+    let chosen = [
+        ("advice", advice),
+        ("uniform", tuned.uniform()?),
+        ("by level", tuned.by_level()?),
+        ("some setting", Some(drawn)),
+    ];
+    let mut done: Vec<(Choice, Row)> = Vec::new();
+    for (what, choice) in chosen {
+        let Some(choice) = choice else { continue };
+        if matches!(what, "uniform" | "by level") {
+            let (size, budget) = (choice.predicted.size.value, tuned.budget()?);
+            ensure!(size <= budget, "{what}: {size} bytes of filters for a budget of {budget}");
+        }
+        let same = done.iter().find(|(done, _)| done.arguments == choice.arguments);
+        let row = match same {
+            Some((_, row)) => row.clone(),
+            None => rebuild(&asked, folder.path(), &choice).with_context(|| format!("{what}: {choice:?}"))?,
+        };
+        database.rows.push(Row { what, is_repeated: same.is_some(), ..row.clone() });
+        done.push((choice, row));
+    }
+    Ok(database)
+}
+
+/// Rebuilds a copy with these filters, and measures that.
+fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<Row> {
+    let parent = new_folder()?;
+    let to = parent.path().join("rebuilt");
+    let mut arguments = vec!["rebuild".into(), folder.into(), "--to".into(), to.clone().into()];
+    arguments.extend(choice.arguments.iter().cloned());
+    let outcome = tool::run(&arguments);
+    ensure!(outcome.status == 0, "rebuild: status {}: {}", outcome.status, outcome.messages);
+    let filter = match &*choice.policy {
+        "leveldb.BuiltinBloomFilter2" => StoreFilter::BuiltIn(10),
+        "leveldb.BuiltinBloomFilter" => StoreFilter::Legacy(10),
+        "filterblock.CassandraBloomFilter1" => StoreFilter::Policy(Arc::new(CassandraBloomPolicy::new(10))),
+        "filterblock.Murmur3BloomFilter1" => StoreFilter::Policy(Arc::new(Murmur3BloomPolicy::new(10))),
+        name => bail!("no reader of {name}"),
+    };
+    let (size, _) = measure::filter_bytes(&to)?;
+    let compared = asked.compare(&Reader::open(&to, filter)?, &choice.predicted, size)?;
+    let absent = choice.predicted.absent().value;
+    Ok(Row { what: "", filters: choice.filters.clone(), compared, absent, is_repeated: false })
+}
+
+/// What databases are asked for.
+struct Asked<'a> {
+    model: &'a Model,
+    /// The user's own; then present keys are those of them.
+    lookups: Option<&'a [Vec<u8>]>,
+    /// Of each other kind.
+    count: usize,
+    seed: u64,
+}
+
+impl Asked<'_> {
+    fn compare(&self, reader: &Reader, predicted: &Predicted, size: u64) -> Result<Vec<Compared>> {
+        let mut compared = Vec::new();
+        for (what, kind, predicted) in [
+            ("random", Kind::Random, predicted.random),
+            ("neighbours", Kind::Neighbours, predicted.neighbours),
+            ("present", Kind::Present, predicted.present),
+        ] {
+            if kind == Kind::Present && self.lookups.is_some() {
+                continue;
+            }
+            let mut random = Random::for_case(self.seed, kind as u64);
+            let keys: Vec<_> = (0..self.count).map(|_| self.model.draw(kind, &mut random)).collect();
+            let reads = reader.ask(keys.iter().map(|key| (&key[..], kind == Kind::Present)))?;
+            compared.push(Compared::reads(what, predicted, reads.mean, &reads.by_level()));
+        }
+        if let Some(lookups) = self.lookups {
+            let found = self.model.finds();
+            let of = |present: bool| {
+                let keys = lookups.iter().map(|key| (&key[..], found.contains(&key[..])));
+                reader.ask(keys.filter(move |(_, is_present)| *is_present == present))
+            };
+            let (absent, present) = (of(false)?, of(true)?);
+            let prediction = predicted.lookups.context("no prediction for the lookups given")?;
+            compared.push(Compared::reads("lookups", prediction, absent.mean, &absent.by_level()));
+            compared.push(Compared::reads("present", predicted.present, present.mean, &present.by_level()));
+        }
+        compared.push(Compared::size(predicted.size, size));
+        Ok(compared)
+    }
+}

@@ -1,0 +1,272 @@
+//! What `filterblock tune --json` says.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::compare::tool::{self, Outcome};
+
+/// The lines about a database.
+#[derive(Debug)]
+pub(super) struct Tuning {
+    settings: Vec<Value>,
+    tuning: Value,
+}
+
+/// A number with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Estimate {
+    pub(super) value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Estimate {
+    fn of(json: &Value) -> Result<Self> {
+        let number = |name: &str| json[name].as_f64().with_context(|| format!("{name} in {json}"));
+        let estimate = Self { value: number("value")?, low: number("low")?, high: number("high")? };
+        let is_in_order = estimate.low <= estimate.value && estimate.value <= estimate.high;
+        ensure!(is_in_order, "an interval that does not hold its number: {json}");
+        Ok(estimate)
+    }
+
+    /// The standard error that the interval stands for.
+    pub(super) fn error(self) -> f64 {
+        (self.high - self.low) / 2.0 / 1.96
+    }
+}
+
+/// What filters are said to do.
+#[derive(Debug, Clone)]
+pub(super) struct Predicted {
+    /// In bytes.
+    pub(super) size: Estimate,
+    pub(super) random: Estimate,
+    pub(super) neighbours: Estimate,
+    /// The user's own, absent.
+    pub(super) lookups: Option<Estimate>,
+    pub(super) present: Estimate,
+}
+
+impl Predicted {
+    fn of(outcome: &Value) -> Result<Self> {
+        let reads = &outcome["reads"];
+        let lookups = &reads["lookups"];
+        Ok(Self {
+            size: Estimate::of(&outcome["size"])?,
+            random: Estimate::of(&reads["random"])?,
+            neighbours: Estimate::of(&reads["neighbours"])?,
+            lookups: if lookups.is_null() { None } else { Some(Estimate::of(lookups)?) },
+            present: Estimate::of(&reads["present"])?,
+        })
+    }
+
+    /// What the user's lookups are about, or else neighbours.
+    pub(super) fn absent(&self) -> Estimate {
+        self.lookups.unwrap_or(self.neighbours)
+    }
+}
+
+/// Filters that the database may be given.
+#[derive(Debug, Clone)]
+pub(super) struct Choice {
+    pub(super) policy: String,
+    /// For people: bits and `base_lg`.
+    pub(super) filters: String,
+    /// Of `filterblock rebuild`.
+    pub(super) arguments: Vec<OsString>,
+    pub(super) predicted: Predicted,
+}
+
+/// The hash of LevelDB of today and of goleveldb.
+const HASH: [&str; 2] = ["--hash", "unsigned"];
+const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
+
+impl Choice {
+    /// `choice` as in the JSON, or a setting, which has the same bits on all levels.
+    fn of(json: &Value) -> Result<Self> {
+        let policy = json["policy"].as_str().context("policy")?.to_owned();
+        let base_lg = json["base_lg"].as_u64().context("base_lg")?;
+        let levels: Vec<(u64, u64)> = match &json["bits_per_key"] {
+            Value::Array(levels) => {
+                let level = |level: &Value| Some((level["level"].as_u64()?, level["bits_per_key"].as_u64()?));
+                levels.iter().map(level).collect::<Option<_>>().context("bits_per_key by level")?
+            }
+            bits => vec![(0, bits.as_u64().context("bits_per_key")?)],
+        };
+        let bits = match &levels[..] {
+            [] => bail!("no bits a key: {json}"),
+            [(_, bits), rest @ ..] if rest.iter().all(|(_, other)| other == bits) => bits.to_string(),
+            levels => {
+                levels.iter().map(|(level, bits)| format!("{level}={bits}")).collect::<Vec<_>>().join(",")
+            }
+        };
+        let base_lg = base_lg.to_string();
+        let mut words = vec!["--policy", &policy, "--bits-per-key", &bits, "--base-lg", &base_lg];
+        if policy == OLD_NAME {
+            words.extend(HASH);
+        }
+        Ok(Self {
+            filters: format!("{bits}; {base_lg}"),
+            arguments: words.iter().map(OsString::from).collect(),
+            predicted: Predicted::of(&json["outcome"])?,
+            policy,
+        })
+    }
+}
+
+impl Tuning {
+    /// Asks the program.
+    pub(super) fn of(folder: &Path, all: bool, lookups: Option<&Path>) -> Result<Self> {
+        let mut arguments: Vec<OsString> = ["tune", "--json"].map(OsString::from).into();
+        if all {
+            arguments.push("--all".into());
+        }
+        if let Some(lookups) = lookups {
+            arguments.extend(["--hex".into(), "--lookups".into(), lookups.into()]);
+        }
+        arguments.push(folder.into());
+        let outcome = tool::run(&arguments);
+        let Outcome { status, messages, .. } = &outcome;
+        ensure!(*status == 0, "tune: status {status}: {messages}");
+        Self::parse(outcome.json()?)
+    }
+
+    fn parse(mut lines: Vec<Value>) -> Result<Self> {
+        let tuning = lines.pop().context("tune says nothing")?;
+        ensure!(tuning["object"] == "tuning", "the last line is no tuning: {tuning}");
+        ensure!(tuning["status"] == "ok", "{tuning}");
+        let other = lines.iter().find(|line| line["object"] != "setting");
+        ensure!(other.is_none(), "not a setting: {other:?}");
+        Ok(Self { settings: lines, tuning })
+    }
+
+    pub(super) fn now(&self) -> Result<Predicted> {
+        Predicted::of(&self.tuning["now"]).context("now")
+    }
+
+    /// The policy that readers of the database have.
+    pub(super) fn policy(&self) -> Result<&str> {
+        self.tuning["policy"].as_str().context("policy")
+    }
+
+    /// How much `tune` read: tables, and of how many.
+    pub(super) fn sample(&self) -> Result<(u64, u64)> {
+        let sample = &self.tuning["sample"];
+        Ok((sample["tables"].as_u64().context("tables")?, sample["of_tables"].as_u64().context("of_tables")?))
+    }
+
+    /// The best filters within the budget, of the same bits on all levels.
+    pub(super) fn uniform(&self) -> Result<Option<Choice>> {
+        self.choice(&self.tuning["uniform"]).context("uniform")
+    }
+
+    /// The best filters within the budget, of other bits on each level.
+    pub(super) fn by_level(&self) -> Result<Option<Choice>> {
+        self.choice(&self.tuning["by_level"]).context("by_level")
+    }
+
+    /// The most that filters may take.
+    pub(super) fn budget(&self) -> Result<f64> {
+        self.tuning["budget"]["bytes"].as_f64().context("budget")
+    }
+
+    /// What to do, in a word, and the choice if it is to be rebuilt.
+    pub(super) fn advice(&self) -> Result<(&str, Option<Choice>)> {
+        let advice = &self.tuning["advice"];
+        let action = advice["action"].as_str().context("action")?;
+        let choice = self.choice(&advice["choice"]).context("advice")?;
+        ensure!((action == "rebuild") == choice.is_some(), "{advice}");
+        let Some(mut choice) = choice else { return Ok((action, None)) };
+        let words = advice["arguments"].as_array().context("arguments")?;
+        let words = words.iter().map(|word| word.as_str().map(OsString::from));
+        choice.arguments = words.collect::<Option<_>>().context("arguments")?;
+        Ok((action, Some(choice)))
+    }
+
+    fn choice(&self, json: &Value) -> Result<Option<Choice>> {
+        (!json.is_null()).then(|| Choice::of(json)).transpose()
+    }
+
+    /// A setting of those tried, by its number: any with the policy of the database's readers.
+    pub(super) fn setting(&self, number: usize) -> Result<Choice> {
+        let policy = self.policy()?;
+        let mut settings: Vec<_> = self.settings.iter().filter(|line| line["policy"] == policy).collect();
+        ensure!(!settings.is_empty(), "no setting of {policy} was tried");
+        let at = number % settings.len();
+        Choice::of(settings.swap_remove(at)).context("setting")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn outcome() -> Value {
+        let estimate = json!({"value": 0.5, "low": 0.4, "high": 0.6});
+        json!({
+            "size": {"value": 100, "low": 90, "high": 110}, "bytes_per_key": 1.5,
+            "rates": {"formula": null, "random": null, "neighbours": null, "lookups": null},
+            "reads": {"random": estimate, "neighbours": estimate, "lookups": null, "present": estimate},
+            "levels": [],
+        })
+    }
+
+    fn tuning() -> Tuning {
+        let choice = |second: u64| {
+            json!({
+                "policy": "leveldb.BuiltinBloomFilter2", "base_lg": 14,
+                "bits_per_key": [
+                    {"level": 0, "bits_per_key": 12}, {"level": 2, "bits_per_key": second},
+                ],
+                "outcome": outcome(),
+            })
+        };
+        let setting = json!({
+            "object": "setting", "policy": OLD_NAME, "base_lg": 11, "bits_per_key": 7, "in_use": false,
+            "outcome": outcome(),
+        });
+        let tuning = json!({
+            "object": "tuning", "status": "ok", "policy": OLD_NAME, "now": outcome(),
+            "budget": {"bytes": 4096, "origin": "given"}, "sample": {"tables": 1, "of_tables": 3},
+            "uniform": choice(12), "by_level": choice(9),
+            "advice": {
+                "action": "rebuild", "text": "", "choice": choice(9),
+                "arguments": ["--bits-per-key", "0=12,2=9"],
+            },
+        });
+        Tuning::parse(vec![setting, tuning]).unwrap()
+    }
+
+    fn words(choice: &Choice) -> String {
+        choice.arguments.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn choices_become_arguments() {
+        let tuning = tuning();
+        let [uniform, by_level] =
+            [tuning.uniform(), tuning.by_level()].map(|choice| choice.unwrap().unwrap());
+        const NEW: &str = "--policy leveldb.BuiltinBloomFilter2 --bits-per-key";
+        assert_eq!(words(&uniform), format!("{NEW} 12 --base-lg 14"));
+        assert_eq!(words(&by_level), format!("{NEW} 0=12,2=9 --base-lg 14"));
+        // Those that `tune` prints are taken as they are.
+        assert_eq!(words(&tuning.advice().unwrap().1.unwrap()), "--bits-per-key 0=12,2=9");
+        let setting = tuning.setting(5).unwrap();
+        assert_eq!(
+            words(&setting),
+            format!("--policy {OLD_NAME} --bits-per-key 7 --base-lg 11 --hash unsigned")
+        );
+    }
+
+    #[test]
+    fn an_interval_is_four_standard_errors_wide_about() {
+        let size = tuning().now().unwrap().size;
+        assert_eq!((size.value, (size.error() * 100.0).round()), (100.0, 510.0));
+        assert!(Estimate::of(&json!({"value": 2.0, "low": 0.0, "high": 1.0})).is_err());
+    }
+}

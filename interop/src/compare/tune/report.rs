@@ -1,0 +1,169 @@
+//! The report, in Markdown.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::verdict::Compared;
+
+/// What was compared.
+#[derive(Debug, Default)]
+pub struct Report {
+    pub(super) databases: Vec<Database>,
+}
+
+#[derive(Debug)]
+pub(super) struct Database {
+    pub(super) name: String,
+    /// The number of tables of each level.
+    pub(super) levels: BTreeMap<u8, u64>,
+    pub(super) entries: usize,
+    /// The tables that `tune` read, of how many.
+    pub(super) sample: (u64, u64),
+    /// The advice, in a word.
+    pub(super) action: String,
+    pub(super) rows: Vec<Row>,
+}
+
+/// The database with some filters.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) what: &'static str,
+    /// Bits a key, and `base_lg`.
+    pub(super) filters: String,
+    pub(super) compared: Vec<Compared>,
+    /// The reads of an absent key that advice goes by, as predicted.
+    pub(super) absent: f64,
+    /// Measured under another name before.
+    pub(super) is_repeated: bool,
+}
+
+/// The columns.
+const WHATS: [&str; 5] = ["random", "neighbours", "lookups", "present", "size"];
+
+impl Row {
+    fn bytes(&self) -> f64 {
+        let size = self.compared.iter().find(|compared| compared.what == "size");
+        size.map_or(f64::NAN, |size| size.measured)
+    }
+
+    fn measured_absent(&self) -> f64 {
+        let of = |what| self.compared.iter().find(|compared| compared.what == what);
+        of("lookups").or_else(|| of("neighbours")).map_or(f64::NAN, |compared| compared.measured)
+    }
+}
+
+impl Database {
+    fn row(&self, what: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.what == what)
+    }
+
+    fn measured(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| !row.is_repeated)
+    }
+}
+
+impl Report {
+    /// The number of databases.
+    pub fn databases(&self) -> usize {
+        self.databases.len()
+    }
+
+    /// The number of predictions compared.
+    pub fn compared(&self) -> usize {
+        self.all().count()
+    }
+
+    /// The predictions of reads within a tenth of what was measured; the others are within three
+    /// standard errors, or faults.
+    pub fn within_a_tenth(&self) -> usize {
+        let is_within = |compared: &&Compared| (0.9..=1.1).contains(&compared.ratio());
+        self.all().filter(|compared| compared.what != "size").filter(is_within).count()
+    }
+
+    /// What does not hold.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        for database in &self.databases {
+            for row in database.measured() {
+                for fault in row.compared.iter().filter_map(|compared| compared.fault.as_ref()) {
+                    faults.push(format!("{}, {} {}: {fault}", database.name, row.what, row.filters));
+                }
+            }
+        }
+        faults
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Compared> {
+        self.databases.iter().flat_map(Database::measured).flat_map(|row| &row.compared)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "Block reads a lookup and bytes of filters, predicted / measured = ratio (standard errors).\n"
+        )?;
+        write!(f, "| database | filters: bits; base_lg |")?;
+        WHATS.iter().try_for_each(|what| write!(f, " {what} |"))?;
+        writeln!(f, "\n|---|---|---|---|---|---|---|")?;
+        for database in &self.databases {
+            let levels: Vec<_> =
+                database.levels.iter().map(|(level, tables)| format!("{level}: {tables}")).collect();
+            let (sample, tables) = database.sample;
+            let mut name = format!(
+                "{}: {} entries, tables by level {}; {sample} of {tables} read",
+                database.name,
+                database.entries,
+                levels.join(", ")
+            );
+            for row in database.measured() {
+                write!(f, "| {} | {} {} |", std::mem::take(&mut name), row.what, row.filters)?;
+                for what in WHATS {
+                    match row.compared.iter().find(|compared| compared.what == what) {
+                        Some(compared) => write!(f, " {compared} |")?,
+                        None => write!(f, " |")?,
+                    }
+                }
+                writeln!(f)?;
+            }
+        }
+        writeln!(
+            f,
+            "\nBits by level beside the same on all levels, at one budget: block reads of an absent key.\n"
+        )?;
+        writeln!(
+            f,
+            "| database | same bits | by level | gain predicted | gain measured |\n|---|---|---|---|---|"
+        )?;
+        for database in &self.databases {
+            let (Some(uniform), Some(by_level)) = (database.row("uniform"), database.row("by level")) else {
+                continue;
+            };
+            let gain = |of: fn(&Row) -> f64| of(uniform) / of(by_level);
+            writeln!(
+                f,
+                "| {} | {} | {} | {} and {} | {:.2} | {:.2} |",
+                database.name,
+                uniform.filters,
+                by_level.filters,
+                uniform.bytes(),
+                by_level.bytes(),
+                gain(|row| row.absent),
+                gain(Row::measured_absent)
+            )?;
+        }
+        writeln!(f)?;
+        for database in &self.databases {
+            writeln!(f, "{}: {}", database.name, database.action)?;
+        }
+        write!(
+            f,
+            "\n{} databases, {} predictions, {} of reads within a tenth, {} faults",
+            self.databases(),
+            self.compared(),
+            self.within_a_tenth(),
+            self.faults().len()
+        )
+    }
+}

@@ -1,0 +1,119 @@
+//! Predictions beside what was measured.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::measure::Mean;
+use super::predicted::Estimate;
+
+/// What is permitted of reads, as a share, and in standard errors.
+const SHARE: f64 = 0.1;
+const ERRORS: f64 = 3.0;
+/// What is permitted of the size of filters.
+const SIZE_SHARE: f64 = 0.02;
+/// An interval this wide, as a share of its number, excuses nothing: it says nothing.
+const WIDEST: f64 = 0.5;
+/// Of fewer reads for a lookup, a share says nothing: the interval may be as wide as for so many.
+const LEAST: f64 = 0.004;
+
+/// One number.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Compared {
+    /// "random", "neighbours", "present", "lookups" or "size".
+    pub(super) what: &'static str,
+    pub(super) predicted: f64,
+    pub(super) measured: f64,
+    /// The difference in standard errors; `None` for a size, where there are none.
+    pub(super) errors: Option<f64>,
+    /// Why it does not hold.
+    pub(super) fault: Option<String>,
+}
+
+impl Compared {
+    /// Block reads of a lookup. `levels`: what was measured on each.
+    pub(super) fn reads(
+        what: &'static str,
+        predicted: Estimate,
+        measured: Mean,
+        levels: &BTreeMap<u8, f64>,
+    ) -> Self {
+        let difference = predicted.value - measured.value;
+        let error = predicted.error().hypot(measured.error);
+        let errors = if difference == 0.0 { 0.0 } else { difference / error };
+        let is_close = difference.abs() <= SHARE * measured.value;
+        let is_vague = predicted.error() > WIDEST / 2.0 * predicted.value.max(LEAST);
+        let fault = if !is_close && errors.abs() > ERRORS {
+            Some(format!("{what}: {errors:.1} standard errors off; measured by level: {levels:.4?}"))
+        } else if !is_close && is_vague {
+            Some(format!("{what}: predicted with a standard error of {:.4}", predicted.error()))
+        } else {
+            None
+        };
+        Self { what, predicted: predicted.value, measured: measured.value, errors: Some(errors), fault }
+    }
+
+    /// The size of filter blocks in bytes.
+    pub(super) fn size(predicted: Estimate, measured: u64) -> Self {
+        let (predicted, measured) = (predicted.value, measured as f64);
+        let is_close = (predicted - measured).abs() <= SIZE_SHARE * measured;
+        let fault = (!is_close).then(|| format!("size: {predicted:.0} instead of {measured:.0}"));
+        Self { what: "size", predicted, measured, errors: None, fault }
+    }
+
+    /// What was predicted beside what was measured; 1 if both are nothing.
+    pub(super) fn ratio(&self) -> f64 {
+        if self.predicted == self.measured { 1.0 } else { self.predicted / self.measured }
+    }
+}
+
+impl fmt::Display for Compared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { predicted, measured, .. } = self;
+        match self.errors {
+            None => write!(f, "{predicted:.0} / {measured:.0} = {:.3}", self.ratio())?,
+            Some(errors) => write!(f, "{predicted:.4} / {measured:.4} = {:.2} ({errors:+.1})", self.ratio())?,
+        }
+        if self.fault.is_some() { f.write_str(" **off**") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn reads(predicted: (f64, f64), measured: (f64, f64)) -> Option<String> {
+        let (value, error) = predicted;
+        let json = json!({"value": value, "low": value - 1.96 * error, "high": value + 1.96 * error});
+        let measured = Mean { value: measured.0, error: measured.1 };
+        let predicted = Estimate::of(&json).unwrap();
+        Compared::reads("random", predicted, measured, &BTreeMap::new()).fault
+    }
+
+    #[test]
+    fn a_tenth_or_three_standard_errors_are_permitted() {
+        assert_eq!(reads((1.09, 0.0), (1.0, 0.001)), None);
+        assert!(reads((1.11, 0.0), (1.0, 0.001)).is_some());
+        assert!(reads((0.89, 0.0), (1.0, 0.001)).is_some());
+        // Of both numbers.
+        assert_eq!(reads((0.013, 0.0008), (0.010, 0.0008)), None);
+        assert!(reads((0.014, 0.0008), (0.010, 0.0008)).is_some());
+        assert_eq!(reads((0.0, 0.0), (0.0, 0.0)), None);
+        assert!(reads((0.0, 0.0), (0.01, 0.001)).is_some());
+    }
+
+    #[test]
+    fn a_wide_interval_excuses_nothing() {
+        assert!(reads((0.2, 0.1), (0.1, 0.001)).is_some());
+        assert_eq!(reads((0.2, 0.1), (0.19, 0.001)), None);
+    }
+
+    #[test]
+    fn sizes_hold_within_two_in_a_hundred() {
+        let of = |size: f64| Estimate::of(&json!({"value": size, "low": 0.0, "high": 1e9})).unwrap();
+        assert_eq!(Compared::size(of(1019.0), 1000).fault, None);
+        assert!(Compared::size(of(1021.0), 1000).fault.is_some());
+        assert!(Compared::size(of(979.0), 1000).fault.is_some());
+    }
+}

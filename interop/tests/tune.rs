@@ -1,0 +1,17 @@
+//! What `tune` predicts compared with what LevelDB reads; `compare-tune` takes more databases.
+
+use filterblock_interop::compare::tune::{self, Options};
+
+#[test]
+fn leveldb_reads_what_tune_predicts() {
+    let report = tune::run(&Options { quick: true, only: None, seed: 1, lookups: 20_000 }).unwrap();
+    println!("{report}");
+    assert_eq!(report.faults(), Vec::<String>::new());
+    assert!(report.databases() >= 5 && report.compared() > 60, "{report}");
+}
+
+/// No reads of indexes and filters, no compaction.
+#[test]
+fn leveldb_counts_the_data_blocks_that_filters_let_pass() {
+    assert!(tune::check_counts(true, 1, 5000).unwrap() >= 75_000);
+}
