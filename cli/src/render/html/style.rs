@@ -47,7 +47,7 @@ thead th{border-top:0;color:var(--dim);vertical-align:bottom;white-space:normal;
 td.w,td.k,tbody th{white-space:normal;overflow-wrap:anywhere}\
 td.w{min-width:14rem;max-width:36rem}\
 td.k{min-width:9rem;max-width:18rem}\
-tbody th{min-width:5.5rem;max-width:18rem}\
+tbody th{min-width:8rem;max-width:18rem}\
 b.bad{color:var(--bad)}\
 details{margin:.5rem 0}\
 summary{cursor:pointer;padding:.25rem 0}\
