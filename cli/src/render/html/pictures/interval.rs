@@ -10,6 +10,7 @@ pub(crate) struct Interval {
 
 impl Interval {
     /// A number that is known exactly.
+    #[cfg(test)]
     pub(crate) const fn exact(value: f64) -> Self {
         Self { value, low: value, high: value }
     }

@@ -267,4 +267,22 @@ mod tests {
         assert!(text.contains("1 table of more bits a key, at the right edge"), "{text}");
         assert!(text.contains("3 tables without a known rate, not drawn"), "{text}");
     }
+
+    #[test]
+    fn what_has_no_place_is_counted() {
+        let points =
+            vec![point(10.0, 0.02), point(8.0, f64::NAN), point(f64::INFINITY, 0.02), point(16.0, 0.09)];
+        let text = rates(&Rates { points, left_out: 3, ..Rates::default() }).into_string();
+        assert!(text.contains("5 tables without a known rate, not drawn"), "{text}");
+        assert!(!text.contains("at the right edge"), "one is at the end of the axis, not beyond: {text}");
+    }
+
+    #[test]
+    fn the_formula_is_drawn_where_the_axes_have_it() {
+        let formula =
+            vec![(1.0, 0.6), (4.0, 0.146), (8.0, 0.022), (10.0, 0.012), (12.0, 0.0034), (40.0, 0.02)];
+        let text = rates(&Rates { points: vec![point(12.0, 0.05)], formula, left_out: 0 }).into_string();
+        // From 1 % to 10 %, up to 12 bits: one line between two points, and one in the list.
+        assert_eq!(text.matches(r#"<line class="p-formula""#).count(), 1 + 1, "{text}");
+    }
 }
