@@ -54,5 +54,8 @@ summary{cursor:pointer;padding:.25rem 0}\
 ul{padding-left:1.25rem}\
 footer{color:var(--dim);font-size:.875rem;padding-top:2rem;padding-bottom:2rem}\
 @media(max-width:30rem){dl.facts>div{grid-template-columns:1fr}}\
+@media(max-width:40rem){.stack thead{display:none}.stack tr,.stack th,.stack td{display:block;max-width:none;\
+border:0;padding:0;text-align:left;white-space:normal}.stack tr{border-top:1px solid var(--line);padding:.5rem 0}\
+.stack .n::before{content:\"number: \"}}\
 @media print{details>*{display:block}}\
 ";
