@@ -197,7 +197,7 @@ impl Console {
 #[cfg(test)]
 impl Console {
     /// The same console, taken for a terminal.
-    pub(crate) fn as_terminal(self, signs: Signs, width: usize) -> Self {
+    pub(crate) fn into_terminal(self, signs: Signs, width: usize) -> Self {
         Self { signs: Some(signs), width: Some(width), ..self }
     }
 }

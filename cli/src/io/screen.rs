@@ -16,7 +16,7 @@ impl Screen {
 
     /// A console that takes the screen for a terminal.
     pub(crate) fn terminal(&self, signs: Signs, width: usize) -> Console {
-        self.console().as_terminal(signs, width)
+        self.console().into_terminal(signs, width)
     }
 
     pub(crate) fn text(&self) -> String {

@@ -17,8 +17,8 @@ const DELETION: u8 = 0;
 pub(super) enum Kind {
     /// Of a stored key, drawn from this table. It stands for a present key only if it is found there.
     Stored { table: u32, is_newest_value: bool },
-    /// Of a key made from a stored one.
-    Neighbour,
+    /// Of a key made from one that is stored in this table.
+    Neighbour { table: u32 },
     /// The user's.
     Own,
 }
@@ -55,7 +55,7 @@ impl Lookup {
                 is_newest_value && self.visits.get(end.after as usize) == Some(&table)
             }
             Kind::Own => true,
-            Kind::Neighbour => false,
+            Kind::Neighbour { .. } => false,
         }
     }
 

@@ -17,9 +17,15 @@ pub(super) enum Question {
     Present,
     /// The user's lookups whose keys are nowhere.
     Own,
+    /// Neighbours of keys in other tables. They count as [`Neighbour`](Self::Neighbour).
+    Stranger,
 }
 
+/// The kinds of lookups, and those of questions, to which strangers come.
 pub(super) const KINDS: usize = 4;
+pub(super) const ASKED: usize = QUESTIONS.len();
+pub(super) const QUESTIONS: [Question; 5] =
+    [Question::Random, Question::Neighbour, Question::Present, Question::Own, Question::Stranger];
 
 /// Questions of one kind: the offset of a data block, and the hashes of a key by each policy.
 #[derive(Default, Debug)]

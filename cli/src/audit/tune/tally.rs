@@ -1,12 +1,19 @@
 //! Sums of trials, for each level.
 
-use super::questions::{KINDS, Question};
+use super::questions::{KINDS, QUESTIONS, Question};
 use super::report::Estimate;
 use super::trial::{Answers, Trial};
 use crate::audit::rates::clusters::Clusters;
 
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
+
+/// The lookups of neighbours that come to a table: all, and those of neighbours of its own keys.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub(super) struct Visits {
+    pub(super) all: f64,
+    pub(super) home: f64,
+}
 
 /// The trials of some tables of a level.
 #[derive(Debug)]
@@ -84,16 +91,23 @@ impl LevelTally {
         }
     }
 
-    /// Adds a table. `weight`: the share of lookups that come to it, in any unit.
-    pub(super) fn add(&mut self, trial: &Trial, file_size: u64, weight: f64) {
+    /// Adds a table, and the lookups of neighbours that come to it.
+    pub(super) fn add(&mut self, trial: &Trial, file_size: u64, visits: Visits) {
         self.tried += 1;
         self.tried_size += file_size;
         self.entries.add(trial.entries, file_size);
         let count = |clusters: &mut [Clusters; KINDS], answers: &Answers| {
-            for (kind, (clusters, &(passed, asked))) in clusters.iter_mut().zip(&answers.passed).enumerate() {
+            for (question, &(passed, asked)) in QUESTIONS.into_iter().zip(&answers.passed) {
                 // Keys that lookups come with are as many as lookups come.
-                let are_made_up = kind == Question::Random as usize || kind == Question::Neighbour as usize;
-                clusters.add(passed, asked, if are_made_up { weight } else { asked as f64 });
+                let (kind, weight) = match question {
+                    Question::Random => (question, visits.all),
+                    Question::Neighbour => (question, visits.home),
+                    Question::Present | Question::Own => (question, asked as f64),
+                    Question::Stranger => (Question::Neighbour, asked as f64),
+                };
+                if let Some(clusters) = clusters.get_mut(kind as usize) {
+                    clusters.add(passed, asked, weight);
+                }
             }
         };
         for (tally, answers) in self.settings.iter_mut().zip(&trial.settings) {

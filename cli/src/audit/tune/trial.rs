@@ -10,7 +10,7 @@ use filterblock::{
 };
 
 use super::draw::MAX_KEY;
-use super::questions::{KINDS, Question, Questions, locate};
+use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
 use super::report::{Setting, TuneFailure};
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::key_encoding::KeyEncoding;
@@ -61,7 +61,7 @@ pub(super) struct Answers {
     /// The size of the filter block in bytes; 0 for the filters in use.
     pub(super) size: u64,
     /// The numbers of keys that passed and that were asked for, by [`Question`].
-    pub(super) passed: [(u64, u64); KINDS],
+    pub(super) passed: [(u64, u64); ASKED],
 }
 
 /// The reason why no filters can be made of a table.
@@ -177,8 +177,8 @@ pub(super) fn run<R: ReadAt>(
             }
         }
         if entries.prints.len() >= MAX_ENTRIES || handles.peek().is_none() {
-            let mut questions: [Questions; KINDS] = std::array::from_fn(|_| Questions::new(policies.len()));
-            let [of_random, of_made, _, _] = &mut questions;
+            let mut questions: [Questions; ASKED] = std::array::from_fn(|_| Questions::new(policies.len()));
+            let [of_random, of_made, ..] = &mut questions;
             random_keys(of_random, &entries, plan, &policies, &mut random);
             made_keys(of_made, &mut entries, table, plan, &policies, &mut random)?;
             for (&(key, kind), &offset) in sought.iter().zip(&offsets) {
@@ -188,7 +188,7 @@ pub(super) fn run<R: ReadAt>(
                     questions.push(offset, key, &policies);
                 }
             }
-            try_all(&entries, &questions, plan, &mut trial)?;
+            try_all(&entries, &questions, end, plan, &mut trial)?;
             ask_present_filters(table, &questions, plan, &mut trial);
             entries.clear();
         }
@@ -258,10 +258,12 @@ fn in_rounds(count: usize) -> impl Iterator<Item = usize> {
     (0..rounds).flat_map(move |round| (round..count).step_by(rounds))
 }
 
-/// Makes the filters of each setting, and asks them.
+/// Makes the filters of each setting, and asks them. `end`: of the data blocks, behind which
+/// LevelDB starts one more that stays empty.
 fn try_all(
     entries: &Entries,
-    questions: &[Questions; KINDS],
+    questions: &[Questions; ASKED],
+    end: u64,
     plan: &Plan<'_>,
     trial: &mut Trial,
 ) -> Result<()> {
@@ -281,6 +283,7 @@ fn try_all(
                 builder.add_hash(hash)?;
             }
         }
+        builder.start_block(end - start)?;
         contents.clear();
         builder.finish_into(&mut contents)?;
         answers.size += contents.len() as u64;
@@ -294,14 +297,16 @@ fn try_all(
 /// Asks for keys of each kind; of those that were made up, until enough have passed.
 fn ask<B: AsRef<[u8]>>(
     reader: &FilterBlockReader<SharedPolicy, B>,
-    questions: &[Questions; KINDS],
+    questions: &[Questions; ASKED],
     of_policy: usize,
     start: u64,
     answers: &mut Answers,
 ) {
-    for (kind, (questions, (passed, asked))) in questions.iter().zip(&mut answers.passed).enumerate() {
+    for ((question, questions), (passed, asked)) in
+        QUESTIONS.into_iter().zip(questions).zip(&mut answers.passed)
+    {
         let Some(hashes) = questions.hashes.get(of_policy) else { continue };
-        let are_made_up = kind == Question::Random as usize || kind == Question::Neighbour as usize;
+        let are_made_up = matches!(question, Question::Random | Question::Neighbour);
         let enough = if are_made_up { ENOUGH } else { u64::MAX };
         let before = *passed;
         for (offsets, hashes) in questions.offsets.chunks(ROUND).zip(hashes.chunks(ROUND)) {
@@ -319,7 +324,7 @@ fn ask<B: AsRef<[u8]>>(
 /// Asks the filters in use, if they are of the policy.
 fn ask_present_filters<R: ReadAt>(
     table: &Table<R>,
-    questions: &[Questions; KINDS],
+    questions: &[Questions; ASKED],
     plan: &Plan<'_>,
     trial: &mut Trial,
 ) {

@@ -17,7 +17,7 @@ use super::report::{
 };
 use super::search::{Item, best_by_level, least};
 use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula, grid};
-use super::tally::LevelTally;
+use super::tally::{self, LevelTally};
 use super::trial::{self, Plan, Trial};
 use crate::audit::policies::Policy;
 use crate::audit::rates::neighbours::change;
@@ -84,7 +84,7 @@ pub(crate) fn tune<F: TableFiles>(
     let most_used = in_use.iter().max_by_key(|&(_, count)| *count).map(|(&pair, _)| pair);
 
     let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
-    let weights = table_weights(input, &lookups);
+    let neighbours = neighbours(input, &lookups);
     let mut bytes = 0;
     expect(chosen.iter().filter_map(|&table| input.tables.get(table)).map(|table| table.size).sum());
     let sought = sought(input, &lookups);
@@ -104,10 +104,10 @@ pub(crate) fn tune<F: TableFiles>(
             match trial {
                 Ok(trial) => {
                     bytes += size;
-                    let weight = weights.get(table).copied().unwrap_or_default();
+                    let visits = neighbours.get(table).copied().unwrap_or_default();
                     let of_level = || LevelTally::new(settings.len());
                     let tally = tallies.entry(level(input, table)).or_insert_with(of_level);
-                    tally.add(&trial, size, weight);
+                    tally.add(&trial, size, visits);
                 }
                 Err(trial::Fault(error)) => {
                     faults.entry(table).or_insert(error);
@@ -376,7 +376,7 @@ fn make_lookups<F: TableFiles>(input: &Input<'_, F>, drawn: &[Drawn], own: Vec<&
         add(key.clone(), Kind::Stored { table: *table, is_newest_value: *is_newest_value });
         let mut neighbour = Vec::new();
         change(key, &mut random, &mut neighbour);
-        add(neighbour, Kind::Neighbour);
+        add(neighbour, Kind::Neighbour { table: *table });
     }
     own.into_iter().filter(|key| key.len() <= MAX_KEY).for_each(|key| add(key.to_vec(), Kind::Own));
     lookups
@@ -547,8 +547,8 @@ impl Counted {
 /// random ones, too, which lie between them: these come to all tables.
 fn questions(lookup: &Lookup, has_own: bool) -> Vec<(Question, &[u32])> {
     match lookup.kind {
-        Kind::Neighbour if lookup.is_absent() => vec![(Question::Neighbour, &lookup.visits)],
-        Kind::Neighbour => vec![],
+        Kind::Neighbour { .. } if lookup.is_absent() => vec![(Question::Neighbour, &lookup.visits)],
+        Kind::Neighbour { .. } => vec![],
         Kind::Own if lookup.is_present() => vec![(Question::Present, lookup.in_vain())],
         Kind::Own => vec![(Question::Own, lookup.in_vain())],
         Kind::Stored { .. } if lookup.is_present() && !has_own => {
@@ -608,16 +608,19 @@ fn count_visits<F: TableFiles>(
     counted
 }
 
-/// For each table the number of lookups of absent keys that come to it.
-fn table_weights<F: TableFiles>(input: &Input<'_, F>, lookups: &[Lookup]) -> Vec<f64> {
-    let mut weights = vec![0.0; input.tables.len()];
-    let of_kind = lookups.iter().filter(|lookup| lookup.kind == Kind::Neighbour && lookup.is_absent());
-    for table in of_kind.flat_map(|lookup| &lookup.visits) {
-        if let Some(weight) = weights.get_mut(*table as usize) {
-            *weight += 1.0;
+/// For each table the lookups of neighbours that come to it.
+fn neighbours<F: TableFiles>(input: &Input<'_, F>, lookups: &[Lookup]) -> Vec<tally::Visits> {
+    let mut visits = vec![tally::Visits::default(); input.tables.len()];
+    for lookup in lookups.iter().filter(|lookup| lookup.is_absent()) {
+        let Kind::Neighbour { table: home } = lookup.kind else { continue };
+        for table in &lookup.visits {
+            if let Some(visits) = visits.get_mut(*table as usize) {
+                visits.all += 1.0;
+                visits.home += f64::from(u8::from(*table == home));
+            }
         }
     }
-    weights
+    visits
 }
 
 /// For each table the keys that lookups come with in vain, in bytewise order.
@@ -626,11 +629,16 @@ fn sought<'l, F: TableFiles>(input: &Input<'_, F>, lookups: &'l [Lookup]) -> Vec
     let has_own = has_own(lookups);
     for lookup in lookups {
         for (kind, visits) in questions(lookup, has_own) {
-            if matches!(kind, Question::Random | Question::Neighbour) {
-                continue;
-            }
-            for table in visits {
-                if let Some(of_table) = sought.get_mut(*table as usize) {
+            for &table in visits {
+                let kind = match (kind, lookup.kind) {
+                    // Neighbours of a table's own keys are made from more of them, when it is tried.
+                    (Question::Neighbour, Kind::Neighbour { table: home }) if table != home => {
+                        Question::Stranger
+                    }
+                    (Question::Random | Question::Neighbour, _) => continue,
+                    (kind, _) => kind,
+                };
+                if let Some(of_table) = sought.get_mut(table as usize) {
                     of_table.push((&lookup.key[..], kind));
                 }
             }
