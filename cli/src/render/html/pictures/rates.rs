@@ -34,10 +34,13 @@ pub(crate) struct Rates {
 const MOST: usize = 2000;
 /// The columns and rows in which more points are put together.
 const CELLS: (f64, f64) = (48.0, 32.0);
-/// The bits a key that the axis holds in any case, if there are so many, and at most this times the
-/// median.
+/// The bits a key that the axis holds in any case.
+const LEAST_BITS: f64 = 16.0;
+/// The most that it holds if some tables have so many: this, or so many times the median.
 const USUAL_BITS: f64 = 32.0;
 const TIMES_MEDIAN: f64 = 4.0;
+/// The room beyond the least and the greatest rate: so many times the rate.
+const ROOM: f64 = 2.0;
 /// The rates that the axis may hold.
 const RATES: (f64, f64) = (1e-7, 1.0);
 const PLOT: Plot = Plot { height: 220.0 };
@@ -112,12 +115,13 @@ fn axes(points: &[&RatePoint], formula: &[(f64, f64)]) -> Axes {
     bits.sort_by(f64::total_cmp);
     let median = bits.get(bits.len() / 2).copied().unwrap_or(1.0);
     let most = USUAL_BITS.max(median * TIMES_MEDIAN);
-    let bits = Linear::from_zero(bits.into_iter().map(|bits| bits.min(most)));
+    let bits = Linear::from_zero(bits.into_iter().map(|bits| bits.min(most)).chain([LEAST_BITS]));
     let formula = formula.iter().filter(|(at, _)| *at <= bits.high).map(|(_, rate)| *rate);
     let rates = if points.is_empty() {
         Log::around(formula, RATES.0, RATES.1)
     } else {
-        Log::around(points.iter().map(|point| shown_rate(point)), RATES.0, RATES.1)
+        let with_room = |point: &&RatePoint| [shown_rate(point) / ROOM, shown_rate(point) * ROOM];
+        Log::around(points.iter().flat_map(with_room), RATES.0, RATES.1)
     };
     Axes { bits, rates }
 }
@@ -231,9 +235,10 @@ mod tests {
     fn few_tables_have_a_mark_each() {
         let (axes, dots) = all(&[point(10.0, 0.01), point(20.0, 0.0), point(5.0, 0.1)]);
         assert_eq!(axes.bits, Linear { low: 0.0, high: 20.0 });
-        let shown: Vec<_> = dots.iter().map(|dot| (dot.x, (dot.y * 3.0).round(), dot.is_below)).collect();
+        // From 0.001 % to 100 %.
+        let shown: Vec<_> = dots.iter().map(|dot| (dot.x, (dot.y * 5.0).round(), dot.is_below)).collect();
         // Where none was found, the upper end of the interval is shown: 0.01 %.
-        assert_eq!(shown, [(0.5, 2.0, false), (1.0, 0.0, true), (0.25, 3.0, false)]);
+        assert_eq!(shown, [(0.5, 3.0, false), (1.0, 1.0, true), (0.25, 4.0, false)]);
         assert!(
             dots[0].title.starts_with("1.ldb: 10.0 bits a key, 1.00 % (0.50 % to 2.01 %)"),
             "{}",
@@ -269,9 +274,17 @@ mod tests {
     }
 
     #[test]
+    fn one_table_has_room_around_it() {
+        let (axes, dots) = all(&[point(10.0, 0.009)]);
+        assert_eq!((axes.bits.high, dots[0].x), (16.0, 0.625));
+        // From 0.1 % to 10 %.
+        assert!((0.45..0.5).contains(&dots[0].y), "{}", dots[0].y);
+    }
+
+    #[test]
     fn what_has_no_place_is_counted() {
         let points =
-            vec![point(10.0, 0.02), point(8.0, f64::NAN), point(f64::INFINITY, 0.02), point(16.0, 0.09)];
+            vec![point(10.0, 0.02), point(8.0, f64::NAN), point(f64::INFINITY, 0.02), point(20.0, 0.09)];
         let text = rates(&Rates { points, left_out: 3, ..Rates::default() }).into_string();
         assert!(text.contains("5 tables without a known rate, not drawn"), "{text}");
         assert!(!text.contains("at the right edge"), "one is at the end of the axis, not beyond: {text}");
@@ -279,10 +292,17 @@ mod tests {
 
     #[test]
     fn the_formula_is_drawn_where_the_axes_have_it() {
-        let formula =
-            vec![(1.0, 0.6), (4.0, 0.146), (8.0, 0.022), (10.0, 0.012), (12.0, 0.0034), (40.0, 0.02)];
-        let text = rates(&Rates { points: vec![point(12.0, 0.05)], formula, left_out: 0 }).into_string();
-        // From 1 % to 10 %, up to 12 bits: one line between two points, and one in the list.
-        assert_eq!(text.matches(r#"<line class="p-formula""#).count(), 1 + 1, "{text}");
+        let formula = vec![
+            (1.0, 0.6),
+            (4.0, 0.146),
+            (6.0, 0.06),
+            (8.0, 0.022),
+            (10.0, 0.012),
+            (12.0, 0.0034),
+            (40.0, 0.02),
+        ];
+        let text = rates(&Rates { points: vec![point(12.0, 0.03)], formula, left_out: 0 }).into_string();
+        // From 1 % to 10 %, up to 16 bits: two lines between three points, and one in the list.
+        assert_eq!(text.matches(r#"<line class="p-formula""#).count(), 2 + 1, "{text}");
     }
 }

@@ -36,24 +36,26 @@ const MOST_WITH_EDGES: usize = 150;
 /// their level, which shows narrow ones.
 pub(crate) fn tree(tree: &Tree) -> Markup {
     let rows = merge::rows(tree, MOST, MOST_LANES);
-    let lanes: usize = rows.iter().map(|row| row.lanes.len()).sum();
+    let lanes: usize = rows.iter().map(lanes_of).sum();
     let lane = (ALL_LANES / lanes.max(1) as f64).clamp(LANE.0, LANE.1);
-    let blocks = || rows.iter().flat_map(|row| &row.lanes).flatten();
+    let blocks = || rows.iter().flat_map(Row::blocks);
     let largest = blocks().map(Block::mean_size).fold(1.0, f64::max);
     let mut top = 0.0;
     let drawn: Vec<Markup> = rows
         .iter()
         .map(|row| {
             let markup = level(row, top, lane, largest);
-            top += names_height(row) + row.lanes.len() as f64 * lane + GAP;
+            top += height(row, lane);
             markup
         })
         .collect();
     let body = html! {
         (colours::hatching())
         @for row in drawn { (row) }
-        (svg::text(0.0, top + 8.0, Anchor::Right, "p-dim", "first key"))
-        (svg::text(1.0, top + 8.0, Anchor::Left, "p-dim", "last key"))
+        @if rows.iter().any(|row| !row.lanes.is_empty()) {
+            (svg::text(0.0, top + 8.0, Anchor::Right, "p-dim", "first key"))
+            (svg::text(1.0, top + 8.0, Anchor::Left, "p-dim", "last key"))
+        }
         (colours::legend(top + BELOW))
     };
     let description = description(&rows, blocks().count());
@@ -63,7 +65,8 @@ pub(crate) fn tree(tree: &Tree) -> Markup {
 fn description(rows: &[Row<'_>], blocks: usize) -> String {
     let sum = |of: fn(&Row<'_>) -> u64| rows.iter().map(of).fold(0, u64::saturating_add);
     let tables = sum(|row| row.all.tables);
-    let (missing, unplaced) = (sum(|row| row.all.missing), sum(|row| row.unplaced));
+    let missing = sum(|row| row.all.missing);
+    let unplaced = sum(|row| row.unplaced.iter().map(|block| block.tables).sum());
     let mut text = format!(
         "A row for each of {}, from the top, with {} in {}. From left to right: the key range of each. Height: \
          its size. Colour: its rate of false positives; hatched: no filters.",
@@ -71,34 +74,54 @@ fn description(rows: &[Row<'_>], blocks: usize) -> String {
         counted(tables, "table"),
         counted(blocks as u64, "rectangle"),
     );
-    if blocks as u64 + unplaced < tables {
+    if (blocks as u64) < tables {
         text += " Neighbours share a rectangle, which has the mean size and the worst rate.";
     }
     if missing > 0 {
         text += &format!(" Without filters: {}.", counted(missing, "table"));
     }
     if unplaced > 0 {
-        text += &format!(" Not drawn, as their key ranges are not known: {}.", counted(unplaced, "table"));
+        text += &format!(" Side by side, as their key ranges are not known: {}.", counted(unplaced, "table"));
     }
     text
 }
 
+/// The number of lanes that a level takes.
+fn lanes_of(row: &Row<'_>) -> usize {
+    row.lanes.len() + usize::from(!row.unplaced.is_empty())
+}
+
+/// The height of a level with the gap below.
+fn height(row: &Row<'_>, lane: f64) -> f64 {
+    let unplaced = if row.unplaced.is_empty() { 0.0 } else { NAME };
+    NAME + unplaced + lanes_of(row) as f64 * lane + GAP
+}
+
 /// Draws a level from `top` down. `lane`: the height of each lane. `largest`: the size that fills it.
 fn level(row: &Row<'_>, top: f64, lane: f64, largest: f64) -> Markup {
-    let height = row.lanes.len() as f64 * lane;
-    let lanes_top = top + names_height(row);
+    let below = top + NAME + row.lanes.len() as f64 * lane;
+    let number = row.unplaced.iter().map(|block| block.tables).sum();
     html! {
         (svg::text(0.0, top + 12.0, Anchor::Right, "", &name(row)))
-        @if row.unplaced > 0 {
-            @let text = format!("{} of no known key range, not drawn", counted(row.unplaced, "table"));
-            (svg::text(0.0, top + NAME + 12.0, Anchor::Right, "p-dim", &text))
+        (strip(&row.lanes, top + NAME, lane, largest))
+        @if !row.unplaced.is_empty() {
+            @let text = format!("{} of no known key range, side by side", counted(number, "table"));
+            (svg::text(0.0, below + 13.0, Anchor::Right, "p-dim", &text))
+            (strip(std::slice::from_ref(&row.unplaced), below + NAME, lane, largest))
         }
-        @if !row.lanes.is_empty() { (svg::rectangle("p-track", (0.0, 1.0), lanes_top, height, "")) }
-        @for range in missing(row) {
-            (svg::rectangle("p-lack", range, lanes_top + height + 1.0, LINE, ""))
+    }
+}
+
+/// Draws lanes from `top` down, and below them the line of missing filters.
+fn strip(lanes: &[Vec<Block>], top: f64, lane: f64, largest: f64) -> Markup {
+    let height = lanes.len() as f64 * lane;
+    html! {
+        @if !lanes.is_empty() { (svg::rectangle("p-track", (0.0, 1.0), top, height, "")) }
+        @for range in missing(lanes) {
+            (svg::rectangle("p-lack", range, top + height + 1.0, LINE, ""))
         }
-        @for (number, blocks) in (0_u32..).zip(&row.lanes) {
-            @let bottom = lanes_top + f64::from(number + 1) * lane;
+        @for (number, blocks) in (0_u32..).zip(lanes) {
+            @let bottom = top + f64::from(number + 1) * lane;
             @let has_edges = blocks.len() <= MOST_WITH_EDGES;
             g class=(if has_edges { "p-edges" } else { "" }) {
                 @for (at, drawn) in blocks.iter().enumerate() {
@@ -115,8 +138,8 @@ fn level(row: &Row<'_>, top: f64, lane: f64, largest: f64) -> Markup {
 }
 
 /// The key ranges of tables without filters, each wide enough to be seen, joined where they touch.
-fn missing(row: &Row<'_>) -> Vec<(f64, f64)> {
-    let lacking = row.lanes.iter().flatten().filter(|block| block.missing > 0);
+fn missing(lanes: &[Vec<Block>]) -> Vec<(f64, f64)> {
+    let lacking = lanes.iter().flatten().filter(|block| block.missing > 0);
     let mut ranges: Vec<(f64, f64)> = lacking.map(visible_range).collect();
     ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut joined: Vec<(f64, f64)> = Vec::new();
@@ -133,11 +156,6 @@ fn missing(row: &Row<'_>) -> Vec<(f64, f64)> {
 fn visible_range(block: &Block) -> (f64, f64) {
     let end = block.end.max(block.start + LEAST_WIDTH).min(1.0);
     (block.start.min(end - LEAST_WIDTH), end)
-}
-
-/// The room for the name of a level, and for what is said of tables that are not drawn.
-fn names_height(row: &Row<'_>) -> f64 {
-    if row.unplaced > 0 { 2.0 * NAME } else { NAME }
 }
 
 /// The name of a level, and what it has in numbers.
@@ -236,6 +254,22 @@ mod tests {
             r#"99.7%" y="19" width="0.3%"#,
         ];
         assert!(places.iter().zip(starts).all(|(place, start)| place.starts_with(start)), "{places:?}");
+    }
+
+    #[test]
+    fn tables_of_no_known_range_are_drawn_too() {
+        let unplaced = |filter| TreeTable { range: None, ..table(7, (0.0, 0.0), 1000, filter) };
+        let text = drawn(vec![unplaced(TableFilter::Rate(0.02)), unplaced(TableFilter::Missing)]);
+        for part in [
+            r#"<rect class="p-r3" x="0%" y="37" width="50%" height="35">"#,
+            r#"<rect class="p-missing" x="50%" y="37" width="50%" height="35">"#,
+            r#"<rect class="p-lack" x="50%" y="73" width="50%" height="4">"#,
+            ">2 tables of no known key range, side by side<",
+            "Side by side, as their key ranges are not known: 2 tables.",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("first key"), "{text}");
     }
 
     #[test]

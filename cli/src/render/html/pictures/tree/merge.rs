@@ -61,18 +61,28 @@ pub(super) struct Row<'a> {
     pub(super) all: Block,
     /// Lines of blocks that do not overlap, from left to right.
     pub(super) lanes: Vec<Vec<Block>>,
-    /// The number of tables whose range is not known, which are in no lane.
-    pub(super) unplaced: u64,
+    /// The tables whose range is not known, in the order given.
+    pub(super) unplaced: Vec<Block>,
+}
+
+impl Row<'_> {
+    /// The blocks of all lanes, and those of unknown ranges.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.lanes.iter().flatten().chain(&self.unplaced)
+    }
 }
 
 /// The levels with at most `most` blocks in all, if there are no more levels than that, and at most
 /// `most_lanes` lanes each.
 pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> {
-    let placed = |level: &TreeLevel| level.tables.iter().filter(|table| sound_range(table).is_some()).count();
-    let numbers: Vec<usize> = tree.levels.iter().map(placed).collect();
+    let split = |level: &TreeLevel| {
+        let placed = level.tables.iter().filter(|table| sound_range(table).is_some()).count();
+        [placed, level.tables.len().saturating_sub(placed)]
+    };
+    let numbers: Vec<usize> = tree.levels.iter().flat_map(split).collect();
     let shares = shares(&numbers, most);
-    let row = |(level, share)| row(level, share, most_lanes);
-    tree.levels.iter().zip(shares).map(row).collect()
+    let rows = tree.levels.iter().zip(shares.chunks(2));
+    rows.map(|(level, shares)| row(level, shares, most_lanes)).collect()
 }
 
 /// The part of `most` that each of `numbers` gets: all that it needs if that is no more than an even
@@ -94,22 +104,37 @@ fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
     shares
 }
 
-fn row<'a>(level: &'a TreeLevel, most: usize, most_lanes: usize) -> Row<'a> {
-    let mut placed: Vec<&TreeTable> =
-        level.tables.iter().filter(|table| sound_range(table).is_some()).collect();
-    let unplaced = level.tables.len().saturating_sub(placed.len()) as u64;
+/// `shares`: the most blocks for tables of known ranges, and for others.
+fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a> {
+    let (mut placed, others): (Vec<&TreeTable>, Vec<&TreeTable>) =
+        level.tables.iter().partition(|table| sound_range(table).is_some());
     placed.sort_by(|a, b| {
         let (a, b) = (sound_range(a).unwrap_or_default(), sound_range(b).unwrap_or_default());
         a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
     });
-    let mut together = placed.len().div_ceil(most.max(1)).max(1);
-    let mut lanes = in_lanes(&placed, together);
+    let together = |tables: &[&TreeTable], share: Option<&usize>| {
+        tables.len().div_ceil(share.copied().unwrap_or_default().max(1)).max(1)
+    };
+    let mut placed_together = together(&placed, shares.first());
+    let mut lanes = in_lanes(&placed, placed_together);
     // All of them together have one lane.
     while lanes.len() > most_lanes.max(1) {
-        together = together.saturating_mul(2);
-        lanes = in_lanes(&placed, together);
+        placed_together = placed_together.saturating_mul(2);
+        lanes = in_lanes(&placed, placed_together);
     }
+    let unplaced = side_by_side(&others, together(&others, shares.get(1)));
     Row { name: &level.name, all: Block::of(&level.tables), lanes, unplaced }
+}
+
+/// Puts `together` neighbours into each block, and blocks beside each other, all of one width.
+fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
+    let width = 1.0 / tables.len().div_ceil(together.max(1)).max(1) as f64;
+    let blocks = tables.chunks(together.max(1)).enumerate();
+    let block = |(at, tables): (usize, &[&TreeTable])| {
+        let start = at as f64 * width;
+        Block { start, end: (start + width).min(1.0), ..Block::of(tables.iter().copied()) }
+    };
+    blocks.map(block).collect()
 }
 
 /// Puts `together` neighbours into each block, and blocks that overlap into different lanes.
@@ -167,7 +192,7 @@ mod tests {
     fn few_tables_have_a_block_each() {
         let tree = Tree { levels: vec![even(3), even(0), even(40)] };
         let rows = rows(&tree, 43, 16);
-        let shown: Vec<_> = rows.iter().map(|row| (row.name, row.lanes.len(), row.unplaced)).collect();
+        let shown: Vec<_> = rows.iter().map(|row| (row.name, row.lanes.len(), row.unplaced.len())).collect();
         assert_eq!(shown, [("3", 1, 0), ("0", 0, 0), ("40", 1, 0)]);
         assert!(rows[2].lanes[0].iter().all(|block| block.tables == 1 && block.first == block.last));
         assert!(rows[2].lanes[0].is_sorted_by(|a, b| a.start < b.start && a.end <= b.start + 1e-9));
@@ -213,16 +238,29 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_no_known_range_are_counted() {
+    fn tables_of_no_known_range_lie_side_by_side() {
         let filter = TableFilter::Rate(f64::NAN);
         let strange = [(f64::NAN, 1.0), (0.7, 0.2), (-3.0, 7.0), (0.0, f64::INFINITY)];
         let mut tables: Vec<_> = strange.map(|(start, end)| table(2, start, end, filter)).into();
         tables.push(TreeTable { range: None, ..tables[0].clone() });
         let tree = Tree { levels: vec![TreeLevel { name: String::new(), tables }] };
         let row = rows(&tree, 2000, 16).remove(0);
-        assert_eq!((row.unplaced, row.all.tables, row.all.unknown, row.all.size), (3, 5, 5, 10));
+        assert_eq!((row.all.tables, row.all.unknown, row.all.size), (5, 5, 10));
+        let beside: Vec<_> = row.unplaced.iter().map(|block| (block.tables, block.start)).collect();
+        assert_eq!(beside, [(1, 0.0), (1, 1.0 / 3.0), (1, 2.0 / 3.0)]);
         let ranges: Vec<_> = row.lanes.iter().flatten().map(|block| (block.start, block.end)).collect();
         assert_eq!(ranges, [(0.0, 1.0), (0.0, 1.0)]);
+    }
+
+    #[test]
+    fn tables_of_no_known_range_are_merged_too() {
+        let mut level = even(9000);
+        level.tables.iter_mut().skip(4000).for_each(|table| table.range = None);
+        let tree = Tree { levels: vec![level] };
+        let row = rows(&tree, 2000, 16).remove(0);
+        assert!((900..=1000).contains(&row.unplaced.len()), "{}", row.unplaced.len());
+        assert_eq!((sums(row.blocks()), row.blocks().count() <= 2000), (sums([&row.all]), true));
+        assert_eq!(row.unplaced.last().unwrap().end, 1.0);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) struct TreeTable {
     /// The name of the file, safe to print.
     pub(crate) name: String,
     /// Where its first and its last key are among the keys of the database, from 0 to 1; `None` if
-    /// that is not known.
+    /// that is not known. Such tables are drawn beside each other below the others.
     pub(crate) range: Option<(f64, f64)>,
     /// The size of the file in bytes.
     pub(crate) size: u64,
