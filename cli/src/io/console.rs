@@ -100,12 +100,6 @@ impl Console {
         }
     }
 
-    /// The console, taken for a terminal.
-    #[cfg(test)]
-    pub(crate) fn into_terminal(self, signs: Signs, width: usize) -> Self {
-        Self { signs: Some(signs), width: Some(width), ..self }
-    }
-
     /// Standard output and standard error of this process.
     pub(crate) fn of_process(choice: ColorChoice) -> Self {
         let (stdout, stderr) = (io::stdout(), io::stderr());
