@@ -47,12 +47,15 @@ thead th{border-top:0;color:var(--dim);vertical-align:bottom;white-space:normal;
 td.w,td.k,tbody th{white-space:normal;overflow-wrap:anywhere}\
 td.w{min-width:14rem;max-width:36rem}\
 td.k{min-width:9rem;max-width:18rem}\
-tbody th{min-width:5.5rem;max-width:18rem}\
+tbody th{min-width:8rem;max-width:18rem}\
 b.bad{color:var(--bad)}\
 details{margin:.5rem 0}\
 summary{cursor:pointer;padding:.25rem 0}\
 ul{padding-left:1.25rem}\
 footer{color:var(--dim);font-size:.875rem;padding-top:2rem;padding-bottom:2rem}\
 @media(max-width:30rem){dl.facts>div{grid-template-columns:1fr}}\
+@media(max-width:40rem){.stack thead{display:none}.stack tr,.stack th,.stack td{display:block;max-width:none;\
+border:0;padding:0;text-align:left;white-space:normal}.stack tr{border-top:1px solid var(--line);padding:.5rem 0}\
+.stack .n::before{content:\"number: \"}}\
 @media print{details>*{display:block}}\
 ";

@@ -106,6 +106,8 @@ fn worst(found: &Found) -> Option<(String, String)> {
         return None;
     }
     let findings = counted_as(found.total(), "finding", "findings");
+    let findings =
+        if found.total() == 1 { format!("there is {findings}") } else { format!("there are {findings}") };
     let denied = found.counts.denied;
     let below = "each is below, with what it means";
     Some(if found.is_damage() {
@@ -114,7 +116,7 @@ fn worst(found: &Found) -> Option<(String, String)> {
             denied => format!(", and filters deny {} that are stored", counted(denied, "key")),
         };
         (
-            format!("Something is damaged: there are {findings}{more}."),
+            format!("Something is damaged: {findings}{more}."),
             format!("Restore what is damaged from a copy before anything else; {below}."),
         )
     } else if found.codes.contains_key(&Code::FilterDeniesKey) {
@@ -124,12 +126,12 @@ fn worst(found: &Found) -> Option<(String, String)> {
         )
     } else if found.hides_something() {
         (
-            format!("Not everything could be looked at: there are {findings}."),
+            format!("Not everything could be looked at: {findings}."),
             format!("See what is in the way; {below}."),
         )
     } else {
         (
-            format!("Filters are damaged: there are {findings}, and lookups read more than they need."),
+            format!("Filters are damaged: {findings}, and lookups read more than they need."),
             "No entry is concerned, and new filters mend it.".to_owned(),
         )
     })
@@ -160,13 +162,14 @@ fn state(sums: &Sums) -> String {
             let unknown = all.saturating_sub(unfiltered);
             format!("The filters of {} of {} are not known here.", count(unknown), counted(all, "table"))
         }
-        (filtered, _) => {
+        (filtered, unfiltered) => {
             let without = all.saturating_sub(filtered);
             format!(
-                "{} of the {} tables {} no filters that are known here; those of the others take {bytes}{what}{rate}.",
+                "{} of the {} tables {} no filters{}; those of the others take {bytes}{what}{rate}.",
                 count(without),
                 count(all),
-                if without == 1 { "has" } else { "have" }
+                if without == 1 { "has" } else { "have" },
+                if without == unfiltered { "" } else { " that are known here" }
             )
         }
     }

@@ -167,7 +167,7 @@ fn damage_is_told_with_what_it_means() {
     bytes[100] ^= 1;
     fs::write(&path, bytes).unwrap();
     let (line, page) = report(copy.path(), 1, &[]);
-    assert!(line.starts_with("Something is damaged: there are 1 finding"), "{line}");
+    assert!(line.starts_with("Something is damaged: there is 1 finding"), "{line}");
     assert!(line.contains("Run: filterblock verify "), "{line}");
     let codes = lines(&page, "what it means");
     assert_eq!((&*codes[0][0], &*codes[0][1]), ("checksum", "1"));
@@ -182,7 +182,7 @@ fn a_missing_table_has_its_line() {
     fs::remove_file(copy.path().join("000007.ldb")).unwrap();
     for options in [&[][..], &["--no-verify"]] {
         let (line, page) = report(copy.path(), 1, options);
-        assert!(line.starts_with("Something is damaged: there are 1 finding"), "{line}");
+        assert!(line.starts_with("Something is damaged: there is 1 finding"), "{line}");
         assert_eq!(lines(&page, "what it means")[0][0], "table-missing");
         let tables = lines(&page, "first key");
         assert_eq!((&*tables[1][0], &*tables[1][8], tables.len()), ("000007.ldb", "no file", 3));
@@ -194,7 +194,7 @@ fn what_cannot_be_looked_at_is_told() {
     let copy = copy("levels");
     fs::create_dir(copy.path().join("000020.ldb")).unwrap();
     let (line, page) = report(copy.path(), 1, &[]);
-    assert!(line.starts_with("Not everything could be looked at: there are 1 finding"), "{line}");
+    assert!(line.starts_with("Not everything could be looked at: there is 1 finding"), "{line}");
     assert_eq!(lines(&page, "at offset")[0][..2], ["000020.ldb", "unreadable"]);
     assert_eq!(lines(&page, "first key").len(), 3);
 }

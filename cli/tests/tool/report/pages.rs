@@ -15,9 +15,11 @@ fn page_of(path: &Path, name: &str, status: i32, options: &[&str]) -> Node {
     let (_, page) = report_with(path, status, options);
     if let Some(folder) = std::env::var_os("FILTERBLOCK_PAGES") {
         let file = Path::new(&folder).join(format!("{name}.html"));
-        let mut arguments = args!["report", path, "-o", file].to_vec();
+        // From beside it, so that the page has a short path.
+        let (beside, name) = (path.parent().unwrap(), path.file_name().unwrap());
+        let mut arguments = args!["report", name, "-o", file].to_vec();
         arguments.extend(options.iter().map(Into::into));
-        run(&arguments).expect(status);
+        finish(command(&arguments).current_dir(beside).spawn().unwrap()).expect(status);
     }
     page
 }

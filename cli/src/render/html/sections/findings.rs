@@ -18,7 +18,7 @@ pub(crate) fn findings(page: &Page<'_>) -> Markup {
             h2 { "Findings" }
             p { (summary(found)) }
             @if !found.codes.is_empty() {
-                (grid(&["finding", "#number", "what it means", "what to do"], &codes(found)))
+                div.stack { (grid(&["finding", "#number", "what it means", "what to do"], &codes(found))) }
             }
             @if !found.list.is_empty() {
                 details open[found.list.len() <= 8] {

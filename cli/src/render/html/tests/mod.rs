@@ -154,7 +154,7 @@ fn the_verdict_says_what_is_worst_first() {
         rebuild,
     );
     let malformed = |overview: &mut Overview| overview.found.add(b"1", finding(Code::FilterMalformed), true);
-    starts(verdict(&malformed), "Filters are damaged: there are 1 finding", rebuild);
+    starts(verdict(&malformed), "Filters are damaged: there is 1 finding", rebuild);
     let hidden = |overview: &mut Overview| overview.found.add(b"1", finding(Code::Limit), true);
     starts(verdict(&hidden), "Not everything could be looked at", verify);
     let seen = |overview: &mut Overview| overview.found.see(b"1", vec!["error: x".to_owned()], false);
@@ -168,7 +168,7 @@ fn the_verdict_says_what_is_worst_first() {
         "Run: filterblock rebuild 'my db' --in-place --policy leveldb.BuiltinBloomFilter2",
     );
     let one = |overview: &mut Overview| overview.tables[1] = unfiltered(overview.tables[1].clone());
-    starts(verdict(&one), "1 of the 3 tables has no filters that are known here", rebuild);
+    starts(verdict(&one), "1 of the 3 tables has no filters; those", rebuild);
     let folder = |overview: &mut Overview| {
         none(overview);
         (overview.kind, overview.has_records) = (Kind::Folder, false);
