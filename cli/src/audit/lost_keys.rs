@@ -21,7 +21,7 @@ pub(crate) struct CutKey {
 }
 
 impl CutKey {
-    fn new(key: &[u8]) -> Self {
+    pub(crate) fn new(key: &[u8]) -> Self {
         Self { start: key.get(..MAX_KEPT).unwrap_or(key).to_vec(), len: key.len() }
     }
 

@@ -11,6 +11,7 @@ pub(crate) mod key_encoding;
 pub(crate) mod lost_keys;
 #[cfg(test)]
 mod missing_ranges;
+pub(crate) mod overview;
 pub(crate) mod policies;
 pub(crate) mod query;
 pub(crate) mod rates;

@@ -12,6 +12,7 @@ mod limits;
 mod policy_name;
 mod query;
 mod rebuild;
+mod report;
 mod scan;
 mod shell;
 mod tune;
@@ -25,7 +26,7 @@ use crate::io::console::Console;
 /// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
 ///
 /// Files are opened for reading only and without a lock, so that databases in use can be looked at.
-/// Only `build`, `extract -o` and `rebuild` write files. `rebuild` alone locks a database, and with
+/// Only `build`, `extract -o`, `rebuild` and `report` write files. `rebuild` alone locks a database, and with
 /// --in-place changes it.
 #[derive(Parser)]
 #[command(name = "filterblock", version, after_help = EXAMPLES, max_term_width = 100, propagate_version = true)]
@@ -49,7 +50,8 @@ Examples:
   filterblock extract 000005.ldb >block  the bare filter block
   filterblock build pairs.tsv new.ldb    a table, with filters, from lines of key and value
   filterblock tune ~/db                  would other filters serve it better?
-  filterblock rebuild ~/db --to new-db   the database with new filters";
+  filterblock rebuild ~/db --to new-db   the database with new filters
+  filterblock report ~/db -o page.html   a page about the database and its filters";
 
 #[derive(Subcommand)]
 enum Command {
@@ -61,6 +63,7 @@ enum Command {
     Build(build::Arguments),
     Tune(tune::Arguments),
     Rebuild(rebuild::Arguments),
+    Report(report::Arguments),
     Completions(shell::Completions),
     Man(shell::Man),
 }
@@ -77,6 +80,7 @@ impl Arguments {
             Command::Build(arguments) => build::run(&arguments, console),
             Command::Tune(arguments) => tune::run(&arguments, console),
             Command::Rebuild(arguments) => rebuild::run(&arguments, console),
+            Command::Report(arguments) => report::run(&arguments, console),
             Command::Completions(arguments) => shell::completions(&arguments, Self::command(), console),
             Command::Man(_) => shell::man(Self::command(), console),
         }

@@ -265,7 +265,8 @@ impl TableFiles for OneFile<'_> {
     }
 }
 
-fn tune_table(
+/// Tunes a table given by itself.
+pub(super) fn tune_table(
     path: &Path,
     request: &Request,
     options: &ReadOptions,

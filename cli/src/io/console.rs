@@ -1,6 +1,7 @@
 //! Standard output and standard error: buffered, coloured if that is wanted, and never a reason to
 //! panic.
 
+use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::Path;
@@ -23,9 +24,31 @@ pub(crate) struct Console {
     messages: Box<dyn Write>,
     colour: bool,
     message_colour: bool,
-    is_terminal: bool,
+    /// The signs that small pictures are made of; `None` if results do not go to a terminal.
+    signs: Option<Signs>,
     width: Option<usize>,
     meter: Arc<Meter>,
+}
+
+/// The signs that a terminal can show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Signs {
+    /// Unicode's block elements too.
+    Blocks,
+    Ascii,
+}
+
+impl Signs {
+    /// The signs that a terminal shows by the encoding that `variable` names for it. On Windows text
+    /// is written as Unicode in any case.
+    fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
+        let locale = locale.to_string_lossy().to_ascii_lowercase();
+        let is_unicode = locale.contains("utf-8") || locale.contains("utf8") || cfg!(windows);
+        let is_simple = set(&"TERM").is_some_and(|term| term == "dumb" || term == "linux");
+        if is_unicode && !is_simple { Self::Blocks } else { Self::Ascii }
+    }
 }
 
 /// The meaning of a piece of output, which decides its looks.
@@ -71,7 +94,7 @@ impl Console {
             messages,
             colour: false,
             message_colour: false,
-            is_terminal: false,
+            signs: None,
             width: None,
             meter: Arc::default(),
         }
@@ -98,7 +121,7 @@ impl Console {
         Self {
             colour,
             message_colour,
-            is_terminal,
+            signs: is_terminal.then(|| Signs::of_environment(|name| std::env::var_os(name))),
             width: width.map(|(width, _)| usize::from(width.0)),
             ..Self::new(out, messages)
         }
@@ -121,7 +144,13 @@ impl Console {
 
     /// Returns true if results go to a terminal.
     pub(crate) const fn is_terminal(&self) -> bool {
-        self.is_terminal
+        self.signs.is_some()
+    }
+
+    /// The signs that small pictures beside results are made of. `None` if there are to be none,
+    /// since results do not go to a terminal.
+    pub(crate) const fn signs(&self) -> Option<Signs> {
+        self.signs
     }
 
     /// Gives `text` the looks of `tone`, if the output has colours.
@@ -159,6 +188,14 @@ impl Console {
     }
 }
 
+#[cfg(test)]
+impl Console {
+    /// The same console, taken for a terminal.
+    pub(crate) fn into_terminal(self, signs: Signs, width: usize) -> Self {
+        Self { signs: Some(signs), width: Some(width), ..self }
+    }
+}
+
 impl Write for Console {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write(bytes)
@@ -169,42 +206,34 @@ impl Write for Console {
     }
 }
 
-/// A console whose text can be looked at.
-#[cfg(test)]
-pub(crate) mod screen {
-    use std::sync::Mutex;
-
-    use super::*;
-
-    /// One place for results and messages.
-    #[derive(Clone, Default)]
-    pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
-
-    impl Screen {
-        pub(crate) fn console(&self) -> Console {
-            Console::new(Box::new(self.clone()), Box::new(self.clone()))
-        }
-
-        pub(crate) fn text(&self) -> String {
-            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-        }
-    }
-
-    impl Write for Screen {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::screen::Screen;
     use super::*;
+    use crate::io::screen::Screen;
+
+    #[test]
+    fn signs_are_those_of_the_first_locale_named() {
+        let of = |variables: &[(&str, &str)]| {
+            let value =
+                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into());
+            Signs::of_environment(value)
+        };
+        let otherwise = if cfg!(windows) { Signs::Blocks } else { Signs::Ascii };
+        for (variables, signs) in [
+            (&[][..], otherwise),
+            (&[("LANG", "en_GB.UTF-8")], Signs::Blocks),
+            (&[("LANG", "en_GB.UTF-8"), ("LC_ALL", "")], Signs::Blocks),
+            (&[("LANG", "en_GB.UTF-8"), ("LC_ALL", "C")], otherwise),
+            (&[("LC_CTYPE", "de_DE.utf8"), ("LANG", "C")], Signs::Blocks),
+            (&[("LANG", "en_GB.ISO-8859-1")], otherwise),
+            (&[("LANG", "en_GB.UTF-8"), ("TERM", "xterm-256color")], Signs::Blocks),
+            // The console of Linux has fonts without all of these signs.
+            (&[("LANG", "en_GB.UTF-8"), ("TERM", "linux")], Signs::Ascii),
+            (&[("LANG", "en_GB.UTF-8"), ("TERM", "dumb")], Signs::Ascii),
+        ] {
+            assert_eq!(of(variables), signs, "{variables:?}");
+        }
+    }
 
     #[test]
     fn messages_come_after_the_results_written_before() {

@@ -8,5 +8,7 @@ pub(crate) mod interrupt;
 pub(crate) mod paths;
 pub(crate) mod progress;
 pub(crate) mod read_ahead;
+#[cfg(test)]
+pub(crate) mod screen;
 pub(crate) mod volume;
 pub(crate) mod whole_file;

@@ -29,9 +29,12 @@ mod query_riak;
 // Elsewhere it makes copies only.
 #[cfg(unix)]
 mod rebuild;
+mod report;
 mod scan;
 mod shell;
 mod structure;
+mod tune;
+mod tune_truth;
 mod unfinished;
 mod verify;
 mod verify_database;
@@ -112,6 +115,12 @@ fn run<A: AsRef<OsStr>>(arguments: &[A]) -> Run {
     finish(command(arguments).spawn().unwrap())
 }
 
+/// Runs the program, which has work for some seconds on an idle machine.
+#[track_caller]
+fn run_long<A: AsRef<OsStr>>(arguments: &[A]) -> Run {
+    finish_within(command(arguments).spawn().unwrap(), Duration::from_secs(15 * 60))
+}
+
 #[track_caller]
 fn run_with_input<A: AsRef<OsStr>>(arguments: &[A], input: &[u8]) -> Run {
     let mut child = command(arguments).stdin(Stdio::piped()).spawn().unwrap();
@@ -120,7 +129,12 @@ fn run_with_input<A: AsRef<OsStr>>(arguments: &[A], input: &[u8]) -> Run {
 }
 
 #[track_caller]
-fn finish(mut child: Child) -> Run {
+fn finish(child: Child) -> Run {
+    finish_within(child, Duration::from_secs(60))
+}
+
+#[track_caller]
+fn finish_within(mut child: Child, limit: Duration) -> Run {
     // Read by threads of their own, so that full pipes do not stop the program.
     let mut out = child.stdout.take().unwrap();
     let mut err = child.stderr.take().unwrap();
@@ -135,7 +149,7 @@ fn finish(mut child: Child) -> Run {
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break status,
-            None if start.elapsed() > Duration::from_secs(60) => {
+            None if start.elapsed() > limit => {
                 child.kill().unwrap();
                 panic!("the program hangs");
             }
@@ -186,7 +200,8 @@ pub(crate) use args;
 
 #[test]
 fn help_and_version() {
-    for command in ["inspect", "query", "scan", "verify", "extract", "build", "rebuild", "completions", "man"]
+    for command in
+        ["inspect", "query", "scan", "verify", "extract", "build", "rebuild", "tune", "completions", "man"]
     {
         let help = run(&[command, "--help"]).expect(0).quiet().out;
         assert!(help.contains("Examples:\n  filterblock "), "{help}");

@@ -2,7 +2,8 @@
 
 use super::*;
 
-const COMMANDS: [&str; 7] = ["inspect", "query", "verify", "extract", "build", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["inspect", "query", "verify", "extract", "build", "rebuild", "tune", "report", "completions", "man"];
 
 #[test]
 fn completions_know_commands_and_options() {

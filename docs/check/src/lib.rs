@@ -4,6 +4,7 @@
 mod outputs;
 mod rebuilds;
 mod schema;
+mod tunings;
 
 #[allow(dead_code, reason = "shared with other tests")]
 #[path = "../../../tests/common/databases.rs"]

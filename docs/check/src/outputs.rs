@@ -40,6 +40,7 @@ pub(crate) fn outputs() -> &'static [Line] {
         runs.bare_filter_blocks();
         runs.unreadable_paths();
         runs.rebuilds();
+        runs.tunings();
         runs.lines
     });
     &LINES
@@ -341,11 +342,11 @@ fn filter_block(policy: SharedPolicy, keys: &[&[u8]]) -> Vec<u8> {
     builder.finish().unwrap().to_vec()
 }
 
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn file(folder: &TempDir, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+pub(crate) fn file(folder: &TempDir, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
     let path = folder.path().join(name);
     fs::write(&path, contents).unwrap();
     path

@@ -12,17 +12,17 @@ use super::outputs::{Runs, args};
 use super::tables::testdata;
 
 /// A copy of a database, in a folder that also takes what is written beside it.
-struct Copy {
+pub(crate) struct Copy {
     _folder: TempDir,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 impl Copy {
-    fn of(database: &Path) -> Self {
+    pub(crate) fn of(database: &Path) -> Self {
         Self::named(database, "database".as_ref())
     }
 
-    fn named(database: &Path, name: &Path) -> Self {
+    pub(crate) fn named(database: &Path, name: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         fs::create_dir(&path).unwrap();

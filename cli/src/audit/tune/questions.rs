@@ -33,10 +33,6 @@ impl Questions {
         Self { offsets: Vec::new(), hashes: vec![Vec::new(); policies] }
     }
 
-    pub(super) fn len(&self) -> u64 {
-        self.offsets.len() as u64
-    }
-
     pub(super) fn push(&mut self, offset: u64, key: &[u8], policies: &[SharedPolicy]) {
         self.offsets.push(offset);
         for (hashes, policy) in self.hashes.iter_mut().zip(policies) {

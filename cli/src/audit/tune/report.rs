@@ -49,8 +49,9 @@ pub(crate) struct TuneFailure {
 }
 
 impl TuneFailure {
+    /// The error in words, without the path, which stands before them.
     pub(crate) fn of(error: &Error) -> Self {
-        Self { text: error.to_string(), kind: Some(ErrorKind::of(error)) }
+        Self { text: error.without_path().to_string(), kind: Some(ErrorKind::of(error)) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sums of trials, for each level.
 
-use super::questions::KINDS;
+use super::questions::{KINDS, Question};
 use super::report::Estimate;
 use super::trial::{Answers, Trial};
 use crate::audit::rates::clusters::Clusters;
@@ -89,20 +89,19 @@ impl LevelTally {
         self.tried += 1;
         self.tried_size += file_size;
         self.entries.add(trial.entries, file_size);
-        // Keys that lookups come with are as many as lookups come.
-        let [random, neighbour, present, own] = trial.asked;
-        let weights = [(random, weight), (neighbour, weight), (present, present as f64), (own, own as f64)];
-        let count = |clusters: &mut [Clusters; KINDS], passed: &[u64; KINDS]| {
-            for ((clusters, &passed), (asked, weight)) in clusters.iter_mut().zip(passed).zip(weights) {
-                clusters.add(passed, asked, weight);
+        let count = |clusters: &mut [Clusters; KINDS], answers: &Answers| {
+            for (kind, (clusters, &(passed, asked))) in clusters.iter_mut().zip(&answers.passed).enumerate() {
+                // Keys that lookups come with are as many as lookups come.
+                let are_made_up = kind == Question::Random as usize || kind == Question::Neighbour as usize;
+                clusters.add(passed, asked, if are_made_up { weight } else { asked as f64 });
             }
         };
-        for (tally, Answers { size, passed }) in self.settings.iter_mut().zip(&trial.settings) {
-            tally.size.add(*size, file_size);
-            count(&mut tally.passed, passed);
+        for (tally, answers) in self.settings.iter_mut().zip(&trial.settings) {
+            tally.size.add(answers.size, file_size);
+            count(&mut tally.passed, answers);
         }
-        if let Some(passed) = &trial.now {
-            count(&mut self.now, passed);
+        if let Some(answers) = &trial.now {
+            count(&mut self.now, answers);
         }
     }
 }

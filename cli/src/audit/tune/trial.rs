@@ -24,6 +24,10 @@ const MAX_ENTRIES: usize = 4 << 20;
 /// The most keys to make others from, and the most bytes of keys made.
 const MAX_SEEDS: usize = 4096;
 const MAX_MADE: usize = 16 << 20;
+/// Keys made up are asked for in rounds of so many, until so many have passed: the rate then is known
+/// to a tenth.
+const ROUND: usize = 4096;
+const ENOUGH: u64 = 400;
 /// Parts begin at multiples of this, so that ranges stay whole.
 const PART_LG: u32 = 20;
 
@@ -46,20 +50,18 @@ pub(super) struct Plan<'a> {
 #[derive(Clone, Default, Debug)]
 pub(super) struct Trial {
     pub(super) entries: u64,
-    /// The number of keys asked for, by [`Question`].
-    pub(super) asked: [u64; KINDS],
     /// For each setting.
     pub(super) settings: Vec<Answers>,
     /// Those of the filters in use; `None` if there are none that can be asked.
-    pub(super) now: Option<[u64; KINDS]>,
+    pub(super) now: Option<Answers>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Answers {
-    /// The size of the filter block in bytes.
+    /// The size of the filter block in bytes; 0 for the filters in use.
     pub(super) size: u64,
-    /// The number of keys that passed, by [`Question`].
-    pub(super) passed: [u64; KINDS],
+    /// The numbers of keys that passed and that were asked for, by [`Question`].
+    pub(super) passed: [(u64, u64); KINDS],
 }
 
 /// The reason why no filters can be made of a table.
@@ -205,9 +207,9 @@ fn random_keys(
     if count == 0 {
         return;
     }
-    // One at each of as many places, evenly over the entries.
-    for number in 0..plan.random {
-        let at = (u128::from(number) * u128::from(count) / u128::from(plan.random)) as usize;
+    // One at each of as many places, evenly over the entries, and so are those of each round.
+    for number in in_rounds(plan.random as usize) {
+        let at = (number as u128 * u128::from(count) / u128::from(plan.random)) as usize;
         if let Some(offset) = entries.block_of(at) {
             questions.push_random(offset, random, policies);
         }
@@ -241,12 +243,19 @@ fn made_keys<R: ReadAt>(
     }
     made.sort_unstable();
     let offsets = locate(table, made.iter().map(Vec::as_slice), plan.encoding)?;
-    for (key, offset) in made.iter().zip(offsets) {
+    for at in in_rounds(offsets.len()) {
+        let (Some(key), Some(&offset)) = (made.get(at), offsets.get(at)) else { continue };
         if entries.holds_block(offset) {
             questions.push(offset, key, policies);
         }
     }
     Ok(())
+}
+
+/// The numbers below `count`, so that each [`ROUND`] of them is spread over all.
+fn in_rounds(count: usize) -> impl Iterator<Item = usize> {
+    let rounds = count.div_ceil(ROUND).max(1);
+    (0..rounds).flat_map(move |round| (round..count).step_by(rounds))
 }
 
 /// Makes the filters of each setting, and asks them.
@@ -256,9 +265,6 @@ fn try_all(
     plan: &Plan<'_>,
     trial: &mut Trial,
 ) -> Result<()> {
-    for (asked, questions) in trial.asked.iter_mut().zip(questions) {
-        *asked += questions.len();
-    }
     let start = entries.blocks.first().map_or(0, |(offset, _)| offset >> PART_LG << PART_LG);
     let mut contents = Vec::new();
     for (setting, answers) in plan.settings.iter().zip(&mut trial.settings) {
@@ -280,23 +286,33 @@ fn try_all(
         answers.size += contents.len() as u64;
         let policy = setting.policy.with_bits(setting.bits_per_key);
         let reader = FilterBlockReader::new(policy, &contents[..]);
-        ask(&reader, questions, of_policy, start, &mut answers.passed);
+        ask(&reader, questions, of_policy, start, answers);
     }
     Ok(())
 }
 
+/// Asks for keys of each kind; of those that were made up, until enough have passed.
 fn ask<B: AsRef<[u8]>>(
     reader: &FilterBlockReader<SharedPolicy, B>,
     questions: &[Questions; KINDS],
     of_policy: usize,
     start: u64,
-    passed: &mut [u64; KINDS],
+    answers: &mut Answers,
 ) {
-    for (passed, questions) in passed.iter_mut().zip(questions) {
+    for (kind, (questions, (passed, asked))) in questions.iter().zip(&mut answers.passed).enumerate() {
         let Some(hashes) = questions.hashes.get(of_policy) else { continue };
-        let pairs = questions.offsets.iter().zip(hashes);
-        *passed +=
-            pairs.filter(|&(offset, hash)| reader.hash_may_match(offset - start, *hash)).count() as u64;
+        let are_made_up = kind == Question::Random as usize || kind == Question::Neighbour as usize;
+        let enough = if are_made_up { ENOUGH } else { u64::MAX };
+        let before = *passed;
+        for (offsets, hashes) in questions.offsets.chunks(ROUND).zip(hashes.chunks(ROUND)) {
+            if *passed - before >= enough {
+                break;
+            }
+            *asked += offsets.len() as u64;
+            for (&offset, &hash) in offsets.iter().zip(hashes) {
+                *passed += u64::from(reader.hash_may_match(offset - start, hash));
+            }
+        }
     }
 }
 

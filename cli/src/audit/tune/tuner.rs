@@ -34,8 +34,8 @@ const MAX_LOOKUPS: usize = 100_000;
 const SAMPLE: u64 = 128 << 20;
 /// The number of random keys to ask the filters of a level for, and of keys made of stored ones, and
 /// the fewest of each for one table.
-const RANDOM: u64 = 1 << 18;
-const MADE: u64 = 1 << 17;
+const RANDOM: u64 = 1 << 17;
+const MADE: u64 = 1 << 16;
 const FEWEST: u64 = 512;
 /// The tables of a level whose bits a key are found out.
 const SURVEYED: usize = 2;
@@ -83,8 +83,7 @@ pub(crate) fn tune<F: TableFiles>(
     let settings = grid(policy, &in_use.iter().map(|(&pair, _)| pair).collect::<Vec<_>>());
     let most_used = in_use.iter().max_by_key(|&(_, count)| *count).map(|(&pair, _)| pair);
 
-    let mut levels = empty_levels(input, &survey, policy, settings.len());
-    let counted = count_visits(input, &lookups, &survey, policy, &mut levels);
+    let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
     let weights = table_weights(input, &lookups);
     let mut bytes = 0;
     expect(chosen.iter().filter_map(|&table| input.tables.get(table)).map(|table| table.size).sum());
@@ -106,10 +105,9 @@ pub(crate) fn tune<F: TableFiles>(
                 Ok(trial) => {
                     bytes += size;
                     let weight = weights.get(table).copied().unwrap_or_default();
-                    let of_level = levels.iter_mut().find(|facts| facts.number == level(input, table));
-                    if let Some(facts) = of_level {
-                        facts.tally.add(&trial, size, weight);
-                    }
+                    let of_level = || LevelTally::new(settings.len());
+                    let tally = tallies.entry(level(input, table)).or_insert_with(of_level);
+                    tally.add(&trial, size, weight);
                 }
                 Err(trial::Fault(error)) => {
                     faults.entry(table).or_insert(error);
@@ -117,7 +115,9 @@ pub(crate) fn tune<F: TableFiles>(
             }
         }
     }
-    leave_out(input, &faults, &mut levels);
+    let usable = usable(&survey, policy, &faults);
+    let mut levels = levels_of(input, &survey, &usable, &mut tallies, settings.len());
+    let counted = count_visits(input, &lookups, &usable, &mut levels);
     let facts = counted.facts(levels, input.manifest.is_some());
     let done =
         Done { input, request, facts, settings, policy, policy_assumed, most_used, survey, faults, bytes };
@@ -489,14 +489,27 @@ fn hash_in<F: TableFiles>(input: &Input<'_, F>, survey: &Survey) -> Option<Legac
         .find_map(|(table, _)| trial::hash_in_use(&input.files.open(table).ok()?, input.encoding).ok()?)
 }
 
-fn empty_levels<F: TableFiles>(
+/// For each table whether its filters can be asked; `None` for those that could not be read, which are
+/// no part of any number.
+fn usable(survey: &Survey, policy: Policy, faults: &BTreeMap<usize, TuneFailure>) -> Vec<Option<bool>> {
+    let of = |(table, filters): (usize, &filterblock::Result<TableFilters>)| {
+        let filters = filters.as_ref().ok().filter(|_| !faults.contains_key(&table))?;
+        Some(is_usable(filters, policy))
+    };
+    survey.iter().enumerate().map(of).collect()
+}
+
+/// The levels that have tables which could be read, with their tallies. `settings`: how many were tried.
+fn levels_of<F: TableFiles>(
     input: &Input<'_, F>,
     survey: &Survey,
-    policy: Policy,
+    usable: &[Option<bool>],
+    tallies: &mut BTreeMap<Option<u8>, LevelTally>,
     settings: usize,
 ) -> Vec<LevelFacts> {
     let mut levels: BTreeMap<Option<u8>, LevelFacts> = BTreeMap::new();
-    for (table, filters) in input.tables.iter().zip(survey) {
+    for ((table, filters), usable) in input.tables.iter().zip(survey).zip(usable) {
+        let (Some(usable), Ok(filters)) = (usable, filters) else { continue };
         let facts = levels.entry(table.level).or_insert_with(|| LevelFacts {
             number: table.level,
             tables: 0,
@@ -504,26 +517,16 @@ fn empty_levels<F: TableFiles>(
             filter_size: 0,
             unfiltered: 0,
             visits: [VisitSum::default(); KINDS],
-            tally: LevelTally::new(settings),
+            tally: tallies.remove(&table.level).unwrap_or_else(|| LevelTally::new(settings)),
         });
         facts.tables += 1;
         facts.size = facts.size.saturating_add(table.size);
-        match filters {
-            Ok(filters) if is_usable(filters, policy) => facts.filter_size += filters.size,
-            _ => facts.unfiltered += 1,
+        match usable {
+            true => facts.filter_size += filters.size,
+            false => facts.unfiltered += 1,
         }
     }
     levels.into_values().collect()
-}
-
-/// Tables that could not be read are no part of any number.
-fn leave_out<F>(input: &Input<'_, F>, faults: &BTreeMap<usize, TuneFailure>, levels: &mut [LevelFacts]) {
-    for info in faults.keys().filter_map(|table| input.tables.get(*table)) {
-        if let Some(facts) = levels.iter_mut().find(|facts| facts.number == info.level) {
-            facts.tables = facts.tables.saturating_sub(1);
-            facts.size = facts.size.saturating_sub(info.size);
-        }
-    }
 }
 
 /// The lookups of each kind.
@@ -562,20 +565,16 @@ fn has_own(lookups: &[Lookup]) -> bool {
 fn count_visits<F: TableFiles>(
     input: &Input<'_, F>,
     lookups: &[Lookup],
-    survey: &Survey,
-    policy: Policy,
+    usable: &[Option<bool>],
     levels: &mut [LevelFacts],
 ) -> Counted {
     let places: BTreeMap<Option<u8>, usize> =
         levels.iter().enumerate().map(|(place, facts)| (facts.number, place)).collect();
-    let of_tables: Vec<(Option<usize>, bool)> = input
+    let of_tables: Vec<Option<(usize, bool)>> = input
         .tables
         .iter()
-        .zip(survey)
-        .map(|(table, filters)| {
-            let usable = filters.as_ref().is_ok_and(|filters| is_usable(filters, policy));
-            (places.get(&table.level).copied(), usable)
-        })
+        .zip(usable)
+        .map(|(table, usable)| Some((places.get(&table.level).copied()?, (*usable)?)))
         .collect();
     let mut counted = Counted { lookups: [0; KINDS], deleted: 0.0 };
     let mut deleted = 0_u64;
@@ -589,7 +588,7 @@ fn count_visits<F: TableFiles>(
             }
             numbers.fill((0, 0));
             for table in visits {
-                let Some(&(Some(place), usable)) = of_tables.get(*table as usize) else { continue };
+                let Some(&Some((place, usable))) = of_tables.get(*table as usize) else { continue };
                 if let Some((visits, unfiltered)) = numbers.get_mut(place) {
                     *visits += 1;
                     *unfiltered += u64::from(!usable);

@@ -253,6 +253,11 @@ impl Findings {
         self.list.first()
     }
 
+    /// The number of findings of each code that occurs, in the order of the first ones.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (Code, u64)> {
+        self.counts.iter().copied()
+    }
+
     pub(crate) fn total(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).sum()
     }

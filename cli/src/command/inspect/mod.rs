@@ -291,7 +291,12 @@ impl Inspection {
 }
 
 /// Finds out about the table at `path`. `listed`: the name was found in a folder.
-fn look_at(path: &Path, listed: bool, options: &ReadOptions, effort: Effort) -> Box<TableReport<'static>> {
+pub(super) fn look_at(
+    path: &Path,
+    listed: bool,
+    options: &ReadOptions,
+    effort: Effort,
+) -> Box<TableReport<'static>> {
     Box::new(match input::open_file(path, listed) {
         Ok(file) => inspect::table(file, options, effort)
             .unwrap_or_else(|error| TableReport::unreadable(error.to_string(), ErrorKind::of(&error))),

@@ -18,7 +18,7 @@ use crate::io::paths::Given;
 use crate::render::renderer::Verified;
 
 /// Something to report on.
-pub(super) enum Job {
+pub(in crate::command) enum Job {
     Table(TableJob),
     Done(Done),
     /// The tables of this folder have come.
@@ -28,26 +28,26 @@ pub(super) enum Job {
     },
 }
 
-pub(super) struct TableJob {
+pub(in crate::command) struct TableJob {
     /// The path as the user gave it, from which `path` follows.
-    pub(super) input: Arc<Path>,
-    pub(super) path: PathBuf,
+    pub(in crate::command) input: Arc<Path>,
+    pub(in crate::command) path: PathBuf,
     /// The name was found in a folder.
-    pub(super) listed: bool,
+    pub(in crate::command) listed: bool,
     /// The database around it.
-    pub(super) folder: Option<Arc<Folder>>,
+    pub(in crate::command) folder: Option<Arc<Folder>>,
 }
 
 /// A verdict, and what it is on.
-pub(super) struct Done {
-    pub(super) input: Arc<Path>,
-    pub(super) path: PathBuf,
-    pub(super) of: Verified,
-    pub(super) verdict: Verdict,
+pub(in crate::command) struct Done {
+    pub(in crate::command) input: Arc<Path>,
+    pub(in crate::command) path: PathBuf,
+    pub(in crate::command) of: Verified,
+    pub(in crate::command) verdict: Verdict,
 }
 
 /// Turns paths into jobs. Keeps the names of one folder at a time.
-pub(super) struct Jobs<I: Iterator> {
+pub(in crate::command) struct Jobs<I: Iterator> {
     paths: Peekable<I>,
     pending: VecDeque<Job>,
     /// The size of the tables that became known since the last [`take_bytes`](Self::take_bytes).
@@ -61,7 +61,7 @@ pub(super) struct Jobs<I: Iterator> {
 }
 
 impl<I: Iterator<Item = Given>> Jobs<I> {
-    pub(super) fn new(paths: I, recursive: bool) -> Self {
+    pub(in crate::command) fn new(paths: I, recursive: bool) -> Self {
         Self {
             paths: paths.peekable(),
             pending: VecDeque::new(),
@@ -74,17 +74,17 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
     }
 
     /// Returns the number of bytes of tables that have become known since the last call.
-    pub(super) fn take_bytes(&mut self) -> u64 {
+    pub(in crate::command) fn take_bytes(&mut self) -> u64 {
         std::mem::take(&mut self.bytes)
     }
 
     /// Returns true if no path is left that may turn out to be more tables.
-    pub(super) fn are_all_known(&mut self) -> bool {
+    pub(in crate::command) fn are_all_known(&mut self) -> bool {
         self.paths.peek().is_none()
     }
 
     /// Returns true if a list of paths could not be read to its end.
-    pub(super) const fn list_failed(&self) -> bool {
+    pub(in crate::command) const fn list_failed(&self) -> bool {
         self.list_failed
     }
 
@@ -172,7 +172,7 @@ impl<I: Iterator<Item = Given>> Iterator for Jobs<I> {
 
 /// The finding that something could not be looked at. `wanted`: what the path should have been,
 /// unless the error says so itself.
-pub(super) fn unreadable(wanted: &str, error: PathError) -> Finding {
+pub(in crate::command) fn unreadable(wanted: &str, error: PathError) -> Finding {
     let kind = error.kind();
     let (expected, found) = error.into_parts(wanted);
     Finding::new(Code::Unreadable, None, expected, found).of_kind(kind)

@@ -1,6 +1,6 @@
 //! `filterblock verify`: checks that tables are sound and no filter denies a stored key.
 
-mod jobs;
+pub(super) mod jobs;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -212,7 +212,8 @@ fn work(job: Job, options: &VerifyOptions, progress: &TablesProgress) -> Outcome
     }
 }
 
-fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) -> Verdict {
+/// Verifies the table of a job.
+pub(super) fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) -> Verdict {
     let path: &Path = &job.path;
     let opened = input::open_file(path, job.listed).and_then(|file| Ok(ReadAhead::new(file)?));
     let source = match opened {

@@ -2,7 +2,6 @@
 //! `docs/json.md`.
 
 use std::io;
-use std::path::Path;
 
 use serde::Serialize;
 
@@ -275,9 +274,11 @@ impl From<Memory> for JsonMemory {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::audit::error_kind::ErrorKind;
-    use crate::io::console::screen::Screen;
+    use crate::io::screen::Screen;
     use crate::render::subject::Remark;
     use crate::render::tune_examples;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use filterblock::table::Origin;
 use filterblock::{escape, escape_path};
 
-use super::{filter_list, list};
+use super::{filter_list, list, pictures};
 use crate::audit::inspect::report::{FilterReport, TableReport};
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
@@ -19,9 +19,15 @@ use crate::audit::stats::sample::KeyFormat;
 use crate::audit::stats::table::TableStats;
 use crate::io::console::{Console, Tone};
 use crate::render::compression::compression_names;
+use crate::render::fill_bins::FillBins;
 use crate::render::numbers::{count, counted, interval, measured, or_dash, percent, ratio, size};
 
 const LABEL_WIDTH: usize = 15;
+/// The widths of small pictures in signs: of a bar, and the most and the least for the fill of
+/// filters along a table.
+const BAR_WIDTH: usize = 20;
+const MAX_FILL_WIDTH: usize = 78;
+const MIN_FILL_WIDTH: usize = 8;
 
 /// Writes all that is known of a table. `list_filters`: each filter too.
 pub(crate) fn write(
@@ -123,8 +129,12 @@ fn filter_block(filter: &FilterReport, stats: Option<&TableStats>, console: &mut
         "filters",
         format_args!("{}, {} of them empty", count(summary.filters), count(summary.empty)),
     )?;
-    let set = percent(ratio(summary.bits_set, summary.bits));
-    line(console, "bits", format_args!("{}, {set} of them set", count(summary.bits)))?;
+    let share = ratio(summary.bits_set, summary.bits);
+    let (bits, set) = (count(summary.bits), percent(share));
+    let bar = console.signs().filter(|_| summary.bits > 0);
+    let bar = bar.map(|signs| format!("  {}", pictures::bar(share, BAR_WIDTH, signs))).unwrap_or_default();
+    line(console, "bits", format_args!("{bits}, {set} of them set{bar}"))?;
+    fill(filter, console)?;
     let probes = match summary.probes {
         None if summary.filters > summary.empty => "differ from filter to filter".to_owned(),
         probes => or_dash(probes),
@@ -139,6 +149,27 @@ fn filter_block(filter: &FilterReport, stats: Option<&TableStats>, console: &mut
         "filter block",
         format_args!("{}: filters {filters}, offsets {array}{at}", size(filter.size)),
     )
+}
+
+/// Writes on a terminal how full the filters are along the table, if there are several.
+fn fill(filter: &FilterReport, console: &mut Console) -> io::Result<()> {
+    let Some(signs) = console.signs().filter(|_| filter.summary.filters > 1) else { return Ok(()) };
+    // The label with the spaces around it, and the brackets.
+    const AROUND: usize = LABEL_WIDTH + 6;
+    let room = console.width().map_or(MAX_FILL_WIDTH, |width| width.saturating_sub(AROUND));
+    if room < MIN_FILL_WIDTH {
+        return Ok(());
+    }
+    let fill = FillBins::of_block(&filter.stats, room.min(MAX_FILL_WIDTH));
+    line(console, "fill by range", pictures::fill_line(&fill, signs))?;
+    let each = filter.summary.filters.div_ceil(fill.bins.len().max(1) as u64);
+    let what = if each > 1 {
+        format!("up to {} a sign", counted(each, "filter"))
+    } else {
+        "a filter a sign".to_owned()
+    };
+    let what = console.tone(Tone::Dim, format!("{what}, blank: no keys"));
+    line(console, "", what)
 }
 
 /// Writes the rates of false positives: those measured, and that by the bits set.

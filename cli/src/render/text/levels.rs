@@ -3,12 +3,16 @@
 use std::io::{self, Write as _};
 
 use super::columns::{Cell, Column, Layout};
+use super::pictures::bar;
 use crate::audit::inspect::totals::{FolderTotals, KeySum, LevelName, LevelTotals};
-use crate::io::console::{Console, Tone};
+use crate::io::console::{Console, Signs, Tone};
 use crate::render::numbers::{count, measured, or_dash, percent, ratio, size};
 
 pub(super) const KEYS_NOTE: &str =
     "~ keys: estimated from some data blocks of each table; +-: how far they may be off";
+
+/// The width of the bar for the share of all keys, in signs.
+const BAR_WIDTH: usize = 12;
 
 /// A level as a listing names it.
 pub(super) fn level_text(level: LevelName) -> String {
@@ -37,7 +41,7 @@ pub(super) fn write(totals: &FolderTotals, console: &mut Console) -> io::Result<
         return Ok(());
     }
     writeln!(console)?;
-    let columns = vec![
+    let mut columns = vec![
         Column::right("level", 8, 0),
         Column::right("tables", 6, 0),
         Column::right("no filter", 9, 1),
@@ -48,27 +52,35 @@ pub(super) fn write(totals: &FolderTotals, console: &mut Console) -> io::Result<
         Column::right("filter size", 11, 3),
         Column::right("rate", 8, 0),
     ];
+    if console.signs().is_some() {
+        // A picture of the share of all keys, which gives way before any number does.
+        columns.push(Column::left("", BAR_WIDTH + 2, 9));
+    }
     let layout = Layout::new(columns, console.width());
     layout.write_titles(console)?;
     let keys = levels.values().filter_map(|level| level.keys.keys).fold(0, u64::saturating_add);
     for (&name, level) in levels {
-        layout.write(console, cells(name, level, keys))?;
+        layout.write(console, cells(name, level, keys, console.signs()))?;
     }
     Ok(())
 }
 
-/// `keys`: of all levels.
-fn cells(name: LevelName, level: &LevelTotals, keys: u64) -> Vec<Cell> {
+/// `keys`: of all levels. `signs`: those to draw a bar with, if there is one.
+fn cells(name: LevelName, level: &LevelTotals, keys: u64, signs: Option<Signs>) -> Vec<Cell> {
+    let share = level.keys.keys.map(|of| ratio(of, keys));
+    let bar = signs.map(|signs| share.map(|share| bar(share, BAR_WIDTH, signs)).unwrap_or_default());
     let tone = if level.unfiltered > 0 { Tone::Bad } else { Tone::Plain };
-    vec![
+    let mut cells: Vec<Cell> = vec![
         level_text(name).into(),
         count(level.tables).into(),
         Cell::toned(count(level.unfiltered), tone),
         size(level.file_size).into(),
         key_sum(&level.keys).into(),
         key_error(&level.keys).into(),
-        or_dash(level.keys.keys.map(|of| percent(ratio(of, keys)))).into(),
+        or_dash(share.map(percent)).into(),
         size(level.filter_size).into(),
         or_dash(level.rates().random().map(measured)).into(),
-    ]
+    ];
+    cells.extend(bar.map(Cell::from));
+    cells
 }

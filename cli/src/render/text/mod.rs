@@ -7,8 +7,12 @@ pub(crate) mod inspect;
 mod labelled;
 mod levels;
 mod list;
+mod pictures;
 pub(crate) mod query;
 pub(crate) mod rebuild;
 pub(crate) mod scan;
 pub(crate) mod tune;
 pub(crate) mod verify;
+
+#[cfg(test)]
+mod tests;

@@ -36,19 +36,19 @@ const OLD: &str = "leveldb.BuiltinBloomFilter";
 
 /// A table to be made.
 #[derive(Clone)]
-struct Spec {
-    level: u8,
-    number: u64,
-    extension: &'static str,
-    keys: Vec<Vec<u8>>,
+pub(super) struct Spec {
+    pub(super) level: u8,
+    pub(super) number: u64,
+    pub(super) extension: &'static str,
+    pub(super) keys: Vec<Vec<u8>>,
     /// The sequence number of all entries.
-    sequence: u64,
-    policy: Option<SharedPolicy>,
-    base_lg: u8,
+    pub(super) sequence: u64,
+    pub(super) policy: Option<SharedPolicy>,
+    pub(super) base_lg: u8,
 }
 
 /// A table with filters of 10 bits a key by LevelDB's policy.
-fn spec(level: u8, number: u64, keys: std::ops::Range<u32>) -> Spec {
+pub(super) fn spec(level: u8, number: u64, keys: std::ops::Range<u32>) -> Spec {
     Spec {
         level,
         number,
@@ -61,7 +61,7 @@ fn spec(level: u8, number: u64, keys: std::ops::Range<u32>) -> Spec {
 }
 
 impl Spec {
-    fn policy(self, policy: impl filterblock::FilterPolicy + 'static) -> Self {
+    pub(super) fn policy(self, policy: impl filterblock::FilterPolicy + 'static) -> Self {
         Self { policy: Some(Arc::new(policy)), ..self }
     }
 
@@ -84,8 +84,8 @@ impl Spec {
 }
 
 /// A database to be made.
-struct Plan {
-    comparator: &'static [u8],
+pub(super) struct Plan {
+    pub(super) comparator: &'static [u8],
     manifest: u64,
     log: u64,
     next: u64,
@@ -94,7 +94,7 @@ struct Plan {
     more: manifest::Edit,
 }
 
-fn plan(tables: impl Into<Vec<Spec>>) -> Plan {
+pub(super) fn plan(tables: impl Into<Vec<Spec>>) -> Plan {
     let tables = tables.into();
     Plan { comparator: manifest::BYTEWISE, manifest: 40, log: 41, next: 42, tables, more: Default::default() }
 }
@@ -105,7 +105,7 @@ fn usual() -> Db {
 }
 
 impl Plan {
-    fn make(self) -> Db {
+    pub(super) fn make(self) -> Db {
         let root = folder();
         let path = fs::canonicalize(root.path()).unwrap();
         let db = Db { _root: root, path };
@@ -131,7 +131,7 @@ impl Plan {
 }
 
 /// A database in a folder, which is in a folder of its own.
-struct Db {
+pub(super) struct Db {
     _root: tempfile::TempDir,
     path: PathBuf,
 }
@@ -140,7 +140,7 @@ struct Db {
 type Contents = BTreeMap<String, Vec<u8>>;
 
 impl Db {
-    fn dir(&self) -> PathBuf {
+    pub(super) fn dir(&self) -> PathBuf {
         self.path.join("db")
     }
 

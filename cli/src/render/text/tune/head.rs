@@ -93,7 +93,9 @@ pub(super) fn write_now(tuning: &Tuning, console: &mut Console) -> io::Result<()
         absent += &format!(", {} among your lookups", reads_text(lookups));
     }
     line(console, "an absent key", absent)?;
-    line(console, "a stored key", format!("reads {} data blocks", reads_text(reads.present)))
+    let present = reads_text(reads.present);
+    let blocks = if present == "1" { "data block" } else { "data blocks" };
+    line(console, "a stored key", format!("reads {present} {blocks}"))
 }
 
 /// Writes where the readers of a policy hold its filters.

@@ -132,7 +132,7 @@ fn advice(database: &Path, tuning: &Tuning, console: &mut Console) -> io::Result
 mod tests {
     use super::*;
     use crate::audit::tune::report::Choice;
-    use crate::io::console::screen::Screen;
+    use crate::io::screen::Screen;
     use crate::render::tune_examples;
 
     /// Shows results about paths, and holds the text against one in a file.

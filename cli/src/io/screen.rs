@@ -1,0 +1,35 @@
+//! A console for tests, whose text can be looked at.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use super::console::{Console, Signs};
+
+/// One place for results and messages.
+#[derive(Clone, Default)]
+pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl Screen {
+    pub(crate) fn console(&self) -> Console {
+        Console::new(Box::new(self.clone()), Box::new(self.clone()))
+    }
+
+    /// A console that takes the screen for a terminal.
+    pub(crate) fn terminal(&self, signs: Signs, width: usize) -> Console {
+        self.console().into_terminal(signs, width)
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

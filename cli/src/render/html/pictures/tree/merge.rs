@@ -1,0 +1,235 @@
+//! Fewer rectangles for many tables: neighbours share one, and no table is lost.
+
+use super::model::{TableFilter, Tree, TreeLevel, TreeTable};
+
+/// Tables that share a rectangle.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(super) struct Block {
+    pub(super) tables: u64,
+    /// Those of them without filters, and those with filters of an unknown rate.
+    pub(super) missing: u64,
+    pub(super) unknown: u64,
+    /// The greatest of the known rates.
+    pub(super) worst: Option<f64>,
+    /// The sum of their sizes in bytes.
+    pub(super) size: u64,
+    /// From the least start to the greatest end, within 0 and 1.
+    pub(super) start: f64,
+    pub(super) end: f64,
+    /// The names of the first and the last one.
+    pub(super) first: String,
+    pub(super) last: String,
+}
+
+impl Block {
+    fn of<'a>(tables: impl IntoIterator<Item = &'a TreeTable>) -> Self {
+        let mut block = Self { start: 1.0, ..Self::default() };
+        for table in tables {
+            block.tables = block.tables.saturating_add(1);
+            match table.filter {
+                TableFilter::Rate(rate) if rate.is_finite() => {
+                    block.worst = Some(block.worst.map_or(rate, |worst| worst.max(rate)));
+                }
+                TableFilter::Rate(_) | TableFilter::Unknown => {
+                    block.unknown = block.unknown.saturating_add(1)
+                }
+                TableFilter::Missing => block.missing = block.missing.saturating_add(1),
+            }
+            block.size = block.size.saturating_add(table.size);
+            if let Some((start, end)) = sound_range(table) {
+                (block.start, block.end) = (block.start.min(start), block.end.max(end));
+            }
+            if block.first.is_empty() {
+                block.first.clone_from(&table.name);
+            }
+            block.last.clone_from(&table.name);
+        }
+        block
+    }
+
+    /// The size of each of its tables in the mean.
+    pub(super) fn mean_size(&self) -> f64 {
+        self.size as f64 / self.tables.max(1) as f64
+    }
+}
+
+/// A level as it is drawn.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) name: &'a str,
+    /// All its tables.
+    pub(super) all: Block,
+    /// Lines of blocks that do not overlap, from left to right.
+    pub(super) lanes: Vec<Vec<Block>>,
+    /// The number of tables whose range is not known, which are in no lane.
+    pub(super) unplaced: u64,
+}
+
+/// The levels with at most `most` blocks in all, if there are no more levels than that, and at most
+/// `most_lanes` lanes each.
+pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> {
+    let placed = |level: &TreeLevel| level.tables.iter().filter(|table| sound_range(table).is_some()).count();
+    let numbers: Vec<usize> = tree.levels.iter().map(placed).collect();
+    let shares = shares(&numbers, most);
+    let row = |(level, share)| row(level, share, most_lanes);
+    tree.levels.iter().zip(shares).map(row).collect()
+}
+
+/// The part of `most` that each of `numbers` gets: all that it needs if that is no more than an even
+/// part, and at least 1.
+fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
+    let mut by_number: Vec<usize> = (0..numbers.len()).collect();
+    let number = |index: &usize| numbers.get(*index).copied().unwrap_or_default();
+    by_number.sort_by_key(number);
+    let mut shares = vec![1; numbers.len()];
+    let mut left = most;
+    for (done, index) in by_number.iter().enumerate() {
+        let even = left / numbers.len().saturating_sub(done).max(1);
+        let share = number(index).min(even);
+        left = left.saturating_sub(share);
+        if let Some(place) = shares.get_mut(*index) {
+            *place = share.max(1);
+        }
+    }
+    shares
+}
+
+fn row<'a>(level: &'a TreeLevel, most: usize, most_lanes: usize) -> Row<'a> {
+    let mut placed: Vec<&TreeTable> =
+        level.tables.iter().filter(|table| sound_range(table).is_some()).collect();
+    let unplaced = level.tables.len().saturating_sub(placed.len()) as u64;
+    placed.sort_by(|a, b| {
+        let (a, b) = (sound_range(a).unwrap_or_default(), sound_range(b).unwrap_or_default());
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    let mut together = placed.len().div_ceil(most.max(1)).max(1);
+    let mut lanes = in_lanes(&placed, together);
+    // All of them together have one lane.
+    while lanes.len() > most_lanes.max(1) {
+        together = together.saturating_mul(2);
+        lanes = in_lanes(&placed, together);
+    }
+    Row { name: &level.name, all: Block::of(&level.tables), lanes, unplaced }
+}
+
+/// Puts `together` neighbours into each block, and blocks that overlap into different lanes.
+fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
+    /// A block takes no less of its lane, so that none of many in one place hides another.
+    const LEAST: f64 = 1e-4;
+    let mut lanes: Vec<(f64, Vec<Block>)> = Vec::new();
+    for tables in tables.chunks(together.max(1)) {
+        let block = Block::of(tables.iter().copied());
+        let end = block.end.max(block.start + LEAST);
+        // A little overlap is rounding.
+        match lanes.iter_mut().find(|(taken, _)| *taken <= block.start + LEAST / 2.0) {
+            Some((taken, lane)) => {
+                *taken = end;
+                lane.push(block);
+            }
+            None => lanes.push((end, vec![block])),
+        }
+    }
+    lanes.into_iter().map(|(_, lane)| lane).collect()
+}
+
+/// The range of a table within 0 and 1; `None` if it is not known, or is none.
+fn sound_range(table: &TreeTable) -> Option<(f64, f64)> {
+    let (start, end) = table.range?;
+    (start <= end).then(|| (start.clamp(0.0, 1.0), end.clamp(0.0, 1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(number: u64, start: f64, end: f64, filter: TableFilter) -> TreeTable {
+        TreeTable { name: format!("{number}.ldb"), range: Some((start, end)), size: number, filter }
+    }
+
+    fn even(number: u64) -> TreeLevel {
+        let place = |at: u64| at as f64 / number as f64;
+        let filter = |at| match at % 7 {
+            0 => TableFilter::Missing,
+            1 => TableFilter::Unknown,
+            at => TableFilter::Rate(at as f64 / 100.0),
+        };
+        let tables = (0..number).map(|at| table(at, place(at), place(at + 1), filter(at)));
+        TreeLevel { name: number.to_string(), tables: tables.collect() }
+    }
+
+    fn sums<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> (u64, u64, u64, u64) {
+        blocks.into_iter().fold((0, 0, 0, 0), |sums, block| {
+            (sums.0 + block.tables, sums.1 + block.missing, sums.2 + block.unknown, sums.3 + block.size)
+        })
+    }
+
+    #[test]
+    fn few_tables_have_a_block_each() {
+        let tree = Tree { levels: vec![even(3), even(0), even(40)] };
+        let rows = rows(&tree, 43, 16);
+        let shown: Vec<_> = rows.iter().map(|row| (row.name, row.lanes.len(), row.unplaced)).collect();
+        assert_eq!(shown, [("3", 1, 0), ("0", 0, 0), ("40", 1, 0)]);
+        assert!(rows[2].lanes[0].iter().all(|block| block.tables == 1 && block.first == block.last));
+        assert!(rows[2].lanes[0].is_sorted_by(|a, b| a.start < b.start && a.end <= b.start + 1e-9));
+    }
+
+    #[test]
+    fn merging_keeps_sums_worst_rates_and_missing_filters() {
+        let mut levels = vec![even(4), even(10_000), even(900), even(101)];
+        levels[1].tables[5000].filter = TableFilter::Rate(0.5);
+        levels[1].tables.reverse();
+        let tree = Tree { levels };
+        let rows = rows(&tree, 2000, 16);
+        let blocks: usize = rows.iter().flat_map(|row| &row.lanes).map(Vec::len).sum();
+        assert!((1500..=2000).contains(&blocks), "{blocks}");
+        // Only the level that has too many is merged.
+        for row in &rows {
+            let all: Vec<_> = row.lanes.iter().flatten().collect();
+            assert_eq!(all.len() as u64 == row.all.tables, row.name != "10000", "{}", row.name);
+            assert_eq!(sums(all), sums([&row.all]), "{}", row.name);
+        }
+        let big = &rows[1].lanes[0];
+        let worst: Vec<_> = big.iter().filter(|block| block.worst == Some(0.5)).collect();
+        assert!(matches!(worst[..], [block] if block.tables > 1 && block.start <= 0.5 && 0.5 <= block.end));
+        assert_eq!((big[0].start, big[0].first.as_str()), (0.0, "0.ldb"));
+        assert_eq!((big.last().unwrap().end, big.last().unwrap().last.as_str()), (1.0, "9999.ldb"));
+    }
+
+    #[test]
+    fn overlapping_tables_lie_in_lanes_of_their_own() {
+        let of = |ranges: &[(f64, f64)]| {
+            let filter = TableFilter::Unknown;
+            let tables =
+                ranges.iter().enumerate().map(|(at, range)| table(at as u64, range.0, range.1, filter));
+            let tree = Tree { levels: vec![TreeLevel { name: String::new(), tables: tables.collect() }] };
+            let lanes = rows(&tree, 2000, 4).remove(0).lanes;
+            lanes.iter().map(|lane| lane.iter().map(|block| block.tables).collect()).collect::<Vec<Vec<_>>>()
+        };
+        assert_eq!(of(&[(0.0, 0.6), (0.5, 1.0), (0.7, 0.8)]), [vec![1, 1], vec![1]]);
+        // In one place.
+        assert_eq!(of(&[(0.5, 0.5); 4]), [[1], [1], [1], [1]]);
+        assert_eq!(of(&[(0.0, 1.0); 5]), [vec![2], vec![2], vec![1]]);
+        assert_eq!(of(&[(0.0, 1.0); 1000]), [[256], [256], [256], [232]]);
+    }
+
+    #[test]
+    fn tables_of_no_known_range_are_counted() {
+        let filter = TableFilter::Rate(f64::NAN);
+        let strange = [(f64::NAN, 1.0), (0.7, 0.2), (-3.0, 7.0), (0.0, f64::INFINITY)];
+        let mut tables: Vec<_> = strange.map(|(start, end)| table(2, start, end, filter)).into();
+        tables.push(TreeTable { range: None, ..tables[0].clone() });
+        let tree = Tree { levels: vec![TreeLevel { name: String::new(), tables }] };
+        let row = rows(&tree, 2000, 16).remove(0);
+        assert_eq!((row.unplaced, row.all.tables, row.all.unknown, row.all.size), (3, 5, 5, 10));
+        let ranges: Vec<_> = row.lanes.iter().flatten().map(|block| (block.start, block.end)).collect();
+        assert_eq!(ranges, [(0.0, 1.0), (0.0, 1.0)]);
+    }
+
+    #[test]
+    fn shares_are_as_even_as_they_can_be() {
+        assert_eq!(shares(&[4, 10_000, 900], 2000), [4, 1096, 900]);
+        assert_eq!(shares(&[5000, 5000, 0], 2000), [1000, 1000, 1]);
+        assert_eq!(shares(&[], 2000), [0; 0]);
+        assert_eq!(shares(&[9, 9], 0), [1, 1]);
+    }
+}

@@ -1,0 +1,145 @@
+//! Databases that never were.
+
+use crate::audit::lost_keys::CutKey;
+use crate::audit::overview::database::{Kind, Overview};
+use crate::audit::overview::table::{FilterFacts, Place, State, TableFacts};
+use crate::audit::policies::Policy;
+use crate::audit::rates::measured::MeasuredRate;
+use crate::audit::stats::key_count::KeyCount;
+use crate::audit::tune::report::{
+    Advice, Budget, BudgetOrigin, Choice, Estimate, Level, LevelOutcome, Lookups, Memory, Outcome, Rates,
+    Reads, SampleSize, Setting, Tried, Tuning, Visits,
+};
+
+/// A table of a database, with filters. `at`: which one of `of` on its level.
+pub(super) fn table(number: u64, level: u8, at: u64, of: u64) -> TableFacts {
+    let passed = 4000 + number % 700;
+    TableFacts {
+        name: format!("{number:06}.ldb").into_bytes(),
+        place: Place::Level(level),
+        number: Some(number),
+        ends: Some([at, at + 1].map(|at| CutKey::new(format!("user/{at:012}/settings").as_bytes()))),
+        span: Some([at as f64 / of as f64, (at + 1) as f64 / of as f64]),
+        state: State::Filtered,
+        size: 2_000_000 + number * 7,
+        keys: Some(KeyCount { keys: 20_000 + number, low: 19_000, high: 40_000, exact: false }),
+        filter: Some(FilterFacts {
+            size: 29_000,
+            filters: 1000,
+            empty: 400,
+            bits: 200_000 + number % 1000,
+            bits_set: 99_000,
+            probes: Some(6),
+            base_lg: 11,
+            by_bits: Some(0.0084),
+            random: MeasuredRate::of(passed, 400_000),
+            neighbours: MeasuredRate::of(11, 1000),
+        }),
+        policy: Some(b"leveldb.BuiltinBloomFilter2".to_vec()),
+    }
+}
+
+/// A database of so many tables, a hundredth of them on level 1 and the others on level 2.
+pub(super) fn database(tables: u64) -> Overview {
+    let upper = tables / 100;
+    let of = |number: u64| match number < upper {
+        true => table(number, 1, number, upper),
+        false => table(number, 2, number - upper, tables - upper),
+    };
+    let mut overview = Overview {
+        comparator: Some(b"leveldb.BytewiseComparator".to_vec()),
+        is_bytewise: true,
+        has_records: true,
+        tables: (0..tables).map(of).collect(),
+        ..Overview::new(Kind::Database)
+    };
+    overview.found.verified = true;
+    overview
+}
+
+/// The same table without filters.
+pub(super) fn unfiltered(table: TableFacts) -> TableFacts {
+    TableFacts { state: State::NoFilter, filter: None, policy: None, ..table }
+}
+
+fn about(value: f64) -> Estimate {
+    Estimate { value, low: value * 0.98, high: value * 1.03 }
+}
+
+/// What filters of so many bits a key do.
+fn outcome(bits: u32, levels: usize) -> Outcome {
+    let rate = 0.6185_f64.powi(bits as i32);
+    let measured = MeasuredRate::of((rate * 1e6) as u64, 1_000_000);
+    let rates = Rates { formula: Some(rate), random: measured, neighbours: measured, lookups: None };
+    let size = about(f64::from(bits) * 1e6);
+    Outcome {
+        size,
+        bytes_per_key: f64::from(bits) / 8.0,
+        rates,
+        reads: Some(Reads {
+            random: about(3.0 * rate),
+            neighbours: about(3.1 * rate),
+            lookups: Some(about(2.9 * rate)),
+            present: about(1.0 + rate),
+        }),
+        levels: vec![
+            LevelOutcome { bits_per_key: Some(bits), size: about(size.value / levels as f64), rates };
+            levels
+        ],
+    }
+}
+
+/// What other filters would do for a database of levels 1 and 2.
+pub(super) fn tuning(advises: bool) -> Tuning {
+    let level = |number| Level {
+        number: Some(number),
+        tables: 50,
+        unfiltered: 0,
+        size: 1 << 30,
+        entries: about(4e6),
+        visits: Some(Visits { absent: 0.9, present: 0.4 }),
+    };
+    let setting = |bits_per_key, base_lg| Setting { policy: Policy::Builtin2, base_lg, bits_per_key };
+    let settings =
+        [11, 14, 16, 63].into_iter().flat_map(|base_lg| (4..=20).map(move |bits| setting(bits, base_lg)));
+    let settings = settings.map(|setting| Tried {
+        setting,
+        in_use: setting == (Setting { policy: Policy::Builtin2, base_lg: 11, bits_per_key: 10 }),
+        outcome: outcome(setting.bits_per_key, 2),
+    });
+    let choice = Choice {
+        policy: Policy::Builtin2,
+        base_lg: 16,
+        bits: vec![(Some(1), 20), (Some(2), 9)],
+        outcome: outcome(14, 2),
+    };
+    Tuning {
+        policy: Policy::Builtin2,
+        policy_assumed: false,
+        sample: SampleSize {
+            tables: 40,
+            of_tables: 100,
+            bytes: 4 << 20,
+            of_bytes: 10 << 20,
+            entries: about(8e6),
+        },
+        levels: vec![level(1), level(2)],
+        now: outcome(10, 2),
+        settings: settings.collect(),
+        budget: Budget { bytes: 10_000_000, origin: BudgetOrigin::InUse },
+        uniform: None,
+        by_level: Some(choice.clone()),
+        advice: match advises {
+            true => Advice::Rebuild {
+                choice: Box::new(choice),
+                arguments: vec!["--bits-per-key".to_owned(), "1=20,2=9".to_owned()],
+            },
+            false => Advice::Leave { ten_bits: None },
+        },
+        lookups: Some(Lookups { given: 100, used: 90, present: 30 }),
+        memory: Memory { mapped_tables: 100, heap_tables: 0, heap_bytes: 0 },
+        notes: vec!["C++ LevelDB writes base_lg 11 only".to_owned()],
+        fault_kind: None,
+        faults: vec![("000009.ldb".to_owned(), "not a table".to_owned())],
+    }
+}

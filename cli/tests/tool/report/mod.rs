@@ -1,0 +1,311 @@
+//! `filterblock report`: pages of databases.
+
+#[path = "../../../src/render/html/tests/markup.rs"]
+mod markup;
+// The databases are made by what the tests of `rebuild` have.
+#[cfg(unix)]
+mod pages;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use markup::Node;
+
+/// A copy of a database of the test data.
+fn copy(name: &str) -> tempfile::TempDir {
+    manifest::copy_of(&database(name))
+}
+
+/// Makes the page of `path` with these options, without trying other filters, which takes time.
+#[track_caller]
+fn report(path: &Path, status: i32, options: &[&str]) -> (String, Node) {
+    report_with(path, status, &[&["--no-tune"], options].concat())
+}
+
+/// Makes the page of `path` with these options: the line on standard output, and the page.
+#[track_caller]
+fn report_with(path: &Path, status: i32, options: &[&str]) -> (String, Node) {
+    let folder = folder();
+    let file = folder.path().join("page.html");
+    let mut arguments = args!["report", path, "-o", file].to_vec();
+    arguments.extend(options.iter().map(Into::into));
+    let run = run(&arguments).expect(status).quiet();
+    let names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["page.html"]);
+    let line = run.out.strip_prefix(&format!("{}: ", path.display())).unwrap().strip_suffix('\n').unwrap();
+    assert!(!line.contains('\n'), "{line}");
+    (line.to_owned(), markup::check(&fs::read_to_string(file).unwrap()))
+}
+
+/// All files of a folder.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), fs::read(path).unwrap_or_default())).collect()
+}
+
+/// The lines of the page's table that has a column of this title.
+#[track_caller]
+fn lines(page: &Node, title: &str) -> Vec<Vec<String>> {
+    let is_it = |table: &&Node| table.of_name("th").iter().any(|cell| cell.words() == title);
+    let table =
+        page.of_name("table").into_iter().find(is_it).unwrap_or_else(|| panic!("no table with {title}"));
+    let cells = |line: &Node| line.children.iter().map(Node::words).collect();
+    table.of_name("tr").into_iter().skip(1).map(cells).collect()
+}
+
+/// The titles of the page's sections.
+fn sections(page: &Node) -> Vec<String> {
+    page.of_name("h2").into_iter().map(Node::words).collect()
+}
+
+#[test]
+fn a_page_tells_of_a_database() {
+    let copy = copy("levels");
+    let before = contents(copy.path());
+    let (line, page) = report_with(copy.path(), 0, &[]);
+    assert!(line.starts_with("All 3 tables have filters, which take 1.1 KiB (10.8 bits a key)"), "{line}");
+    assert!(page.words().contains(&line), "{line}");
+    assert_eq!(
+        sections(&page),
+        [
+            "The tables",
+            "What a lookup costs",
+            "What the filters let pass",
+            "Other filters",
+            "Filters by level",
+            "How full the filters are",
+            "Findings",
+            "All tables",
+            "The database",
+            "What was looked at"
+        ]
+    );
+    assert_eq!(page.pictures().len(), 6);
+    let tables = lines(&page, "first key");
+    let starts: Vec<_> = tables.iter().map(|line| (&*line[0], &*line[1], &*line[8])).collect();
+    assert_eq!(
+        starts,
+        [("000009.ldb", "level 0", "ok"), ("000007.ldb", "level 1", "ok"), ("000005.ldb", "level 2", "ok")]
+    );
+    let levels = lines(&page, "without filters");
+    assert_eq!(levels[2][..6], ["level 2", "1", "0", "12.1 KiB", "450", "601 B"]);
+    let fills = lines(&page, "of them empty");
+    assert_eq!(fills.len(), 3);
+    for text in [
+        "None. Every block of 3 files was read",
+        "leveldb.BytewiseComparator",
+        "000010.log, 1.9 KiB",
+        "all 811 entries",
+    ] {
+        assert!(page.words().contains(text), "{text}");
+    }
+    assert_eq!(contents(copy.path()), before);
+}
+
+#[test]
+fn the_same_database_gives_the_same_page() {
+    let path = database("levels");
+    let page = |jobs: &str| {
+        run(&args!["report", "--no-tune", path, "-o", "-", "--jobs", jobs]).expect(0).quiet().out
+    };
+    let one = page("1");
+    assert!(one.starts_with("<!DOCTYPE html>") && one.ends_with("</html>"), "{one}");
+    assert_eq!(one, page("3"));
+    let folder = folder();
+    let file = folder.path().join("page.html");
+    run(&args!["report", "--no-tune", path, "-o", file]).expect(0);
+    assert_eq!(fs::read_to_string(&file).unwrap(), one);
+}
+
+#[test]
+fn without_filters_the_page_says_which_to_have() {
+    let (line, page) = report(&database("unfiltered"), 0, &[]);
+    assert!(line.starts_with("None of the 2 tables has filters"), "{line}");
+    let commands: Vec<_> = page.of_name("pre").into_iter().map(Node::words).collect();
+    assert_eq!(commands.len(), 1);
+    assert!(line.ends_with(&format!("Run: {}", commands[0])), "{line}");
+    assert!(
+        commands[0].starts_with("filterblock rebuild ") && commands[0].contains(" --in-place"),
+        "{}",
+        commands[0]
+    );
+    assert!(lines(&page, "first key").iter().all(|line| line[8] == "no filters"));
+}
+
+#[test]
+fn another_order_of_keys_is_said() {
+    let (_, page) = report(&database("reversed"), 0, &[]);
+    assert!(
+        page.words().contains("The order of keys is filterblock.testdata.Reversed, which is not known here")
+    );
+    assert!(page.words().contains("and was not checked"));
+}
+
+#[test]
+fn own_lookups_count() {
+    let folder = folder();
+    let keys = file(&folder, "keys", "item/0000/0\nitem/0001/7x\nnothing\n");
+    let (_, page) = report_with(&database("levels"), 0, &["--lookups", keys.to_str().unwrap()]);
+    assert!(page.words().contains("absent keys of your own"));
+    let hex = file(&folder, "hex", "6974656d\nxx\n");
+    for (keys, option) in
+        [(&hex, "--hex"), (&folder.path().join("none"), "--no-verify"), (&keys, "--no-tune")]
+    {
+        let wrong = run(&args!["report", database("levels"), "-o", "-", "--lookups", keys, option]);
+        assert_eq!(wrong.expect(2).out, "", "{option}");
+    }
+}
+
+#[test]
+fn damage_is_told_with_what_it_means() {
+    let copy = copy("levels");
+    let path = copy.path().join("000005.ldb");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let (line, page) = report(copy.path(), 1, &[]);
+    assert!(line.starts_with("Something is damaged: there are 1 finding"), "{line}");
+    assert!(line.contains("Run: filterblock verify "), "{line}");
+    let codes = lines(&page, "what it means");
+    assert_eq!((&*codes[0][0], &*codes[0][1]), ("checksum", "1"));
+    let findings = lines(&page, "at offset");
+    assert_eq!(findings[0][..2], ["000005.ldb", "checksum"]);
+    assert!(findings[0][4].contains("; lost: keys"), "{findings:?}");
+}
+
+#[test]
+fn a_missing_table_has_its_line() {
+    let copy = copy("levels");
+    fs::remove_file(copy.path().join("000007.ldb")).unwrap();
+    for options in [&[][..], &["--no-verify"]] {
+        let (line, page) = report(copy.path(), 1, options);
+        assert!(line.starts_with("Something is damaged: there are 1 finding"), "{line}");
+        assert_eq!(lines(&page, "what it means")[0][0], "table-missing");
+        let tables = lines(&page, "first key");
+        assert_eq!((&*tables[1][0], &*tables[1][8], tables.len()), ("000007.ldb", "no file", 3));
+    }
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_told() {
+    let copy = copy("levels");
+    fs::create_dir(copy.path().join("000020.ldb")).unwrap();
+    let (line, page) = report(copy.path(), 1, &[]);
+    assert!(line.starts_with("Not everything could be looked at: there are 1 finding"), "{line}");
+    assert_eq!(lines(&page, "at offset")[0][..2], ["000020.ldb", "unreadable"]);
+    assert_eq!(lines(&page, "first key").len(), 3);
+}
+
+#[test]
+fn without_verification_the_page_says_so() {
+    let copy = copy("levels");
+    let (line, page) = report(copy.path(), 0, &["--no-verify"]);
+    assert!(line.starts_with("All 3 tables"), "{line}");
+    assert!(page.words().contains("Not every block was read: --no-verify was given."));
+    let path = copy.path().join("000005.ldb");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+    let (line, page) = report(copy.path(), 1, &["--no-verify"]);
+    assert!(line.starts_with("Something is damaged"), "{line}");
+    let faults = lines(&page, "what is wrong");
+    assert!(faults[0][0] == "000005.ldb" && faults[0][1].starts_with("error: "), "{faults:?}");
+}
+
+#[test]
+fn without_a_manifest_there_are_tables_still() {
+    let copy = copy("levels");
+    fs::write(copy.path().join("MANIFEST-000008"), "damaged").unwrap();
+    let (line, page) = report(copy.path(), 1, &[]);
+    assert!(line.starts_with("Something is damaged"), "{line}");
+    assert_eq!(lines(&page, "what it means")[0][0], "manifest");
+    assert!(page.words().contains("all tables are taken to be in use"));
+    for name in ["CURRENT", "MANIFEST-000008"] {
+        fs::remove_file(copy.path().join(name)).unwrap();
+    }
+    let (line, page) = report(copy.path(), 0, &[]);
+    assert!(line.starts_with("All 3 tables have filters"), "{line}");
+    assert!(page.words().contains("neither levels nor ranges of keys are known"));
+    assert!(page.of_name("h1")[0].words().starts_with("The filters of the tables in"));
+}
+
+#[test]
+fn a_table_has_a_page_of_its_own() {
+    let (line, page) = report(&table("words-4096-bloom10-snappy.ldb"), 0, &[]);
+    assert!(line.starts_with("The table has filters, which take 396 B"), "{line}");
+    assert!(!sections(&page).contains(&"The tables".to_owned()));
+    assert!(page.words().contains("A single table"));
+    let (line, _) = report(&table("words-4096-unfiltered.ldb"), 0, &[]);
+    assert!(line.starts_with("The table has no filters"), "{line}");
+}
+
+#[test]
+fn a_database_without_tables_has_a_short_page() {
+    let folder = folder();
+    write_manifest(folder.path(), &[]);
+    let (line, page) = report(folder.path(), 0, &[]);
+    assert_eq!(line, "There are no tables. Nothing is stored, and there is nothing to do.");
+    assert!(page.pictures().is_empty());
+}
+
+#[test]
+fn where_nothing_is_there_is_no_page() {
+    let folder = folder();
+    let page = folder.path().join("page.html");
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let run_of = |path: &Path| run(&args!["report", path, "-o", page]).expect(2);
+    let wrong = run_of(&empty);
+    assert!(wrong.err.contains("expected a database, or a folder with tables"), "{wrong:?}");
+    assert_eq!(wrong.out, "");
+    let missing = run_of(&folder.path().join("missing"));
+    assert!(missing.err.ends_with(&format!("missing: {}\n", not_found())), "{missing:?}");
+    assert!(!page.exists());
+    run(&args!["report", database("levels")]).expect(2);
+}
+
+#[test]
+fn the_page_never_takes_the_place_of_a_file_of_a_database() {
+    let copy = copy("levels");
+    let before = contents(copy.path());
+    let refused = |output: &Path| {
+        let run = run(&args!["report", copy.path(), "-o", output]).expect(2);
+        assert!(run.err.contains("expected a name that no file of a database has"), "{run:?}");
+        assert_eq!(contents(copy.path()), before);
+    };
+    for name in ["CURRENT", "MANIFEST-000008", "000005.ldb", "000010.log", "LOG", "000099.ldb"] {
+        refused(&copy.path().join(name));
+    }
+    // A name of no database in another folder, too.
+    refused(&folder().path().join("000005.ldb"));
+    #[cfg(unix)]
+    {
+        let other = folder();
+        let link = other.path().join("page.html");
+        std::os::unix::fs::symlink(copy.path().join("CURRENT"), &link).unwrap();
+        refused(&link);
+    }
+    // A table under a name of its own.
+    let table = file(&folder(), "table", fs::read(copy.path().join("000005.ldb")).unwrap());
+    fs::create_dir_all(table.parent().unwrap()).unwrap();
+    fs::copy(copy.path().join("000005.ldb"), &table).unwrap();
+    let run = run(&args!["report", table, "-o", table]).expect(2);
+    assert!(run.err.contains("expected a file other than the one that is read"), "{run:?}");
+    fs::remove_dir_all(table.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn the_page_appears_whole_or_not_at_all() {
+    let folder = folder();
+    let page = file(&folder, "page.html", "before");
+    run(&args!["report", folder.path().join("missing"), "-o", page]).expect(2);
+    assert_eq!(fs::read(&page).unwrap(), b"before");
+    run(&args!["report", "--no-tune", database("levels"), "-o", page]).expect(0);
+    assert!(fs::read_to_string(&page).unwrap().ends_with("</html>"));
+    let below = run(&args!["report", database("levels"), "-o", folder.path().join("a/page.html")]).expect(2);
+    assert!(below.err.contains("looking up its folder"), "{below:?}");
+    run(&args!["report", database("levels"), "-o", folder.path()]).expect(2);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}

@@ -1,0 +1,273 @@
+//! `filterblock tune`: which filters a database should have.
+//!
+//! A run makes and asks filters of 68 settings, so these tests look at as much of each as they can.
+
+use serde_json::json;
+
+use super::manifest::copy_of;
+use super::*;
+
+/// The last object that is printed: what follows from the settings.
+#[track_caller]
+fn tuning(run: &Run) -> Value {
+    let mut lines = run.all_json();
+    assert_eq!(lines.iter().filter(|line| line["object"] == "tuning").count(), 1, "{run:?}");
+    lines.pop().unwrap()
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    let levels = database("levels");
+    for (arguments, message) in [
+        (&args!["tune"][..], "<PATH>"),
+        (&args!["tune", levels, "--hex"], "--lookups"),
+        (&args!["tune", levels, "--budget", "5 apples"], "expected a number of bytes"),
+        (&args!["tune", levels, "--policy", "rocksdb.BuiltinBloomFilter"], "--policy"),
+        (&args!["tune", levels, "--jobs", "0"], "--jobs"),
+        (&args!["tune", levels, "--wide", "--json"], "--wide"),
+    ] {
+        let run = run(arguments).expect(2);
+        assert_eq!(run.out, "");
+        assert!(run.err.contains(message), "{run:?}");
+    }
+}
+
+#[test]
+fn lookups_that_cannot_be_read_are_refused() {
+    let folder = folder();
+    let empty = file(&folder, "empty", "");
+    let no_hex = file(&folder, "no-hex", "00ff\nfg\n");
+    let missing = folder.path().join("missing");
+    for (list, options, message) in [
+        (&empty, &[][..], "expected keys, found none".to_owned()),
+        (&no_hex, &["--hex"], "line 2: expected hexadecimal digits, found \"g\" at position 2".to_owned()),
+        (&missing, &[], not_found()),
+    ] {
+        let arguments = [
+            &args!["tune", database("levels"), "--lookups", list][..],
+            &options.iter().map(Into::into).collect::<Vec<_>>(),
+        ]
+        .concat();
+        let run = run(&arguments).expect(2);
+        assert_eq!(run.out, "");
+        assert!(
+            run.err.contains(&message) && run.err.contains(list.file_name().unwrap().to_str().unwrap()),
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_database_has_a_reason_and_an_object() {
+    let folder = folder();
+    let missing = folder.path().join("missing");
+    let text = file(&folder, "text.ldb", "no table");
+    let without_manifest = copy_of(&database("unfiltered"));
+    for entry in std::fs::read_dir(without_manifest.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "ldb") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let without_manifest = without_manifest.path();
+    let paths = args![missing, text, without_manifest];
+    let run_json = run(&[&args!["tune", "--json"][..], &paths].concat()).expect(2);
+    let lines = run_json.all_json();
+    let of = |name: &str| lines.iter().map(|line| line[name].clone()).collect::<Vec<_>>();
+    assert_eq!(of("status"), ["error"; 3]);
+    assert_eq!(of("error_kind"), ["missing", "damaged", "missing"]);
+    assert_eq!(of("advice"), [Value::Null, Value::Null, Value::Null]);
+    let errors = of("error");
+    assert_eq!(errors[0], *not_found());
+    assert!(errors[1].as_str().unwrap().contains("expected a table of at least 48 bytes"), "{errors:?}");
+    assert_eq!(errors[2], "expected a database, found tables without a MANIFEST: give them one by one");
+
+    let text = run(&[&args!["tune"][..], &paths].concat()).expect(2);
+    assert_eq!(text.out, "");
+    assert_eq!(text.err, run_json.err);
+    assert_eq!(text.err.lines().count(), 3, "{text:?}");
+    run(&[&args!["tune", "--keep-going"][..], &paths].concat()).expect(0);
+}
+
+#[test]
+fn a_database_without_tables_has_nothing_to_advise_on() {
+    let folder = folder();
+    write_manifest(folder.path(), &[]);
+    let run_json = run(&args!["tune", "--json", folder.path()]).expect(0).quiet();
+    let tuning = tuning(&run_json);
+    assert_eq!((&tuning["status"], &tuning["levels"]), (&json!("ok"), &json!([])));
+    assert_eq!(tuning["advice"]["text"], "no advice: there are no tables yet");
+    assert_eq!(tuning["sample"]["entries"], json!({"value": 0.0, "low": 0.0, "high": 0.0}));
+    let text = run(&args!["tune", folder.path()]).expect(0).quiet().out;
+    assert!(text.ends_with("\n\nNo advice: there are no tables yet\n"), "{text}");
+}
+
+/// The numbers are those of the same database without the table.
+#[test]
+fn a_damaged_table_is_part_of_no_number() {
+    let copy = copy_of(&database("unfiltered"));
+    let tables = |folder: &std::path::Path| {
+        let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut names: Vec<_> = names.filter(|path| path.extension().is_some_and(|of| of == "ldb")).collect();
+        names.sort();
+        names
+    };
+    let damaged = tables(copy.path()).pop().unwrap();
+    std::fs::write(&damaged, "damaged").unwrap();
+    let run_json = run_long(&args!["tune", "--json", copy.path()]).expect(1);
+    let found = tuning(&run_json);
+    assert_eq!((&found["status"], &found["error_kind"]), (&json!("ok"), &json!("damaged")));
+    let faults = found["faults"].as_array().unwrap();
+    assert_eq!(faults.len(), 1);
+    assert_eq!(faults[0]["path"], *damaged.to_str().unwrap().replace('\\', "\\\\"));
+    let error = faults[0]["error"].as_str().unwrap();
+    assert!(error.contains("found 7 bytes") && !error.contains(".ldb"), "{error}");
+    assert!(run_json.err.contains(error), "{run_json:?}");
+    // One level is left, whose table a lookup may come to.
+    assert_eq!(found["levels"].as_array().unwrap().len(), 1);
+    let level = &found["levels"][0];
+    assert_eq!((&level["tables"], &level["unfiltered"]), (&json!(1), &json!(1)));
+    assert_eq!(found["sample"]["of_tables"], 1);
+    let visits = level["visits"]["absent"].as_f64().unwrap();
+    assert!(visits > 0.5 && visits < 1.0, "{visits}");
+    let reads = found["now"]["reads"]["neighbours"]["value"].as_f64().unwrap();
+    assert!((reads - visits).abs() < 1e-9, "{reads} {visits}");
+}
+
+#[test]
+fn keys_in_an_order_that_is_not_known_are_not_followed() {
+    let run_json = run_long(&args!["tune", "--json", database("reversed")]).expect(0);
+    let lines = run_json.all_json();
+    assert_eq!(lines.len(), 69);
+    for line in &lines[..68] {
+        assert!(line["outcome"]["reads"].is_null(), "{line}");
+        assert!(line["outcome"]["rates"]["random"]["asked"].as_u64().unwrap() > 1000, "{line}");
+    }
+    let tuning = tuning(&run_json);
+    assert_eq!(tuning["advice"]["action"], "none");
+    assert!(
+        tuning["advice"]["text"].as_str().unwrap().contains("the order of keys is not known"),
+        "{tuning}"
+    );
+    assert!(tuning["levels"].as_array().unwrap().iter().all(|level| level["visits"].is_null()), "{tuning}");
+    // The best is chosen by the rate among random keys: not the smallest filters that there are.
+    assert!(tuning["uniform"]["bits_per_key"][0]["bits_per_key"].as_u64().unwrap() >= 10, "{tuning}");
+}
+
+#[test]
+fn a_table_that_is_given_singly_has_rates_and_no_reads() {
+    let words = table("words-4096-bloom10-snappy.ldb");
+    let text = run_long(&args!["tune", "--wide", words]).expect(0).quiet().out;
+    let rows = text.lines().skip_while(|line| !line.starts_with("bits  base_lg")).skip(1);
+    let rows: Vec<_> = rows.take_while(|line| line.starts_with("  ")).collect();
+    assert_eq!(rows.len(), 68, "{text}");
+    let now: Vec<_> = rows.iter().filter(|row| row.ends_with("now")).collect();
+    assert_eq!(now.len(), 1, "{text}");
+    assert!(now[0].starts_with("  10       11       396 B   1.32   0.84 %"), "{text}");
+    for words in [
+        "  holds            1 table, 5.8 KiB, 300 entries\n",
+        "  filters take     396 B, 1.32 bytes a key\n",
+        "  let pass         ",
+        "\nNo advice: a single table has no lookups to weigh; give the database's folder\n",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+    assert!(!text.contains("Levels") && !text.contains("   stored"), "{text}");
+}
+
+/// Keys that are stored, and others, in each way to write them.
+#[test]
+fn lookups_are_the_users_own() {
+    let folder = folder();
+    let stored = run(&args!["scan", "--keys", database("unfiltered")]).expect(0).out;
+    let stored: Vec<&str> = stored.lines().take(40).collect();
+    assert_eq!(stored.len(), 40);
+    let hex = |key: &str| key.bytes().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n";
+    let absent = stored.iter().take(20).map(|key| format!("{key}x"));
+    let keys: String = stored.iter().map(|key| hex(key)).chain(absent.map(|key| hex(&key))).collect();
+    let list = file(&folder, "keys", keys);
+    let run_json = run_long(&args![
+        "tune",
+        "--json",
+        "--budget",
+        "1",
+        "--hex",
+        "--lookups",
+        list,
+        database("unfiltered")
+    ])
+    .expect(0);
+    let found = tuning(&run_json);
+    let lookups = &found["lookups"];
+    assert_eq!(lookups, &json!({"given": 60, "used": 60, "present": 40}));
+    // Nothing is as small as the budget.
+    assert_eq!(found["budget"], json!({"bytes": 1, "origin": "given"}));
+    assert_eq!((&found["uniform"], &found["by_level"]), (&Value::Null, &Value::Null));
+    assert_eq!(found["advice"]["action"], "leave");
+    let reads = &found["now"]["reads"];
+    assert!(reads["present"]["value"].as_f64().unwrap() >= 1.0, "{reads}");
+    assert!(reads["lookups"]["value"].as_f64().unwrap() > 0.0, "{reads}");
+}
+
+/// What is advised is what comes of it.
+#[test]
+fn the_advice_can_be_followed() {
+    let copy = copy_of(&database("unfiltered"));
+    let run_json = run_long(&args!["tune", "--json", copy.path()]).expect(0);
+    let advice = tuning(&run_json)["advice"].clone();
+    assert_eq!(advice["action"], "rebuild");
+    let arguments: Vec<_> =
+        advice["arguments"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let beside = folder();
+    let target = beside.path().join("new");
+    let mut rebuild = args!["rebuild", "--json", copy.path(), "--to", target].to_vec();
+    rebuild.extend(arguments.iter().map(Into::into));
+    let rebuilt = run(&rebuild).expect(0).all_json().pop().unwrap();
+    let size = advice["choice"]["outcome"]["size"]["value"].as_f64().unwrap();
+    assert_eq!(rebuilt["new_filter_size"].as_f64().unwrap(), size);
+    let mut bits = Vec::new();
+    for level in advice["choice"]["bits_per_key"].as_array().unwrap() {
+        bits.push(format!("{}={}", level["level"], level["bits_per_key"]));
+    }
+    assert!(arguments.contains(&&*bits.join(",")), "{arguments:?} {bits:?}");
+
+    // Then it is to be left as it is, and its reads are as said.
+    let found = tuning(&run_long(&args!["tune", "--json", target]).expect(0));
+    assert_eq!(found["advice"]["action"], "leave");
+    let now = &found["now"];
+    assert_eq!(now["size"]["value"].as_f64().unwrap(), size);
+    let reads = |of: &Value| of["reads"]["neighbours"]["value"].as_f64().unwrap();
+    let (then, said) = (reads(now), reads(&advice["choice"]["outcome"]));
+    assert!((then / said - 1.0).abs() < 0.1, "{then} {said}");
+}
+
+/// Tables of a policy that is not LevelDB's, which goleveldb made with one filter for 512 KiB.
+#[test]
+fn goleveldbs_databases_are_tuned_for_goleveldb() {
+    let path = tables::testdata().join("goleveldb/base-lg-19");
+    let text = run_long(&args!["tune", path]).expect(0).out;
+    for words in [
+        "  filters of       leveldb.BuiltinBloomFilter\n",
+        "goleveldb holds the filters in its block cache",
+        "goleveldb's programs set it with\nFilterBaseLg",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn help_names_what_is_given_and_what_comes_back() {
+    let help = run(&["tune", "--help"]).expect(0).quiet().out;
+    for words in [
+        "--lookups <FILE>",
+        "--hex",
+        "--budget <SIZE>",
+        "--all",
+        "--policy <NAME>",
+        "--wide",
+        "--json",
+        "docs/tune.md",
+    ] {
+        assert!(help.contains(words), "{help}");
+    }
+}

@@ -1,0 +1,360 @@
+//! What `tune` says of a database, held against tables that were really written with each setting, and
+//! a plain count of the blocks that lookups read of them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
+use filterblock::{BloomFilterPolicy, SharedPolicy};
+use serde_json::Value;
+
+use super::*;
+
+const VALUE: u8 = 1;
+const DELETION: u8 = 0;
+
+/// Random numbers of the test's own (Knuth's MMIX).
+struct Lcg(u64);
+
+impl Lcg {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// A table with its entries: by user key the type of each.
+#[derive(Clone)]
+struct Spec {
+    level: u8,
+    number: u64,
+    entries: BTreeMap<Vec<u8>, u8>,
+    /// `None`: no filters.
+    filters: Option<(u32, u8)>,
+}
+
+impl Spec {
+    fn bytes(&self) -> Vec<u8> {
+        let mut options = WriteOptions::default().internal_keys(true).block_size(700);
+        if let Some((bits, base_lg)) = self.filters {
+            let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(bits));
+            options = options.filter_policies(vec![policy]).base_lg(base_lg);
+        }
+        let mut builder = TableBuilder::new(Vec::new(), options);
+        for (key, kind) in &self.entries {
+            // Some values are long, so that filters are for one key and for many.
+            let len = if key.last().is_some_and(|byte| byte % 16 == 0) { 2500 } else { 20 };
+            builder.add(&manifest::internal_key(key, self.number, *kind), &vec![b'v'; len]).unwrap();
+        }
+        builder.finish().unwrap().0
+    }
+}
+
+fn key(number: u64) -> Vec<u8> {
+    format!("user{number:08}").into_bytes()
+}
+
+/// Level 0 with two tables that overlap, a small level 1 in one part of the keys, and two larger
+/// levels. Some keys are in several tables, some are deleted.
+fn database() -> Vec<Spec> {
+    let mut random = Lcg(1);
+    let mut spec = |level: u8, number: u64, range: std::ops::Range<u64>, every: u64| {
+        let mut entries = BTreeMap::new();
+        for number in range {
+            if random.below(every) == 0 {
+                entries.insert(key(number), if random.below(12) == 0 { DELETION } else { VALUE });
+            }
+        }
+        Spec { level, number, entries, filters: Some((10, 11)) }
+    };
+    let mut specs = vec![
+        spec(0, 21, 0..40_000, 100),
+        spec(0, 20, 3_000..30_000, 60),
+        spec(1, 15, 5_000..12_000, 10),
+        spec(2, 10, 0..15_000, 6),
+        spec(2, 11, 15_000..40_000, 9),
+    ];
+    specs.extend((0..4).map(|part| spec(3, 1 + part, part * 10_000..(part + 1) * 10_000, 2)));
+    specs
+}
+
+fn write(specs: &[Spec], folder: &Path) {
+    let mut edit =
+        manifest::Edit::sound().comparator(manifest::BYTEWISE).number(2, 0).number(3, 90).number(4, 99);
+    for spec in specs {
+        let bytes = spec.bytes();
+        let (first, last) = (spec.entries.first_key_value().unwrap(), spec.entries.last_key_value().unwrap());
+        let key = |(key, kind): (&Vec<u8>, &u8)| manifest::internal_key(key, spec.number, *kind);
+        edit = edit.add(spec.level.into(), spec.number, bytes.len() as u64, &key(first), &key(last));
+        std::fs::write(folder.join(format!("{:06}.ldb", spec.number)), bytes).unwrap();
+    }
+    std::fs::write(folder.join("CURRENT"), "MANIFEST-000005\n").unwrap();
+    std::fs::write(folder.join("MANIFEST-000005"), manifest::log(&[edit.0]).0).unwrap();
+}
+
+/// The index of a table: the user key that ends each data block, and the block's offset.
+type Blocks = Vec<(Vec<u8>, u64)>;
+
+/// Tables as they would be written, to count what lookups read of them.
+struct Store {
+    /// In the order of a lookup.
+    tables: Vec<(Spec, Table<Vec<u8>>, Blocks)>,
+}
+
+impl Store {
+    fn new(specs: &[Spec]) -> Self {
+        let mut specs = specs.to_vec();
+        specs.sort_by_key(|spec| {
+            (spec.level, if spec.level == 0 { u64::MAX - spec.number } else { spec.number })
+        });
+        let open = |spec: Spec| {
+            let table = Table::open(spec.bytes(), &ReadOptions::default()).unwrap();
+            let mut blocks = Vec::new();
+            let mut index = table.index();
+            while index.next().unwrap() {
+                let key = index.key();
+                blocks.push((key[..key.len() - 8].to_vec(), index.handle().unwrap().offset));
+            }
+            (spec, table, blocks)
+        };
+        Self { tables: specs.into_iter().map(open).collect() }
+    }
+
+    /// The number of data blocks that a lookup reads, and the type of the entry that it finds.
+    fn read(&self, key: &[u8]) -> (u64, Option<u8>) {
+        let mut blocks_read = 0;
+        for (spec, table, blocks) in &self.tables {
+            let (first, last) =
+                (spec.entries.first_key_value().unwrap(), spec.entries.last_key_value().unwrap());
+            if key < &first.0[..] || key > &last.0[..] {
+                continue;
+            }
+            let Some((_, offset)) = blocks.iter().find(|(end, _)| key <= &end[..]) else { continue };
+            if table.filter().is_some_and(|filter| !filter.key_may_match(*offset, key)) {
+                continue;
+            }
+            blocks_read += 1;
+            if let Some(kind) = spec.entries.get(key) {
+                return (blocks_read, Some(*kind));
+            }
+        }
+        (blocks_read, None)
+    }
+
+    fn filter_size(&self) -> u64 {
+        self.tables.iter().filter_map(|(_, table, _)| table.filter_handle()).map(|handle| handle.size).sum()
+    }
+}
+
+/// The specs with other filters: bits a key by level.
+fn with(specs: &[Spec], bits: impl Fn(u8) -> u32, base_lg: u8) -> Vec<Spec> {
+    specs.iter().map(|spec| Spec { filters: Some((bits(spec.level), base_lg)), ..spec.clone() }).collect()
+}
+
+fn tune(folder: &Path, arguments: &[&str]) -> (Vec<Value>, Value) {
+    let mut all = vec!["tune".as_ref(), "--json".as_ref(), folder.as_os_str()];
+    all.extend(arguments.iter().map(|argument| std::ffi::OsStr::new(*argument)));
+    let run = run(&all);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let mut lines = run.all_json();
+    let tuning = lines.pop().unwrap();
+    (lines, tuning)
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value}"))
+}
+
+fn mean(numbers: &[u64]) -> f64 {
+    numbers.iter().sum::<u64>() as f64 / numbers.len() as f64
+}
+
+/// Fails unless `said`, an estimate, is within 10 % of the mean of `counted`, or within three standard
+/// errors of both.
+#[track_caller]
+fn agrees(said: &Value, counted: &[u64], what: &str) {
+    let found = mean(counted);
+    let variance =
+        counted.iter().map(|one| (*one as f64 - found).powi(2)).sum::<f64>() / counted.len() as f64;
+    let error = (variance / counted.len() as f64
+        + ((number(&said["high"]) - number(&said["low"])) / 2.0 / 1.96).powi(2))
+    .sqrt();
+    let off = (number(&said["value"]) - found).abs();
+    assert!(off <= 0.1 * found || off <= 3.0 * error, "{what}: said {said}, counted {found} ± {error}");
+}
+
+#[test]
+fn sizes_are_those_of_tables_written_with_each_setting() {
+    let specs = database();
+    let folder = tempfile::tempdir().unwrap();
+    write(&specs, folder.path());
+    let (settings, tuning) = tune(folder.path(), &[]);
+    assert_eq!(settings.len(), 68);
+    assert_eq!(number(&tuning["now"]["size"]["value"]), Store::new(&specs).filter_size() as f64);
+    let entries: usize = specs.iter().map(|spec| spec.entries.len()).sum();
+    assert_eq!(number(&tuning["sample"]["entries"]["value"]), entries as f64);
+    for setting in &settings {
+        let (bits, base_lg) = (number(&setting["bits_per_key"]) as u32, number(&setting["base_lg"]) as u8);
+        let store = Store::new(&with(&specs, |_| bits, base_lg));
+        assert_eq!(
+            number(&setting["outcome"]["size"]["value"]),
+            store.filter_size() as f64,
+            "{bits} {base_lg}"
+        );
+        assert_eq!(setting["in_use"] == true, (bits, base_lg) == (10, 11));
+    }
+}
+
+/// Of the user's own lookups nothing is an estimate.
+#[test]
+fn reads_of_given_lookups_are_those_of_tables_written_with_each_setting() {
+    let specs = database();
+    let folder = tempfile::tempdir().unwrap();
+    write(&specs, folder.path());
+    let mut random = Lcg(2);
+    let lookups: Vec<Vec<u8>> = (0..9000).map(|_| key(random.below(41_000))).collect();
+    let file = folder.path().join("lookups");
+    std::fs::write(&file, lookups.join(&b'\n')).unwrap();
+    let (settings, tuning) = tune(folder.path(), &["--lookups", file.to_str().unwrap()]);
+    let count = |specs: &[Spec]| {
+        let store = Store::new(specs);
+        let (mut present, mut absent) = (Vec::new(), Vec::new());
+        for key in &lookups {
+            let (blocks, found) = store.read(key);
+            if found == Some(VALUE) { present.push(blocks) } else { absent.push(blocks) }
+        }
+        assert!(present.len() > 2000 && absent.len() > 2000);
+        (present.len(), mean(&present), mean(&absent))
+    };
+    let equal = |outcome: &Value, (_, present, absent): (usize, f64, f64), what: &str| {
+        let reads = &outcome["reads"];
+        for (said, counted) in [(&reads["present"], present), (&reads["lookups"], absent)] {
+            assert!(
+                (number(&said["value"]) - counted).abs() < 1e-9,
+                "{what}: said {said}, counted {counted}"
+            );
+        }
+    };
+    let now = count(&specs);
+    equal(&tuning["now"], now, "now");
+    assert_eq!(tuning["lookups"], serde_json::json!({"given": 9000, "used": 9000, "present": now.0}));
+    for (bits, base_lg) in [(4, 11), (7, 14), (10, 11), (10, 63), (20, 16)] {
+        let setting = settings
+            .iter()
+            .find(|one| one["bits_per_key"] == bits && one["base_lg"] == base_lg)
+            .unwrap_or_else(|| panic!("{bits} {base_lg}"));
+        let counted = count(&with(&specs, |_| bits, base_lg as u8));
+        equal(&setting["outcome"], counted, &format!("{bits} bits, base_lg {base_lg}"));
+    }
+    let choice = &tuning["by_level"];
+    equal(&choice["outcome"], count(&chosen(&specs, choice)), "by level");
+}
+
+/// The specs with the filters of a choice.
+fn chosen(specs: &[Spec], choice: &Value) -> Vec<Spec> {
+    let bits: BTreeMap<u64, u32> = choice["bits_per_key"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["level"].as_u64().unwrap(), number(&one["bits_per_key"]) as u32))
+        .collect();
+    with(specs, |level| bits[&level.into()], number(&choice["base_lg"]) as u8)
+}
+
+/// Keys drawn by the test: random ones beside stored ones, changed ones, and stored ones.
+fn drawn(specs: &[Spec], count: usize) -> [Vec<Vec<u8>>; 3] {
+    let mut random = Lcg(3);
+    let all: Vec<&Vec<u8>> = specs.iter().flat_map(|spec| spec.entries.keys()).collect();
+    let store = Store::new(specs);
+    let mut sets = [Vec::new(), Vec::new(), Vec::new()];
+    while sets[..2].iter().any(|set| set.len() < count) {
+        let seed = all[random.below(all.len() as u64) as usize].clone();
+        let tail: Vec<u8> = (0..8).map(|_| random.below(256) as u8).collect();
+        let beside: Vec<u8> = [&seed[..], &tail].concat();
+        let mut changed = seed.clone();
+        if random.below(2) == 0 {
+            let at = random.below(seed.len() as u64) as usize;
+            changed[at] ^= 1 + random.below(255) as u8;
+        } else {
+            changed.extend(&tail[..6]);
+        }
+        sets[0].push(beside);
+        if store.read(&changed).1.is_none() {
+            sets[1].push(changed);
+        }
+    }
+    let newest: BTreeMap<_, _> = all.iter().map(|key| (*key, store.read(key).1)).collect();
+    sets[2] =
+        newest.into_iter().filter(|(_, kind)| *kind == Some(VALUE)).map(|(key, _)| key.clone()).collect();
+    sets
+}
+
+fn reads_agree(outcome: &Value, specs: &[Spec], sets: &[Vec<Vec<u8>>; 3], what: &str) {
+    let store = Store::new(specs);
+    for (set, kind) in sets.iter().zip(["random", "neighbours", "present"]) {
+        let counted: Vec<u64> = set.iter().map(|key| store.read(key).0).collect();
+        agrees(&outcome["reads"][kind], &counted, &format!("{what}, {kind}"));
+    }
+}
+
+#[test]
+fn reads_are_what_lookups_of_other_random_keys_read() {
+    let mut specs = database();
+    // A table without filters costs a block wherever a lookup comes to it.
+    specs[4].filters = None;
+    let folder = tempfile::tempdir().unwrap();
+    write(&specs, folder.path());
+    let (settings, tuning) = tune(folder.path(), &[]);
+    let sets = drawn(&specs, 20_000);
+    reads_agree(&tuning["now"], &specs, &sets, "now");
+    assert_eq!(tuning["budget"]["origin"], "ten-bits");
+    for setting in settings.iter().filter(|one| [5, 10, 14].contains(&one["bits_per_key"].as_u64().unwrap()))
+    {
+        let (bits, base_lg) = (number(&setting["bits_per_key"]) as u32, number(&setting["base_lg"]) as u8);
+        reads_agree(
+            &setting["outcome"],
+            &with(&specs, |_| bits, base_lg),
+            &sets,
+            &format!("{bits} {base_lg}"),
+        );
+    }
+    for name in ["uniform", "by_level"] {
+        let choice = &tuning[name];
+        let rebuilt = chosen(&specs, choice);
+        reads_agree(&choice["outcome"], &rebuilt, &sets, name);
+        let size = Store::new(&rebuilt).filter_size();
+        assert_eq!(number(&choice["outcome"]["size"]["value"]), size as f64, "{name}");
+        assert!(size as f64 <= number(&tuning["budget"]["bytes"]), "{name}");
+    }
+    let reads = |name: &str| number(&tuning[name]["outcome"]["reads"]["neighbours"]["value"]);
+    assert!(reads("by_level") <= reads("uniform") * 1.05, "{} {}", reads("by_level"), reads("uniform"));
+    assert_eq!(tuning["advice"]["action"], "rebuild");
+}
+
+/// Rates are shares of the keys that come to a filter, so they do not depend on levels.
+#[test]
+fn rates_are_those_of_filters_written_with_each_setting() {
+    let specs = database();
+    let folder = tempfile::tempdir().unwrap();
+    write(&specs, folder.path());
+    let (settings, _) = tune(folder.path(), &[]);
+    let [random, ..] = drawn(&specs, 20_000);
+    for setting in settings.iter().filter(|one| [4, 9].contains(&one["bits_per_key"].as_u64().unwrap())) {
+        let (bits, base_lg) = (number(&setting["bits_per_key"]) as u32, number(&setting["base_lg"]) as u8);
+        let store = Store::new(&with(&specs, |_| bits, base_lg));
+        let bare =
+            Store::new(&specs.iter().map(|spec| Spec { filters: None, ..spec.clone() }).collect::<Vec<_>>());
+        let passed: u64 = random.iter().map(|key| store.read(key).0).sum();
+        let asked: u64 = random.iter().map(|key| bare.read(key).0).sum();
+        let (said, found) = (&setting["outcome"]["rates"]["random"], passed as f64 / asked as f64);
+        let error = 3.0 * (found / asked as f64).sqrt() + 0.05 * found;
+        assert!(
+            (number(&said["rate"]) - found).abs() < error,
+            "{bits} {base_lg}: said {said}, counted {found}"
+        );
+        let formula = number(&setting["outcome"]["rates"]["formula"]);
+        let expected = if bits == 4 { 0.1548 } else { 0.0133 };
+        assert!((formula / expected - 1.0).abs() < 0.05, "{bits}: {formula}");
+    }
+}
