@@ -46,7 +46,13 @@ impl Spec {
             // Some values are long, so that filters are for one key and for many. Behind the last one
             // there are empty filters.
             let is_last = Some(key) == self.entries.keys().last();
-            let len = if is_last { 9000 } else if key.ends_with(b"0") { 2500 } else { 20 };
+            let len = if is_last {
+                9000
+            } else if key.ends_with(b"0") {
+                2500
+            } else {
+                20
+            };
             builder.add(&manifest::internal_key(key, self.number, *kind), &vec![b'v'; len]).unwrap();
         }
         builder.finish().unwrap().0

@@ -112,7 +112,7 @@ fn each_change(value: &Value, visit: &mut dyn FnMut(Value, String)) {
             visit(json!(-1), "is below 0".to_owned());
         }
         Value::Bool(_) => visit(json!("true"), "is a string".to_owned()),
-        Value::Null => visit(json!([]), "is an array".to_owned()),
+        Value::Null => visit(json!([{"x": 1}]), "is an array of another kind".to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 /// The commands that have `--json`, and `query --count`, whose lines are others.
-pub(crate) const SCHEMAS: [&str; 7] = ["inspect", "query", COUNT, "scan", "verify", "rebuild", "tune"];
+pub(crate) const SCHEMAS: [&str; 7] = ["inspect", "query", COUNT, "scan", "verify", "tune", "rebuild"];
 pub(crate) const COUNT: &str = "query-count";
 
 /// The fields that every line of the output begins with.

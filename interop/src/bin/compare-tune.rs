@@ -10,7 +10,7 @@ use filterblock_interop::compare::tune::{self, Options};
 /// in Markdown, and what does not hold on standard error.
 #[derive(Parser)]
 struct Arguments {
-    /// Six small databases only.
+    /// Seven small databases only.
     #[arg(long)]
     quick: bool,
     /// Only compare what LevelDB counts with what tables and filters say.

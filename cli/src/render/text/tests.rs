@@ -20,7 +20,7 @@ use crate::io::screen::Screen;
 fn shown(terminal: Option<(Signs, usize)>, write: impl FnOnce(&mut Console)) -> String {
     let screen = Screen::default();
     let mut console = match terminal {
-        Some((signs, width)) => screen.console().into_terminal(signs, width),
+        Some((signs, width)) => screen.terminal(signs, width),
         None => screen.console(),
     };
     write(&mut console);

@@ -20,6 +20,8 @@ pub(super) struct Case {
     pub(super) all: bool,
     /// `tune` is told what is looked up, too.
     pub(super) lookups: bool,
+    /// Bits a key and `base_lg` that are tried besides those chosen; any if `None`.
+    pub(super) setting: Option<(u64, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +75,7 @@ impl Case {
             steps,
             all: false,
             lookups: false,
+            setting: None,
         }
     }
 
@@ -94,6 +97,10 @@ impl Case {
 
     fn lookups(self) -> Self {
         Self { lookups: true, ..self }
+    }
+
+    fn setting(self, bits_per_key: u64, base_lg: u64) -> Self {
+        Self { setting: Some((bits_per_key, base_lg)), ..self }
     }
 
     /// All of them. `quick`: those that are made and asked in a few seconds together, and reach
@@ -161,6 +168,14 @@ impl Case {
                     layer(0, (0.1, 0.9), 60, 1, ten),
                 ],
             ),
+            Self::new(
+                "values of 20 to 100 KB",
+                Keys::Links,
+                900,
+                (20_000, 100_000),
+                vec![layer(2, ALL, 500, 4, ten), layer(1, (0.2, 1.0), 80, 1, ten), layer(0, ALL, 12, 1, ten)],
+            )
+            .setting(10, 11),
             Self::new(
                 "goleveldb, four levels",
                 Keys::Counter,
@@ -279,13 +294,6 @@ impl Case {
                     layer(1, (0.0, 0.3), 700, 1, Some(16)),
                     layer(0, (0.2, 0.6), 100, 2, Some(16)),
                 ],
-            ),
-            Self::new(
-                "values of 20 to 100 KB",
-                Keys::Links,
-                900,
-                (20_000, 100_000),
-                vec![layer(2, ALL, 500, 4, ten), layer(1, (0.2, 1.0), 80, 1, ten), layer(0, ALL, 12, 1, ten)],
             ),
             Self::new(
                 "LevelDB's old name",

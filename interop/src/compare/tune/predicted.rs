@@ -190,10 +190,16 @@ impl Tuning {
         (!json.is_null()).then(|| Choice::of(json)).transpose()
     }
 
-    /// A setting of those tried, by its number: any with the policy of the database's readers.
-    pub(super) fn setting(&self, number: usize) -> Result<Choice> {
+    /// A setting of those tried, by its number among those with the policy of the database's readers,
+    /// and with these bits a key and this `base_lg` if they are given.
+    pub(super) fn setting(&self, number: usize, wanted: Option<(u64, u64)>) -> Result<Choice> {
         let policy = self.policy()?;
-        let mut settings: Vec<_> = self.settings.iter().filter(|line| line["policy"] == policy).collect();
+        let is_wanted = |line: &&Value| {
+            let is_same =
+                |(bits, base_lg): (u64, u64)| line["bits_per_key"] == bits && line["base_lg"] == base_lg;
+            line["policy"] == policy && wanted.is_none_or(is_same)
+        };
+        let mut settings: Vec<_> = self.settings.iter().filter(is_wanted).collect();
         ensure!(!settings.is_empty(), "no setting of {policy} was tried");
         let at = number % settings.len();
         Choice::of(settings.swap_remove(at)).context("setting")
@@ -256,7 +262,8 @@ mod tests {
         assert_eq!(words(&by_level), format!("{NEW} 0=12,2=9 --base-lg 14"));
         // Those that `tune` prints are taken as they are.
         assert_eq!(words(&tuning.advice().unwrap().1.unwrap()), "--bits-per-key 0=12,2=9");
-        let setting = tuning.setting(5).unwrap();
+        let setting = tuning.setting(5, Some((7, 11))).unwrap();
+        assert!(tuning.setting(5, Some((11, 7))).is_err());
         assert_eq!(
             words(&setting),
             format!("--policy {OLD_NAME} --bits-per-key 7 --base-lg 11 --hash unsigned")

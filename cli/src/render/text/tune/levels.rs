@@ -21,16 +21,16 @@ pub(super) fn write(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     let has_lookups = tuning.lookups.is_some();
     let mut columns = vec![
         Column::right("level", 5, 0),
-        Column::right("tables", 6, 0),
-        Column::right("size", 10, 4),
-        Column::right("entries", 11, 3),
-        Column::right("asked", 7, 0),
-        Column::right("filters", 11, 0),
-        Column::right("random", 8, 2),
+        Column::right("tables", 6, 2),
+        Column::right("size", 10, 7),
+        Column::right("entries", 11, 6),
+        Column::right("asked", 7, 1),
+        Column::right("filters", 11, 4),
+        Column::right("random", 8, 5),
         Column::right("near", 8, 0),
     ];
     if has_unfiltered {
-        columns.insert(2, Column::right("no filter", 9, 0));
+        columns.insert(2, Column::right("no filter", 9, 3));
     }
     if has_lookups {
         columns.push(Column::right("lookups", 7, 0));

@@ -80,7 +80,8 @@ fn by_level(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     let Some(choice) = &tuning.by_level else { return Ok(()) };
     writeln!(console)?;
     let title = console.tone(Tone::Title, "Bits a key by level");
-    writeln!(console, "{title}, for filters of at most {}", budget_text(tuning.budget))?;
+    writeln!(console, "{title}")?;
+    labelled::write(console, "within", budget_text(tuning.budget))?;
     if choice.same_bits().is_some() {
         return labelled::write(console, "best", format!("{}, so the same on all levels", bits_text(choice)));
     }
@@ -132,6 +133,7 @@ fn advice(database: &Path, tuning: &Tuning, console: &mut Console) -> io::Result
 mod tests {
     use super::*;
     use crate::audit::tune::report::Choice;
+    use crate::io::console::Signs;
     use crate::io::screen::Screen;
     use crate::render::tune_examples;
 
@@ -177,6 +179,44 @@ mod tests {
         let (table, empty) = (tune_examples::table(), tune_examples::empty());
         let results = [("x.ldb", Ok(&table)), ("missing", Err(&failure)), ("empty db", Ok(&empty))];
         compare(&results, false, include_str!("expected/table.txt"));
+    }
+
+    /// The text without settings that fit the budget, with lookups that are all used.
+    #[test]
+    fn a_budget_that_nothing_fits_is_named() {
+        let mut tuning = tune_examples::leave();
+        tuning.uniform = None;
+        tuning.by_level = None;
+        tuning.budget.bytes = 1;
+        tuning.lookups.as_mut().unwrap().given = 1000;
+        let screen = Screen::default();
+        let subject = Subject::of(Path::new("db"));
+        TextTune::new(false).tuning(subject, Ok(&tuning), &mut screen.console()).unwrap();
+        let text = screen.text();
+        for words in [
+            "\n  your lookups     1,000, 100 of them of stored keys\n",
+            "\nno setting fits into 1 B, as --budget says\n",
+            "  now\n",
+        ] {
+            assert!(text.contains(words), "{text}");
+        }
+        assert!(!text.contains("best") && !text.contains("Bits a key by level"), "{text}");
+    }
+
+    #[test]
+    fn narrow_terminals_have_fewer_columns_and_shorter_lines() {
+        let tuning = tune_examples::leave();
+        for width in [50, 60, 80, 200] {
+            let screen = Screen::default();
+            let subject = Subject::of(Path::new("db"));
+            let mut console = screen.terminal(Signs::Ascii, width);
+            TextTune::new(false).tuning(subject, Ok(&tuning), &mut console).unwrap();
+            let text = screen.text();
+            for line in text.lines() {
+                assert!(line.len() <= width.min(labelled::LINE_WIDTH), "{width}: {line}");
+            }
+            assert_eq!(text.contains("\nno room for: "), width < 100, "{width}: {text}");
+        }
     }
 
     #[test]

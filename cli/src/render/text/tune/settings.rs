@@ -97,15 +97,15 @@ impl<'a> Settings<'a> {
     fn layout(&self, console: &Console) -> Layout {
         let mut columns = vec![
             Column::right("bits", 4, 0),
-            Column::right("base_lg", 7, 2),
+            Column::right("base_lg", 7, 4),
             Column::right("size", 10, 0),
-            Column::right("B/key", 5, 4),
-            Column::right("formula", 7, 5),
-            Column::right("random", 8, 3),
-            Column::right("near", 8, 0),
+            Column::right("B/key", 5, 6),
+            Column::right("formula", 7, 7),
+            Column::right("random", 8, 5),
+            Column::right("near", 8, 3),
         ];
         if self.tuning.lookups.is_some() {
-            columns.push(Column::right("lookups", 7, 0));
+            columns.push(Column::right("lookups", 7, 2));
         }
         if self.has_reads() {
             columns.push(Column::right("absent", 7, 0));

@@ -93,13 +93,18 @@ fn lanes_of(row: &Row<'_>) -> usize {
 
 /// The height of a level with the gap below.
 fn height(row: &Row<'_>, lane: f64) -> f64 {
-    let unplaced = if row.unplaced.is_empty() { 0.0 } else { NAME };
+    let unplaced = if row.unplaced.is_empty() { 0.0 } else { below_lanes(row) + NAME };
     NAME + unplaced + lanes_of(row) as f64 * lane + GAP
+}
+
+/// The room for the line of missing filters below the lanes of known ranges.
+fn below_lanes(row: &Row<'_>) -> f64 {
+    if row.lanes.is_empty() { 0.0 } else { LINE + 2.0 }
 }
 
 /// Draws a level from `top` down. `lane`: the height of each lane. `largest`: the size that fills it.
 fn level(row: &Row<'_>, top: f64, lane: f64, largest: f64) -> Markup {
-    let below = top + NAME + row.lanes.len() as f64 * lane;
+    let below = top + NAME + row.lanes.len() as f64 * lane + below_lanes(row);
     let number = row.unplaced.iter().map(|block| block.tables).sum();
     html! {
         (svg::text(0.0, top + 12.0, Anchor::Right, "", &name(row)))
@@ -270,6 +275,21 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("first key"), "{text}");
+    }
+
+    #[test]
+    fn levels_lie_below_each_other() {
+        let table = |range| TreeTable { range, ..table(7, (0.0, 1.0), 1000, TableFilter::Missing) };
+        let level = |name: &str, tables| TreeLevel { name: name.to_owned(), tables };
+        let levels = vec![
+            level("first", vec![table(Some((0.0, 1.0))), table(None)]),
+            level("second", vec![table(Some((0.0, 1.0)))]),
+        ];
+        let text = tree(&Tree { levels }).into_string();
+        // Name 18, lane 36, line 6, name 18, lane 36, gap 10; the baseline is 12 below the top.
+        for part in [r#"y="136" text-anchor="start">second"#, r#"y="73" text-anchor="start">1 table of no"#] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 
     #[test]
