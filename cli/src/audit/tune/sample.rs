@@ -52,3 +52,55 @@ pub(super) fn choose<F: TableFiles>(
     chosen.sort_unstable();
     chosen
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::key_encoding::KeyEncoding;
+    use crate::audit::tune::input::TableInfo;
+
+    struct NoFiles;
+
+    impl TableFiles for NoFiles {
+        type Source = Vec<u8>;
+
+        fn open(&self, _: usize) -> filterblock::Result<filterblock::table::Table<Vec<u8>>> {
+            filterblock::table::Table::open(Vec::new(), &filterblock::table::ReadOptions::default())
+        }
+    }
+
+    fn input(levels: &[(u8, usize)], size: u64) -> Input<'static, NoFiles> {
+        let of_level = |&(level, count): &(u8, usize)| {
+            std::iter::repeat_n(TableInfo { name: String::new(), level: Some(level), size }, count)
+        };
+        let tables = levels.iter().flat_map(of_level).collect();
+        Input { files: NoFiles, tables, manifest: None, encoding: KeyEncoding::Internal }
+    }
+
+    #[test]
+    fn small_levels_are_decoded_whole_and_large_ones_evenly() {
+        let input = input(&[(0, 3), (1, 10), (2, 100), (3, 4000)], 2 << 20);
+        let chosen = choose(&input, false, &BTreeMap::new());
+        let of = |level: u8| chosen.iter().filter(|&&table| input.level(table) == Some(level)).count();
+        assert_eq!([of(0), of(1)], [3, 10]);
+        assert!(of(2) >= 16 && of(3) >= 16 && chosen.len() as u64 * (2 << 20) <= SAMPLE, "{chosen:?}");
+        let mut large: Vec<_> = chosen.iter().filter(|&&table| input.level(table) == Some(3)).collect();
+        let (first, last) = (*large[0], **large.last().unwrap());
+        assert!(first < 113 + 400 && last > 4113 - 400, "{large:?}");
+        large.dedup();
+        assert_eq!(large.len(), of(3));
+    }
+
+    #[test]
+    fn all_tables_are_decoded_if_asked_for_or_few_but_none_that_cannot_be_read() {
+        let large = input(&[(2, 4000)], 2 << 20);
+        assert_eq!(choose(&large, true, &BTreeMap::new()).len(), 4000);
+        let small = input(&[(0, 2), (2, 30)], 2 << 20);
+        let faults = BTreeMap::from([(5, TuneFailure { text: String::new(), kind: None })]);
+        let chosen = choose(&small, false, &faults);
+        assert_eq!(chosen.len(), 31);
+        assert!(!chosen.contains(&5));
+        // A table larger than the budget has company of its level.
+        assert_eq!(choose(&input(&[(1, 50)], 1 << 30), false, &BTreeMap::new()).len(), 2);
+    }
+}

@@ -119,3 +119,40 @@ impl LevelTally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tables whose filters take about a fiftieth of them, some more and some less.
+    fn tables() -> Vec<(u64, u64)> {
+        let size = |number: u64| 1_000_000 + number * 7919 % 500_000;
+        (0..200).map(|number| (size(number) / (45 + number * 31 % 11), size(number))).collect()
+    }
+
+    #[test]
+    fn some_tables_stand_for_all() {
+        let tables = tables();
+        let all: u64 = tables.iter().map(|(value, _)| value).sum();
+        let total: u64 = tables.iter().map(|(_, size)| size).sum();
+        let of = |chosen: &mut dyn Iterator<Item = &(u64, u64)>| {
+            let mut sum = Sum::default();
+            chosen.for_each(|&(value, size)| sum.add(value, size));
+            sum.of_all(tables.len() as u64, total)
+        };
+        // Of 20 samples of 20 tables, 19 have it in their interval, and each is near it.
+        let mut within = 0;
+        for start in 0..20 {
+            let estimate = of(&mut tables.iter().skip(start % 10).step_by(10 - start % 2));
+            assert!((estimate.value / all as f64 - 1.0).abs() < 0.05, "{estimate:?} {all}");
+            assert!(estimate.high - estimate.low < 0.1 * all as f64, "{estimate:?}");
+            within += u64::from(estimate.low <= all as f64 && all as f64 <= estimate.high);
+        }
+        assert!(within >= 18, "{within}");
+        let exact = of(&mut tables.iter());
+        assert_eq!((exact.value, exact.low, exact.high), (all as f64, all as f64, all as f64));
+        let one = of(&mut tables.iter().take(1));
+        assert!(one.low < 0.2 * one.value && one.high > 1.8 * one.value, "{one:?}");
+        assert_eq!(Sum::default().of_all(3, 100), Estimate::default());
+    }
+}
