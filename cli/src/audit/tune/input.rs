@@ -5,6 +5,7 @@ use filterblock::database::Manifest;
 use filterblock::table::{ReadAt, Table};
 
 use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::policies::Policy;
 
 /// Opens tables by their place in [`Input::tables`].
 pub(crate) trait TableFiles: Sync {
@@ -38,6 +39,18 @@ pub(crate) struct Input<'d, F> {
     pub(crate) encoding: KeyEncoding,
 }
 
+impl<F> Input<'_, F> {
+    /// The level of a table.
+    pub(super) fn level(&self, table: usize) -> Option<u8> {
+        self.tables.get(table).and_then(|table| table.level)
+    }
+
+    /// The size of a table in bytes.
+    pub(super) fn size(&self, table: usize) -> u64 {
+        self.tables.get(table).map_or(0, |table| table.size)
+    }
+}
+
 impl<F: TableFiles> Input<'_, F> {
     /// The places of the tables that a lookup of `key` comes to, in its order. All of them without a
     /// MANIFEST: those of one table.
@@ -52,4 +65,17 @@ impl<F: TableFiles> Input<'_, F> {
     pub(super) fn total_size(&self) -> u64 {
         self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.size))
     }
+}
+
+/// What is asked for.
+#[derive(Default, Debug)]
+pub(crate) struct Request {
+    /// The user's own lookups.
+    pub(crate) lookups: Vec<Vec<u8>>,
+    /// The most bytes that filters may take.
+    pub(crate) budget: Option<u64>,
+    /// Every table is decoded.
+    pub(crate) all: bool,
+    /// The program's policy; that of the tables if `None`.
+    pub(crate) policy: Option<Policy>,
 }

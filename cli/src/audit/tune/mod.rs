@@ -9,17 +9,21 @@
 //! 5. [`search`] finds the best bits a key within a budget, and [`advice`] says whether they pay.
 
 mod advice;
+mod conclusion;
 mod draw;
+mod in_use;
 mod input;
 mod lookups;
 mod outcome;
 mod questions;
 pub(crate) mod report;
+mod sample;
 mod search;
 mod settings;
 mod tally;
 mod trial;
 mod tuner;
+mod visits;
 
-pub(crate) use input::{Input, TableFiles, TableInfo};
-pub(crate) use tuner::{Request, tune};
+pub(crate) use input::{Input, Request, TableFiles, TableInfo};
+pub(crate) use tuner::tune;

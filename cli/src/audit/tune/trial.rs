@@ -4,10 +4,7 @@
 //! made, and a print of its key, to tell which changed keys are stored after all.
 
 use filterblock::table::{ReadAt, Table};
-use filterblock::{
-    FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, KeyHash, LegacyBloomPolicy, LegacyHash, Result,
-    SharedPolicy,
-};
+use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, KeyHash, Result, SharedPolicy};
 
 use super::draw::MAX_KEY;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
@@ -335,84 +332,4 @@ fn ask_present_filters<R: ReadAt>(
     let (Some(filter), Some(of_policy)) = (filter, of_policy) else { return };
     let reader = FilterBlockReader::new(policy, filter.contents());
     ask(&reader, questions, of_policy, 0, trial.now.get_or_insert_default());
-}
-
-/// The bits a key of a table's filters, of which there is one for each 2^base_lg bytes. `None` if no
-/// number explains the sizes of all.
-pub(super) fn bits_in_use<R: ReadAt>(
-    table: &Table<R>,
-    policy: Policy,
-    encoding: KeyEncoding,
-) -> Result<Option<u32>> {
-    const CANDIDATES: std::ops::RangeInclusive<u32> = 1..=100;
-    let name = policy.name();
-    let Some(reader) = table.filter().filter(|reader| reader.policy().name() == name) else {
-        return Ok(None);
-    };
-    let mut left = decode_limit(None, table.file_size());
-    let mut counts: Vec<(u64, u64)> = Vec::new();
-    let mut block = table.index();
-    for handle in table.data_blocks() {
-        let handle = handle?;
-        if left == 0 {
-            return Ok(None);
-        }
-        block.enter(table, handle)?;
-        left = left.saturating_sub(block.size() as u64);
-        let mut keys = 0;
-        while block.next()? {
-            left = left.saturating_sub(block.key().len() as u64);
-            keys += u64::from(encoding.filtered(block.key()).is_some());
-        }
-        let index = handle.offset >> u32::from(reader.base_lg()).min(63);
-        match counts.last_mut() {
-            Some((last, count)) if *last == index => *count += keys,
-            _ => counts.push((index, keys)),
-        }
-    }
-    let filters: Vec<(u64, usize, u32)> = counts
-        .into_iter()
-        .filter_map(|(index, keys)| {
-            let filter = reader.filter(usize::try_from(index).ok()?)?;
-            Some((keys, filter.len(), policy.with_bits(0).describe(filter)?.probes))
-        })
-        .collect();
-    let explains = |bits: &u32| {
-        filters.iter().all(|&(keys, len, _)| {
-            let array = keys.saturating_mul(u64::from(*bits)).div_ceil(8).max(8);
-            array.saturating_add(1) == len as u64
-        })
-    };
-    let fitting: Vec<u32> = CANDIDATES.filter(explains).collect();
-    // Small filters leave several: k, which is 0.69 times the bits, may decide.
-    let probes = filters.first().map(|&(.., probes)| probes);
-    let by_probes = fitting.iter().find(|&&bits| Some((bits * 69 / 100).clamp(1, 30)) == probes);
-    Ok(by_probes.or(fitting.first()).copied().filter(|_| !filters.is_empty()))
-}
-
-/// The hash of filters under the name that stands for two, told by a key that the other one denies.
-pub(super) fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Option<LegacyHash>> {
-    let Some(filter) = table.filter() else { return Ok(None) };
-    let reader = |hash| FilterBlockReader::new(LegacyBloomPolicy::new(10).with_hash(hash), filter.contents());
-    let (signed, unsigned) = (reader(LegacyHash::Signed), reader(LegacyHash::Unsigned));
-    let mut left = decode_limit(None, table.file_size());
-    let mut block = table.index();
-    for handle in table.data_blocks() {
-        let handle = handle?;
-        if left == 0 {
-            break;
-        }
-        block.enter(table, handle)?;
-        left = left.saturating_sub(block.size() as u64);
-        while block.next()? {
-            left = left.saturating_sub(block.key().len() as u64);
-            let Some(key) = encoding.filtered(block.key()) else { continue };
-            match (signed.key_may_match(handle.offset, key), unsigned.key_may_match(handle.offset, key)) {
-                (true, false) => return Ok(Some(LegacyHash::Signed)),
-                (false, true) => return Ok(Some(LegacyHash::Unsigned)),
-                _ => {}
-            }
-        }
-    }
-    Ok(None)
 }

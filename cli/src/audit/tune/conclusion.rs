@@ -1,0 +1,240 @@
+//! The report, made of everything that was found out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::advice::advise;
+use super::input::{Input, Request, TableFiles};
+use super::lookups::Survey;
+use super::outcome::{Facts, LevelFacts, exact};
+use super::questions::Question;
+use super::report::{
+    Advice, Budget, BudgetOrigin, Choice, Level, Lookups, Memory, Outcome, SampleSize, Setting, Tried,
+    TuneFailure, Tuning, Visits,
+};
+use super::search::{Item, best_by_level, least};
+use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula};
+use crate::audit::policies::Policy;
+
+/// The number of tables that LevelDB maps into memory.
+const MAPPED: u64 = 1000;
+
+/// Everything that was found out.
+pub(super) struct Done<'a, 'd, F> {
+    pub(super) input: &'a Input<'d, F>,
+    pub(super) request: &'a Request,
+    pub(super) facts: Facts,
+    pub(super) settings: Vec<Setting>,
+    pub(super) policy: Policy,
+    pub(super) policy_assumed: bool,
+    pub(super) most_used: Option<(u8, u32)>,
+    pub(super) survey: Survey,
+    pub(super) faults: BTreeMap<usize, TuneFailure>,
+    pub(super) bytes: u64,
+}
+
+impl<F: TableFiles> Done<'_, '_, F> {
+    pub(super) fn report(self, lookups: Option<Lookups>) -> Tuning {
+        let facts = &self.facts;
+        let now = facts.now();
+        let all = |(at, &setting): (usize, &Setting)| {
+            let chosen = vec![(at, setting.bits_per_key); facts.levels.len()];
+            Tried {
+                setting,
+                in_use: self.most_used == Some((setting.base_lg, setting.bits_per_key))
+                    && setting.policy == self.policy,
+                outcome: facts.of_settings(&chosen, formula(setting)),
+            }
+        };
+        let settings: Vec<Tried> = self.settings.iter().enumerate().map(all).collect();
+        let budget = self.budget(&now, &settings);
+        let base_lg = self.most_used.map_or(USUAL_BASE_LG, |(base_lg, _)| base_lg);
+        let own_range = self.uniform(&settings, budget.bytes, Some(base_lg), lookups);
+        let uniform = self.uniform(&settings, budget.bytes, None, lookups);
+        let by_level = self.by_level(budget.bytes, lookups);
+        let mut tuning = Tuning {
+            policy: self.policy,
+            policy_assumed: self.policy_assumed,
+            sample: self.sample(),
+            levels: facts.levels.iter().map(|level| self.level(level, lookups.is_some())).collect(),
+            now,
+            settings,
+            budget,
+            uniform,
+            by_level,
+            advice: Advice::None { why: "" },
+            lookups,
+            memory: self.memory(),
+            notes: Vec::new(),
+            faults: self.named_faults(),
+            fault_kind: self.faults.values().next().and_then(|fault| fault.kind),
+        };
+        let has_mixed_ranges = self.base_lgs().len() > 1;
+        tuning.advice = advise(&tuning, own_range, base_lg, has_mixed_ranges, self.input.manifest.is_some());
+        tuning
+    }
+
+    fn named_faults(&self) -> Vec<(String, String)> {
+        let name = |table: &usize| {
+            self.input.tables.get(*table).map_or_else(String::new, |table| table.name.clone())
+        };
+        self.faults.iter().map(|(table, error)| (name(table), error.text.clone())).collect()
+    }
+
+    fn base_lgs(&self) -> BTreeSet<u8> {
+        self.survey.iter().filter_map(|filters| filters.as_ref().ok()?.base_lg).collect()
+    }
+
+    fn sample(&self) -> SampleSize {
+        let levels = &self.facts.levels;
+        let (mut entries, mut below, mut above) = (exact(0.0), 0.0, 0.0);
+        for level in levels {
+            let of_level = level.tally.entries.of_all(level.tables, level.size);
+            entries.value += of_level.value;
+            below += (of_level.value - of_level.low).powi(2);
+            above += (of_level.high - of_level.value).powi(2);
+        }
+        entries.low = entries.value - f64::sqrt(below);
+        entries.high = entries.value + f64::sqrt(above);
+        SampleSize {
+            tables: levels.iter().map(|level| level.tally.tried).sum(),
+            of_tables: levels.iter().map(|level| level.tables).sum(),
+            bytes: self.bytes,
+            of_bytes: levels.iter().map(|level| level.size).sum(),
+            entries,
+        }
+    }
+
+    fn level(&self, level: &LevelFacts, has_own: bool) -> Level {
+        let lookups = &self.facts.lookups;
+        let absent = if has_own { Question::Own } else { Question::Neighbour };
+        Level {
+            number: level.number,
+            tables: level.tables,
+            unfiltered: level.unfiltered,
+            size: level.size,
+            entries: level.tally.entries.of_all(level.tables, level.size),
+            visits: self.facts.has_tree.then(|| Visits {
+                absent: level.visits(absent, lookups),
+                present: level.visits(Question::Present, lookups),
+            }),
+        }
+    }
+
+    fn budget(&self, now: &Outcome, settings: &[Tried]) -> Budget {
+        if let Some(bytes) = self.request.budget {
+            return Budget { bytes, origin: BudgetOrigin::Given };
+        }
+        if self.facts.levels.iter().all(|level| level.unfiltered == 0) {
+            return Budget { bytes: now.size.value as u64, origin: BudgetOrigin::InUse };
+        }
+        let base_lg = self.most_used.map_or(USUAL_BASE_LG, |(base_lg, _)| base_lg);
+        let usual = settings.iter().find(|tried| {
+            let Setting { policy, base_lg: of, bits_per_key } = tried.setting;
+            policy == self.policy && of == base_lg && bits_per_key == USUAL_BITS
+        });
+        let bytes = usual.map_or(0.0, |tried| tried.outcome.size.value).ceil() as u64;
+        Budget { bytes, origin: BudgetOrigin::TenBits }
+    }
+
+    /// What the search goes by: the blocks that a lookup reads in vain on this level.
+    fn reads(&self, level: &LevelFacts, setting: usize, lookups: Option<Lookups>) -> f64 {
+        let Some(tally) = level.tally.settings.get(setting) else { return 0.0 };
+        let of_kind = |kind: Question| {
+            // One more question that passed by half: without it, few questions look like none passing.
+            // In an unknown order of keys, no others are made but random ones.
+            let rate = level.rate(tally, kind).or_else(|| level.rate(tally, Question::Random));
+            let smoothed =
+                rate.map_or(0.0, |rate| (rate.rate * rate.asked as f64 + 0.5) / (rate.asked as f64 + 1.0));
+            let visits = if self.facts.has_tree { level.visits(kind, &self.facts.lookups) } else { 1.0 };
+            visits * smoothed
+        };
+        match lookups {
+            Some(Lookups { used, present, .. }) if used > 0 => {
+                let share = present as f64 / used as f64;
+                (1.0 - share) * of_kind(Question::Own) + share * of_kind(Question::Present)
+            }
+            _ => of_kind(Question::Neighbour),
+        }
+    }
+
+    /// The settings of the policy, by their place in the grid; of one range if it is given.
+    fn candidates(&self, base_lg: Option<u8>) -> impl Iterator<Item = (usize, Setting)> {
+        let settings = self.settings.iter().copied().enumerate();
+        settings.filter(move |(_, setting)| {
+            setting.policy == self.policy && base_lg.is_none_or(|base_lg| setting.base_lg == base_lg)
+        })
+    }
+
+    fn uniform(
+        &self,
+        settings: &[Tried],
+        budget: u64,
+        base_lg: Option<u8>,
+        lookups: Option<Lookups>,
+    ) -> Option<Choice> {
+        let levels = &self.facts.levels;
+        let sized = self.candidates(base_lg).filter_map(|(at, _)| {
+            let size = settings.get(at)?.outcome.size.value;
+            let reads = levels.iter().map(|level| self.reads(level, at, lookups)).sum();
+            (size <= budget as f64).then_some((size, reads, at))
+        });
+        let at = least(sized)?;
+        let setting = *self.settings.get(at)?;
+        let chosen = vec![(at, setting.bits_per_key); levels.len()];
+        Some(self.choice(setting.base_lg, &chosen, formula(setting)))
+    }
+
+    fn by_level(&self, budget: u64, lookups: Option<Lookups>) -> Option<Choice> {
+        let levels = &self.facts.levels;
+        if levels.len() < 2 || !self.facts.has_tree {
+            return None;
+        }
+        let ranges: BTreeSet<u8> = self.candidates(None).map(|(_, setting)| setting.base_lg).collect();
+        let best = ranges.into_iter().filter_map(|base_lg| {
+            let items = |level: &LevelFacts| -> Vec<Item> {
+                let mut fewest = f64::INFINITY;
+                self.candidates(Some(base_lg))
+                    .filter_map(|(at, setting)| {
+                        let tally = level.tally.settings.get(at)?;
+                        // More bits never do worse: what looks like it is chance.
+                        fewest = fewest.min(self.reads(level, at, lookups));
+                        Some(Item {
+                            setting: at,
+                            bits_per_key: setting.bits_per_key,
+                            size: tally.size.of_all(level.tables, level.size).value,
+                            reads: fewest,
+                        })
+                    })
+                    .collect()
+            };
+            let items: Vec<_> = levels.iter().map(items).collect();
+            let chosen = best_by_level(&items, budget as f64)?;
+            let size = chosen.iter().map(|item| item.size).sum();
+            let reads = chosen.iter().map(|item| item.reads).sum();
+            Some((size, reads, (base_lg, chosen)))
+        });
+        let (base_lg, chosen) = least(best)?;
+        let chosen: Vec<_> = chosen.iter().map(|item| (item.setting, item.bits_per_key)).collect();
+        Some(self.choice(base_lg, &chosen, None))
+    }
+
+    fn choice(&self, base_lg: u8, chosen: &[(usize, u32)], formula: Option<f64>) -> Choice {
+        let levels = self.facts.levels.iter().map(|level| level.number);
+        Choice {
+            policy: self.policy,
+            base_lg,
+            bits: levels.zip(chosen.iter().map(|(_, bits)| *bits)).collect(),
+            outcome: self.facts.of_settings(chosen, formula),
+        }
+    }
+
+    fn memory(&self) -> Memory {
+        let tables = self.survey.len() as u64;
+        let last = self.survey.iter().skip(MAPPED as usize);
+        Memory {
+            mapped_tables: tables.min(MAPPED),
+            heap_tables: tables.saturating_sub(MAPPED),
+            heap_bytes: last.filter_map(|filters| filters.as_ref().ok()).map(|filters| filters.size).sum(),
+        }
+    }
+}

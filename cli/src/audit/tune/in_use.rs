@@ -1,0 +1,141 @@
+//! The settings of the filters that the tables have.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use filterblock::table::{ReadAt, Table};
+use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, Result};
+use rayon::prelude::*;
+
+use super::input::{Input, TableFiles};
+use super::lookups::{Survey, TableFilters};
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::policies::Policy;
+use crate::audit::reading::decode_limit;
+
+/// The tables of a level whose bits a key are found out.
+const SURVEYED: usize = 2;
+
+/// Returns true if the filters can be asked by the policy.
+pub(super) fn is_usable(filters: &TableFilters, policy: Policy) -> bool {
+    filters.sound && filters.name.as_deref() == Some(&*policy.name())
+}
+
+/// How many of the tables looked at have filters of each `base_lg` and bits a key.
+pub(super) fn in_use<F: TableFiles>(
+    input: &Input<'_, F>,
+    survey: &Survey,
+    policy: Policy,
+    chosen: &[usize],
+) -> BTreeMap<(u8, u32), u64> {
+    let mut of_levels: BTreeMap<Option<u8>, Vec<usize>> = BTreeMap::new();
+    for &table in chosen {
+        let filters = survey.get(table).and_then(|filters| filters.as_ref().ok());
+        if filters.is_some_and(|filters| is_usable(filters, policy)) {
+            of_levels.entry(input.level(table)).or_default().push(table);
+        }
+    }
+    let spread = |tables: Vec<usize>| {
+        let step = tables.len().div_ceil(SURVEYED).max(1);
+        let weight = tables.len() as u64;
+        tables.into_iter().step_by(step).map(move |table| (table, weight))
+    };
+    let looked_at: Vec<_> = of_levels.into_values().flat_map(spread).collect();
+    let found: Vec<_> = looked_at
+        .into_par_iter()
+        .filter_map(|(table, weight)| {
+            let opened = input.files.open(table).ok()?;
+            let bits = bits_in_use(&opened, policy, input.encoding).ok()??;
+            Some(((opened.filter()?.base_lg(), bits), weight))
+        })
+        .collect();
+    let mut counts = BTreeMap::new();
+    found.into_iter().for_each(|(pair, weight)| *counts.entry(pair).or_default() += weight);
+    counts
+}
+
+/// The hash of filters under the name that stands for two; `None` if no key tells.
+pub(super) fn hash_in<F: TableFiles>(input: &Input<'_, F>, survey: &Survey) -> Option<LegacyHash> {
+    let named = survey.iter().enumerate().filter(|(_, filters)| {
+        filters
+            .as_ref()
+            .is_ok_and(|filters| filters.sound && filters.name.as_deref() == Some(super::advice::OLD_NAME))
+    });
+    named.take(16).find_map(|(table, _)| hash_in_use(&input.files.open(table).ok()?, input.encoding).ok()?)
+}
+
+/// The bits a key of a table's filters, of which there is one for each 2^base_lg bytes. `None` if no
+/// number explains the sizes of all.
+fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncoding) -> Result<Option<u32>> {
+    const CANDIDATES: RangeInclusive<u32> = 1..=100;
+    let name = policy.name();
+    let Some(reader) = table.filter().filter(|reader| reader.policy().name() == name) else {
+        return Ok(None);
+    };
+    let mut left = decode_limit(None, table.file_size());
+    let mut counts: Vec<(u64, u64)> = Vec::new();
+    let mut block = table.index();
+    for handle in table.data_blocks() {
+        let handle = handle?;
+        if left == 0 {
+            return Ok(None);
+        }
+        block.enter(table, handle)?;
+        left = left.saturating_sub(block.size() as u64);
+        let mut keys = 0;
+        while block.next()? {
+            left = left.saturating_sub(block.key().len() as u64);
+            keys += u64::from(encoding.filtered(block.key()).is_some());
+        }
+        let index = handle.offset >> u32::from(reader.base_lg()).min(63);
+        match counts.last_mut() {
+            Some((last, count)) if *last == index => *count += keys,
+            _ => counts.push((index, keys)),
+        }
+    }
+    let filters: Vec<(u64, usize, u32)> = counts
+        .into_iter()
+        .filter_map(|(index, keys)| {
+            let filter = reader.filter(usize::try_from(index).ok()?)?;
+            Some((keys, filter.len(), policy.with_bits(0).describe(filter)?.probes))
+        })
+        .collect();
+    let explains = |bits: &u32| {
+        filters.iter().all(|&(keys, len, _)| {
+            let array = keys.saturating_mul(u64::from(*bits)).div_ceil(8).max(8);
+            array.saturating_add(1) == len as u64
+        })
+    };
+    let fitting: Vec<u32> = CANDIDATES.filter(explains).collect();
+    // Small filters leave several: k, which is 0.69 times the bits, may decide.
+    let probes = filters.first().map(|&(.., probes)| probes);
+    let by_probes = fitting.iter().find(|&&bits| Some((bits * 69 / 100).clamp(1, 30)) == probes);
+    Ok(by_probes.or(fitting.first()).copied().filter(|_| !filters.is_empty()))
+}
+
+/// The hash of filters under the name that stands for two, told by a key that the other one denies.
+fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Option<LegacyHash>> {
+    let Some(filter) = table.filter() else { return Ok(None) };
+    let reader = |hash| FilterBlockReader::new(LegacyBloomPolicy::new(10).with_hash(hash), filter.contents());
+    let (signed, unsigned) = (reader(LegacyHash::Signed), reader(LegacyHash::Unsigned));
+    let mut left = decode_limit(None, table.file_size());
+    let mut block = table.index();
+    for handle in table.data_blocks() {
+        let handle = handle?;
+        if left == 0 {
+            break;
+        }
+        block.enter(table, handle)?;
+        left = left.saturating_sub(block.size() as u64);
+        while block.next()? {
+            left = left.saturating_sub(block.key().len() as u64);
+            let Some(key) = encoding.filtered(block.key()) else { continue };
+            match (signed.key_may_match(handle.offset, key), unsigned.key_may_match(handle.offset, key)) {
+                (true, false) => return Ok(Some(LegacyHash::Signed)),
+                (false, true) => return Ok(Some(LegacyHash::Unsigned)),
+                _ => {}
+            }
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,229 @@
+//! The lookups to follow, and the tables that they come to.
+
+use std::collections::BTreeMap;
+
+use filterblock::Result;
+
+use super::draw::{Drawn, MAX_KEY};
+use super::in_use::is_usable;
+use super::input::{Input, Request, TableFiles};
+use super::lookups::{Kind, Lookup, Survey, TableFilters};
+use super::outcome::{Facts, LevelFacts, VisitSum};
+use super::questions::{KINDS, Question};
+use super::report::{Lookups, TuneFailure};
+use super::tally::{self, LevelTally};
+use crate::audit::policies::Policy;
+use crate::audit::rates::neighbours::change;
+use crate::audit::rates::split_mix::SplitMix;
+
+/// The most of the user's lookups to follow, unless all tables are decoded.
+const MAX_LOOKUPS: usize = 100_000;
+
+/// The most tables that a lookup can come to: all of level 0, and one of each level below.
+pub(super) fn most_visits<F>(input: &Input<'_, F>) -> u64 {
+    let top = input.tables.iter().filter(|table| table.level == Some(0)).count() as u64;
+    top + u64::from(filterblock::database::NUM_LEVELS)
+}
+
+/// The user's lookups to follow: all, or some of them evenly.
+pub(super) fn own_lookups(request: &Request, most: usize) -> Vec<&[u8]> {
+    let given = &request.lookups;
+    let most = if request.all { most } else { most.min(MAX_LOOKUPS) };
+    let step = given.len().div_ceil(most.max(1)).max(1);
+    given.iter().step_by(step).map(Vec::as_slice).collect()
+}
+
+pub(super) fn make_lookups<F: TableFiles>(
+    input: &Input<'_, F>,
+    drawn: &[Drawn],
+    own: Vec<&[u8]>,
+) -> Vec<Lookup> {
+    let mut random = SplitMix(3);
+    let mut lookups = Vec::with_capacity(2 * drawn.len() + own.len());
+    let mut add = |key: Vec<u8>, kind: Kind| {
+        let visits = input.visits(&key);
+        lookups.push(Lookup { key, kind, visits, end: None });
+    };
+    for Drawn { key, table, is_newest_value } in drawn {
+        add(key.clone(), Kind::Stored { table: *table, is_newest_value: *is_newest_value });
+        let mut neighbour = Vec::new();
+        change(key, &mut random, &mut neighbour);
+        add(neighbour, Kind::Neighbour { table: *table });
+    }
+    own.into_iter().filter(|key| key.len() <= MAX_KEY).for_each(|key| add(key.to_vec(), Kind::Own));
+    lookups
+}
+
+pub(super) fn lookups_of(request: &Request, lookups: &[Lookup]) -> Option<Lookups> {
+    let own = || lookups.iter().filter(|lookup| lookup.kind == Kind::Own);
+    (!request.lookups.is_empty()).then(|| Lookups {
+        given: request.lookups.len() as u64,
+        used: own().count() as u64,
+        present: own().filter(|lookup| lookup.is_present()).count() as u64,
+    })
+}
+
+/// For each table whether its filters can be asked; `None` for those that could not be read, which are
+/// no part of any number.
+pub(super) fn usable(
+    survey: &Survey,
+    policy: Policy,
+    faults: &BTreeMap<usize, TuneFailure>,
+) -> Vec<Option<bool>> {
+    let of = |(table, filters): (usize, &Result<TableFilters>)| {
+        let filters = filters.as_ref().ok().filter(|_| !faults.contains_key(&table))?;
+        Some(is_usable(filters, policy))
+    };
+    survey.iter().enumerate().map(of).collect()
+}
+
+/// The levels that have tables which could be read, with their tallies. `settings`: how many were tried.
+pub(super) fn levels_of<F: TableFiles>(
+    input: &Input<'_, F>,
+    survey: &Survey,
+    usable: &[Option<bool>],
+    tallies: &mut BTreeMap<Option<u8>, LevelTally>,
+    settings: usize,
+) -> Vec<LevelFacts> {
+    let mut levels: BTreeMap<Option<u8>, LevelFacts> = BTreeMap::new();
+    for ((table, filters), usable) in input.tables.iter().zip(survey).zip(usable) {
+        let (Some(usable), Ok(filters)) = (usable, filters) else { continue };
+        let facts = levels.entry(table.level).or_insert_with(|| LevelFacts {
+            number: table.level,
+            tables: 0,
+            size: 0,
+            filter_size: 0,
+            unfiltered: 0,
+            visits: [VisitSum::default(); KINDS],
+            tally: tallies.remove(&table.level).unwrap_or_else(|| LevelTally::new(settings)),
+        });
+        facts.tables += 1;
+        facts.size = facts.size.saturating_add(table.size);
+        match usable {
+            true => facts.filter_size += filters.size,
+            false => facts.unfiltered += 1,
+        }
+    }
+    levels.into_values().collect()
+}
+
+/// The lookups of each kind.
+pub(super) struct Counted {
+    lookups: [u64; KINDS],
+    deleted: f64,
+}
+
+impl Counted {
+    pub(super) fn facts(self, levels: Vec<LevelFacts>, has_tree: bool) -> Facts {
+        let entries: f64 =
+            levels.iter().map(|level| level.tally.entries.of_all(level.tables, level.size).value).sum();
+        Facts { levels, lookups: self.lookups, deleted: self.deleted, has_tree, entries }
+    }
+}
+
+/// The kind of question that a lookup puts to tables it comes to in vain. Stored keys stand for
+/// random ones, too, which lie between them: these come to all tables.
+fn questions(lookup: &Lookup, has_own: bool) -> Vec<(Question, &[u32])> {
+    match lookup.kind {
+        Kind::Neighbour { .. } if lookup.is_absent() => vec![(Question::Neighbour, &lookup.visits)],
+        Kind::Neighbour { .. } => vec![],
+        Kind::Own if lookup.is_present() => vec![(Question::Present, lookup.in_vain())],
+        Kind::Own => vec![(Question::Own, lookup.in_vain())],
+        Kind::Stored { .. } if lookup.is_present() && !has_own => {
+            vec![(Question::Random, &lookup.visits), (Question::Present, lookup.in_vain())]
+        }
+        Kind::Stored { .. } => vec![(Question::Random, &lookup.visits)],
+    }
+}
+
+fn has_own(lookups: &[Lookup]) -> bool {
+    lookups.iter().any(|lookup| lookup.kind == Kind::Own)
+}
+
+pub(super) fn count_visits<F: TableFiles>(
+    input: &Input<'_, F>,
+    lookups: &[Lookup],
+    usable: &[Option<bool>],
+    levels: &mut [LevelFacts],
+) -> Counted {
+    let places: BTreeMap<Option<u8>, usize> =
+        levels.iter().enumerate().map(|(place, facts)| (facts.number, place)).collect();
+    let of_tables: Vec<Option<(usize, bool)>> = input
+        .tables
+        .iter()
+        .zip(usable)
+        .map(|(table, usable)| Some((places.get(&table.level).copied()?, (*usable)?)))
+        .collect();
+    let mut counted = Counted { lookups: [0; KINDS], deleted: 0.0 };
+    let mut deleted = 0_u64;
+    let has_own = has_own(lookups);
+    let mut numbers = vec![(0_u64, 0_u64); levels.len()];
+    for lookup in lookups {
+        deleted += u64::from(lookup.kind == Kind::Own && lookup.end.is_some_and(|end| end.is_deletion));
+        for (kind, visits) in questions(lookup, has_own) {
+            if let Some(count) = counted.lookups.get_mut(kind as usize) {
+                *count += 1;
+            }
+            numbers.fill((0, 0));
+            for table in visits {
+                let Some(&Some((place, usable))) = of_tables.get(*table as usize) else { continue };
+                if let Some((visits, unfiltered)) = numbers.get_mut(place) {
+                    *visits += 1;
+                    *unfiltered += u64::from(!usable);
+                }
+            }
+            for (facts, &(visits, unfiltered)) in levels.iter_mut().zip(&numbers) {
+                if let Some(sum) = facts.visits.get_mut(kind as usize) {
+                    sum.visits += visits;
+                    sum.squares += visits * visits;
+                    sum.unfiltered += unfiltered;
+                }
+            }
+        }
+    }
+    let own = counted.lookups.get(Question::Own as usize).copied().unwrap_or_default();
+    counted.deleted = deleted as f64 / own.max(1) as f64;
+    counted
+}
+
+/// For each table the lookups of neighbours that come to it.
+pub(super) fn neighbours<F: TableFiles>(input: &Input<'_, F>, lookups: &[Lookup]) -> Vec<tally::Visits> {
+    let mut visits = vec![tally::Visits::default(); input.tables.len()];
+    for lookup in lookups.iter().filter(|lookup| lookup.is_absent()) {
+        let Kind::Neighbour { table: home } = lookup.kind else { continue };
+        for table in &lookup.visits {
+            if let Some(visits) = visits.get_mut(*table as usize) {
+                visits.all += 1.0;
+                visits.home += f64::from(u8::from(*table == home));
+            }
+        }
+    }
+    visits
+}
+
+/// For each table the keys that lookups come with in vain, in bytewise order.
+pub(super) fn sought<'l, F: TableFiles>(
+    input: &Input<'_, F>,
+    lookups: &'l [Lookup],
+) -> Vec<Vec<(&'l [u8], Question)>> {
+    let mut sought = vec![Vec::new(); input.tables.len()];
+    let has_own = has_own(lookups);
+    for lookup in lookups {
+        for (kind, visits) in questions(lookup, has_own) {
+            for &table in visits {
+                let kind = match (kind, lookup.kind) {
+                    // Neighbours of a table's own keys are made from more of them, when it is tried.
+                    (Question::Neighbour, Kind::Neighbour { table: home }) if table != home => {
+                        Question::Stranger
+                    }
+                    (Question::Random | Question::Neighbour, _) => continue,
+                    (kind, _) => kind,
+                };
+                if let Some(of_table) = sought.get_mut(table as usize) {
+                    of_table.push((&lookup.key[..], kind));
+                }
+            }
+        }
+    }
+    sought
+}
