@@ -134,7 +134,7 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "| database | same bits | by level | gain predicted | gain measured |\n|---|---|---|---|---|"
+            "| database | same bits | by level | bytes | gain predicted | gain measured |\n|---|---|---|---|---|---|"
         )?;
         for database in &self.databases {
             let (Some(uniform), Some(by_level)) = (database.row("uniform"), database.row("by level")) else {
