@@ -4,7 +4,7 @@ use filterblock_interop::compare::tune::{self, Options};
 
 #[test]
 fn leveldb_reads_what_tune_predicts() {
-    let report = tune::run(&Options { quick: true, only: None, seed: 1, lookups: 20_000 }).unwrap();
+    let report = tune::run(&Options { quick: true, only: None, seed: 1, lookups: 50_000 }).unwrap();
     println!("{report}");
     assert_eq!(report.faults(), Vec::<String>::new());
     assert!(report.databases() >= 6 && report.compared() > 80, "{report}");

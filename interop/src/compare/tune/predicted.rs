@@ -24,7 +24,7 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    fn of(json: &Value) -> Result<Self> {
+    pub(super) fn of(json: &Value) -> Result<Self> {
         let number = |name: &str| json[name].as_f64().with_context(|| format!("{name} in {json}"));
         let estimate = Self { value: number("value")?, low: number("low")?, high: number("high")? };
         let is_in_order = estimate.low <= estimate.value && estimate.value <= estimate.high;

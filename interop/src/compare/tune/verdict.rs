@@ -9,6 +9,8 @@ use super::predicted::Estimate;
 /// What is permitted of reads, as a share, and in standard errors.
 const SHARE: f64 = 0.1;
 const ERRORS: f64 = 3.0;
+/// A difference that is no more than a few reads in all, for which errors are not normal.
+const NOTHING: f64 = 0.0005;
 /// What is permitted of the size of filters.
 const SIZE_SHARE: f64 = 0.02;
 /// An interval this wide, as a share of its number, excuses nothing: it says nothing.
@@ -40,7 +42,7 @@ impl Compared {
         let difference = predicted.value - measured.value;
         let error = predicted.error().hypot(measured.error);
         let errors = if difference == 0.0 { 0.0 } else { difference / error };
-        let is_close = difference.abs() <= SHARE * measured.value;
+        let is_close = difference.abs() <= (SHARE * measured.value).max(NOTHING);
         let is_vague = predicted.error() > WIDEST / 2.0 * predicted.value.max(LEAST);
         let fault = if !is_close && errors.abs() > ERRORS {
             Some(format!("{what}: {errors:.1} standard errors off; measured by level: {levels:.4?}"))
