@@ -70,8 +70,12 @@ pub(super) fn advise(
     }
     let mut best: Option<Choice> = None;
     for choice in [own_range, tuning.uniform.clone(), tuning.by_level.clone()].into_iter().flatten() {
-        let before = best.as_ref().map_or(&tuning.now, |best| &best.outcome);
-        if pays(before, &choice.outcome) {
+        let is_better = match &best {
+            None => pays(&tuning.now, &choice.outcome),
+            // The tables are written anyway.
+            Some(best) => pays(&best.outcome, &choice.outcome) || is_smaller(&best.outcome, &choice.outcome),
+        };
+        if is_better {
             best = Some(choice);
         }
     }
@@ -88,17 +92,24 @@ fn reads(outcome: &Outcome) -> (f64, f64) {
     outcome.reads.map_or((0.0, 0.0), |reads| (reads.absent().value, reads.present.value))
 }
 
+/// The blocks that a lookup reads more with `then`.
+fn lost(now: &Outcome, then: &Outcome) -> f64 {
+    let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
+    (absent_then - absent_now).max(present_then - present_now)
+}
+
+/// Whether `then` takes much less space than `now`, and reads about as much.
+fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
+    now.size.value - then.size.value >= SIZE_WORTH * now.size.value && lost(now, then) <= READS_LOST
+}
+
 /// Whether `then` is worth a rebuild if there is `now`.
 fn pays(now: &Outcome, then: &Outcome) -> bool {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
-    // A present key costs a block anyway: what counts is what it costs besides.
     let saved = (absent_now - absent_then).max(present_now - present_then);
-    let lost = (absent_then - absent_now).max(present_then - present_now);
     let share = saved / absent_now.max(f64::MIN_POSITIVE);
-    let bytes = now.size.value - then.size.value;
-    let fewer_reads = saved >= READS_WORTH && share >= SHARE_WORTH && lost <= READS_LOST;
-    let less_space = bytes >= BYTES_WORTH && bytes >= SIZE_WORTH * now.size.value;
-    fewer_reads || (less_space && lost <= READS_LOST)
+    let fewer_reads = saved >= READS_WORTH && share >= SHARE_WORTH && lost(now, then) <= READS_LOST;
+    fewer_reads || (is_smaller(now, then) && now.size.value - then.size.value >= BYTES_WORTH)
 }
 
 /// What ten bits a key would do, if they saved much.
@@ -130,4 +141,42 @@ fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String
         arguments.extend(["--hash".to_owned(), hash.to_owned()]);
     }
     arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::tune::report::{Estimate, Reads};
+
+    fn outcome(kibibytes: f64, absent: f64, present: f64) -> Outcome {
+        let exact = |value| Estimate { value, low: value, high: value };
+        let reads = Reads { neighbours: exact(absent), present: exact(present), ..Reads::default() };
+        Outcome { size: exact(kibibytes * 1024.0), reads: Some(reads), ..Outcome::default() }
+    }
+
+    #[test]
+    fn a_rebuild_pays_by_reads_or_by_space() {
+        let now = outcome(1000.0, 0.03, 1.02);
+        for (then, expected) in [
+            (outcome(1000.0, 0.02, 1.02), true),
+            (outcome(1000.0, 0.026, 1.02), false),
+            (outcome(1000.0, 0.03, 1.01), true),
+            // What is saved here is lost there.
+            (outcome(1000.0, 0.01, 1.03), false),
+            (outcome(700.0, 0.0305, 1.02), true),
+            (outcome(800.0, 0.03, 1.02), false),
+            (outcome(700.0, 0.032, 1.02), false),
+        ] {
+            assert_eq!(pays(&now, &then), expected, "{then:?}");
+        }
+        // A tenth of many reads is what counts.
+        assert!(!pays(&outcome(9.0, 1.0, 2.0), &outcome(9.0, 0.95, 1.95)));
+        // A quarter of next to nothing is nothing.
+        let small = outcome(100.0, 0.03, 1.02);
+        assert!(!pays(&small, &outcome(60.0, 0.03, 1.02)));
+        assert!(is_smaller(&small, &outcome(60.0, 0.03, 1.02)));
+        assert!(
+            !is_smaller(&small, &outcome(60.0, 0.04, 1.02)) && !is_smaller(&small, &outcome(80.0, 0.0, 1.0))
+        );
+    }
 }
