@@ -15,8 +15,6 @@ use crate::audit::reading::decode_limit;
 
 /// Longer keys are left out: thousands of them would take too much memory.
 pub(super) const MAX_KEY: usize = 4096;
-/// The type of a value in the last eight bytes of an internal key.
-const VALUE: u8 = 1;
 
 /// A stored key.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,8 +22,6 @@ pub(super) struct Drawn {
     pub(super) key: Vec<u8>,
     /// The place of its table.
     pub(super) table: u32,
-    /// The entry is a value, and no newer one of the key was seen before it.
-    pub(super) is_newest_value: bool,
 }
 
 /// Draws `count` keys, or somewhat fewer. Returns the tables that could not be read besides.
@@ -127,23 +123,15 @@ fn of_block<R: ReadAt>(
     let weight = count as f64 / handle.size.saturating_add(5) as f64;
     let mut chosen = chosen.into_iter().peekable();
     let mut entries = table.block_cursor(handle)?;
-    let mut before: Option<Vec<u8>> = None;
     let mut at = 0;
     while chosen.peek().is_some() && entries.next()? {
         let Some(key) = encoding.filtered(entries.key()) else { break };
-        // Of one key the newest entry comes first.
-        let is_first = before.as_deref() != Some(key);
-        let is_value = encoding == KeyEncoding::Whole || entry_type(entries.key()) == Some(VALUE);
         while chosen.next_if_eq(&at).is_some() {
             if key.len() <= MAX_KEY {
-                let one = Drawn { key: key.to_vec(), table: number, is_newest_value: is_first && is_value };
-                drawn.push((one, weight));
+                drawn.push((Drawn { key: key.to_vec(), table: number }, weight));
             }
         }
         at += 1;
-        let before = before.get_or_insert_default();
-        before.clear();
-        before.extend_from_slice(key);
     }
     Ok(decoded)
 }

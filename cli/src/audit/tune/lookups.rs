@@ -16,7 +16,7 @@ const DELETION: u8 = 0;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// Of a stored key, drawn from this table. It stands for a present key only if it is found there.
-    Stored { table: u32, is_newest_value: bool },
+    Stored { table: u32 },
     /// Of a key made from one that is stored in this table.
     Neighbour { table: u32 },
     /// The user's.
@@ -51,9 +51,7 @@ impl Lookup {
     pub(super) fn is_present(&self) -> bool {
         let Some(end) = self.end.filter(|end| !end.is_deletion) else { return false };
         match self.kind {
-            Kind::Stored { table, is_newest_value } => {
-                is_newest_value && self.visits.get(end.after as usize) == Some(&table)
-            }
+            Kind::Stored { table } => self.visits.get(end.after as usize) == Some(&table),
             Kind::Own => true,
             Kind::Neighbour { .. } => false,
         }

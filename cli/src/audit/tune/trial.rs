@@ -311,11 +311,27 @@ fn ask<B: AsRef<[u8]>>(
                 break;
             }
             *asked += offsets.len() as u64;
+            // Neighbours are mostly of one data block: its filter is looked up once.
+            let mut current: Option<(u64, Option<&[u8]>)> = None;
             for (&offset, &hash) in offsets.iter().zip(hashes) {
-                *passed += u64::from(reader.hash_may_match(offset - start, hash));
+                let filter = match current {
+                    Some((before, filter)) if before == offset => filter,
+                    _ => filter_at(reader, offset - start),
+                };
+                current = Some((offset, filter));
+                // What is no filter lets all pass, and an empty one none.
+                let may_match =
+                    |filter: &[u8]| !filter.is_empty() && reader.policy().hash_may_match(hash, filter);
+                *passed += u64::from(filter.is_none_or(may_match));
             }
         }
     }
+}
+
+/// The filter of the data block at `offset`.
+fn filter_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset: u64) -> Option<&[u8]> {
+    let index = offset.checked_shr(reader.base_lg().into()).unwrap_or(0);
+    reader.filter(usize::try_from(index).ok()?)
 }
 
 /// Asks the filters in use, if they are of the policy.

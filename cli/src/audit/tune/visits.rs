@@ -44,8 +44,8 @@ pub(super) fn make_lookups<F: TableFiles>(
         let visits = input.visits(&key);
         lookups.push(Lookup { key, kind, visits, end: None });
     };
-    for Drawn { key, table, is_newest_value } in drawn {
-        add(key.clone(), Kind::Stored { table: *table, is_newest_value: *is_newest_value });
+    for Drawn { key, table } in drawn {
+        add(key.clone(), Kind::Stored { table: *table });
         let mut neighbour = Vec::new();
         change(key, &mut random, &mut neighbour);
         add(neighbour, Kind::Neighbour { table: *table });
