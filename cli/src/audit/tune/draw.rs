@@ -156,3 +156,76 @@ fn resample(drawn: &[(Drawn, f64)]) -> Vec<Drawn> {
     }
     resampled
 }
+
+#[cfg(test)]
+mod tests {
+    use filterblock::table::{TableBuilder, WriteOptions};
+
+    use super::*;
+    use crate::audit::reading::read_options;
+    use crate::audit::tune::input::TableInfo;
+
+    struct InMemory(Vec<Vec<u8>>);
+
+    impl TableFiles for InMemory {
+        type Source = Vec<u8>;
+
+        fn open(&self, table: usize) -> Result<Table<Vec<u8>>> {
+            Table::open(self.0[table].clone(), &read_options())
+        }
+    }
+
+    /// A table of 1,000 small entries and then 100 large ones, and a table of 900 in between.
+    fn input() -> Input<'static, InMemory> {
+        let table = |entries: &[(char, u32, usize)]| {
+            let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1024));
+            for &(letter, count, len) in entries {
+                for number in 0..count {
+                    builder.add(format!("{letter}{number:05}").as_bytes(), &vec![7; len]).unwrap();
+                }
+            }
+            builder.finish().unwrap().0
+        };
+        let tables = vec![table(&[('a', 1000, 4), ('b', 100, 3000)]), table(&[('c', 900, 100)])];
+        let info =
+            |table: &Vec<u8>| TableInfo { name: String::new(), level: Some(1), size: table.len() as u64 };
+        Input {
+            tables: tables.iter().map(info).collect(),
+            files: InMemory(tables),
+            manifest: None,
+            encoding: KeyEncoding::Whole,
+        }
+    }
+
+    #[test]
+    fn each_entry_has_the_same_chance() {
+        let (drawn, faults) = draw(&input(), 20_000);
+        assert!(faults.is_empty() && drawn.len() > 18_000, "{}", drawn.len());
+        for (letter, entries) in [(b'a', 1000.0), (b'b', 100.0), (b'c', 900.0)] {
+            let of_letter: Vec<_> = drawn.iter().filter(|one| one.key[0] == letter).collect();
+            let share = of_letter.len() as f64 / drawn.len() as f64 / (entries / 2000.0);
+            assert!((share - 1.0).abs() < 0.15, "{}: {share}", char::from(letter));
+            assert!(of_letter.iter().all(|one| one.table == u32::from(letter == b'c')));
+            // From the first to the last.
+            let number = |key: &[u8]| String::from_utf8(key[1..].to_vec()).unwrap().parse::<f64>().unwrap();
+            let mean = of_letter.iter().map(|one| number(&one.key)).sum::<f64>() / of_letter.len() as f64;
+            assert!((mean / entries - 0.5).abs() < 0.05, "{}: {mean}", char::from(letter));
+        }
+        let seen: std::collections::BTreeSet<_> = drawn.iter().map(|one| &one.key).collect();
+        assert!(seen.len() > 1500, "{}", seen.len());
+    }
+
+    #[test]
+    fn keys_too_long_to_keep_are_left_out_and_tables_that_do_not_open_are_named() {
+        let mut input = input();
+        input.files.0[1].truncate(40);
+        let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default());
+        builder.add(&[1; MAX_KEY], b"").unwrap();
+        builder.add(&[2; MAX_KEY + 1], b"").unwrap();
+        input.files.0[0] = builder.finish().unwrap().0;
+        input.tables[0].size = input.files.0[0].len() as u64;
+        let (drawn, faults) = draw(&input, 1000);
+        assert!(!drawn.is_empty() && drawn.iter().all(|one| one.key == [1; MAX_KEY]));
+        assert_eq!(faults.iter().map(|(table, _)| *table).collect::<Vec<_>>(), [1]);
+    }
+}
