@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
+use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, SharedPolicy};
 use serde_json::Value;
 
@@ -36,7 +36,9 @@ struct Spec {
 
 impl Spec {
     fn bytes(&self) -> Vec<u8> {
-        let mut options = WriteOptions::default().internal_keys(true).block_size(700);
+        // Values that Snappy could make small would leave every block small.
+        let mut options =
+            WriteOptions::default().internal_keys(true).block_size(700).compression(Compression::None);
         if let Some((bits, base_lg)) = self.filters {
             let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(bits));
             options = options.filter_policies(vec![policy]).base_lg(base_lg);

@@ -75,11 +75,13 @@ fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncodin
     let mut left = decode_limit(None, table.file_size());
     let mut counts: Vec<(u64, u64)> = Vec::new();
     let mut block = table.index();
+    let mut end = 0;
     for handle in table.data_blocks() {
         let handle = handle?;
-        if left == 0 {
+        if left == 0 || handle.offset < end {
             return Ok(None);
         }
+        end = handle.end().unwrap_or(u64::MAX);
         block.enter(table, handle)?;
         left = left.saturating_sub(block.size() as u64);
         let mut keys = 0;
@@ -120,11 +122,13 @@ fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Opt
     let (signed, unsigned) = (reader(LegacyHash::Signed), reader(LegacyHash::Unsigned));
     let mut left = decode_limit(None, table.file_size());
     let mut block = table.index();
+    let mut end = 0;
     for handle in table.data_blocks() {
         let handle = handle?;
-        if left == 0 {
+        if left == 0 || handle.offset < end {
             break;
         }
+        end = handle.end().unwrap_or(u64::MAX);
         block.enter(table, handle)?;
         left = left.saturating_sub(block.size() as u64);
         while block.next()? {

@@ -137,9 +137,15 @@ fn find<'k, R: ReadAt>(
     let mut index = table.index();
     let mut block = table.index();
     let mut in_block = Vec::new();
+    let mut end = 0;
     while sought.peek().is_some() && index.next()? {
         let Some(last) = encoding.filtered(index.key()) else { break };
         let handle = index.handle()?;
+        // A block may be named again and again. No filters are made of such a table.
+        if handle.offset < end {
+            break;
+        }
+        end = handle.end().unwrap_or(u64::MAX);
         in_block.clear();
         while let Some(&&(number, after)) = sought.peek().filter(|(number, _)| key(*number) <= last) {
             sought.next();
