@@ -114,6 +114,8 @@ pub mod table;
 pub use bytes::escape::{Escaped, Quoted, escape, escape_path, quote};
 pub use error::{Error, IoAction, Result, Structure};
 pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
+#[doc(hidden)]
+pub use kernel::level as kernel_level;
 pub use key::{InternalKey, KeyBuf, KeyFormat, Keys, KeysIter};
 pub use policy::{AtomicBloomFilter, expected_false_positive_rate};
 pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};

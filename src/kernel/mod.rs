@@ -5,16 +5,18 @@
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod avx2;
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+mod avx512;
 mod encoding;
+pub mod level;
 mod modulus;
 mod portable;
 mod prefetch;
 
-#[cfg(all(feature = "simd", target_arch = "x86_64"))]
-use avx2::Avx2;
-
 use crate::key::{FixedLenKeys, SameLen};
 
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+use avx2::Avx2;
 pub(crate) use encoding::MAX_PROBES;
 pub(crate) use prefetch::prefetch;
 
@@ -23,7 +25,7 @@ pub(crate) use prefetch::prefetch;
 #[inline]
 pub(crate) fn hash_eight(keys: SameLen<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    if let Some(avx2) = Avx2::detect() {
+    if let Some(avx2) = avx2() {
         return avx2.hash_eight(keys, crate::hash::start(keys.len(), seed), hashes);
     }
     portable::hash_eight(keys, seed, hashes);
@@ -34,7 +36,7 @@ pub(crate) fn hash_eight(keys: SameLen<'_, 8>, seed: u32, hashes: &mut [u32; 8])
 #[inline]
 pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    if let Some(avx2) = Avx2::detect() {
+    if let Some(avx2) = avx2() {
         return avx2.hash_fixed_len(keys, crate::hash::start(keys.key_len(), seed), hashes);
     }
     portable::hash_fixed_len(keys, seed, hashes);
@@ -45,7 +47,7 @@ pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u
 #[inline]
 pub(crate) fn set_spread<const N: usize>(area: &mut [u8], probes: u8, hashes: &mut [u32; N], count: usize) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    if let Some(avx2) = Avx2::detect() {
+    if let Some(avx2) = avx2() {
         const { assert!(N.is_multiple_of(8)) };
         // Padded to whole eights with the last hash: setting its bits again changes nothing.
         let whole = count.next_multiple_of(8);
@@ -64,7 +66,7 @@ pub(crate) fn set_packed(array: &mut [u8], probes: u8, hashes: &[u32]) {
 /// Packs the bytes of `area`, which are 0 or 1 and come in whole eights, into bits at its start.
 pub(crate) fn pack(area: &mut [u8]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    let done = Avx2::detect().map_or(0, |avx2| avx2.pack(area));
+    let done = avx2().map_or(0, |avx2| avx2.pack(area));
     #[cfg(not(all(feature = "simd", target_arch = "x86_64")))]
     let done = 0;
     portable::pack(area, done);
@@ -74,7 +76,7 @@ pub(crate) fn pack(area: &mut [u8]) {
 #[inline]
 pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    if let Some(answer) = Avx2::detect().and_then(|avx2| avx2.matches(h, filter)) {
+    if let Some(answer) = avx2().and_then(|avx2| avx2.matches(h, filter)) {
         return answer;
     }
     portable::matches(h, filter)
@@ -86,7 +88,7 @@ pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
 pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[[u32; 8]], answers: &mut [bool]) {
     let mut modulus = portable::LastModulus::default();
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    if let Some(avx2) = Avx2::detect() {
+    if let Some(avx2) = avx2() {
         if let Some(filter) = same_filter(probes)
             && avx2.matches_all(filter, hashes, answers)
         {
@@ -106,4 +108,15 @@ pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[[u32; 8]], answe
 fn same_filter<'a>(probes: &[(&[u8], &'a [u8])]) -> Option<&'a [u8]> {
     let (&(_, filter), rest) = probes.split_first()?;
     rest.iter().all(|(_, other)| std::ptr::eq(*other, filter)).then_some(filter)
+}
+
+/// Returns the kernels for AVX2 if they, or those for more, are in use.
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+#[inline]
+fn avx2() -> Option<Avx2> {
+    match level::chosen() {
+        level::Chosen::Portable => None,
+        level::Chosen::Avx2(avx2) => Some(avx2),
+        level::Chosen::Avx512(avx512) => Some(avx512.avx2()),
+    }
 }

@@ -15,15 +15,22 @@ use std::arch::x86_64::*;
 
 use crate::key::{FixedLenKeys, SameLen};
 
-/// Proof that the CPU has AVX2: only [`detect`](Self::detect) makes one.
+/// Proof that the CPU has AVX2.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct Avx2(());
 
 impl Avx2 {
-    /// Returns `None` if the CPU lacks AVX2. Costs the load of a flag.
+    /// Returns `true` if the CPU has AVX2.
+    pub(in crate::kernel) fn is_available() -> bool {
+        std::arch::is_x86_feature_detected!("avx2")
+    }
+
+    /// # Safety
+    ///
+    /// [`is_available`](Self::is_available) has to have returned `true`.
     #[inline]
-    pub(in crate::kernel) fn detect() -> Option<Self> {
-        std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
+    pub(in crate::kernel) const unsafe fn assume_available() -> Self {
+        Self(())
     }
 
     /// Hashes eight keys of equal length side by side. `start` is the hash of no word.
