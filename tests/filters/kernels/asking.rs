@@ -1,0 +1,253 @@
+//! Answers: of one filter, and of filters in batches.
+
+use filterblock::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy};
+
+use super::building::long_lengths;
+use super::levels::at_each_level;
+use super::reference::{
+    hashes_at_the_ends, key_of_hash, positions_of, random, random_keys, reference_filter, reference_match,
+};
+use crate::interpreted::fewer;
+
+/// Each key is asked for in a filter of its own, in one of all and in one of other keys: alone, by
+/// hash, and in batches.
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn answers_of_long_keys() {
+    let policy = BloomFilterPolicy::new(10);
+    let short = (0..=66).chain([127, 128, 129, 200]).step_by(fewer(9));
+    for len in short.chain(long_lengths()) {
+        // 41: eights and sixteens in a batch, and keys behind them. The last 21 are not in the filter of all.
+        let keys = random_keys(41, len as u64, |_| len);
+        let own: Vec<Vec<u8>> =
+            keys.iter().map(|key| reference_filter(std::slice::from_ref(key), 10, 6)).collect();
+        let of_all = reference_filter(&keys[..20], 10, 6);
+        let others = own.iter().skip(1).chain([&of_all]);
+        for filters in [own.iter().collect(), vec![&of_all; 41], others.collect::<Vec<_>>()] {
+            let expected: Vec<bool> =
+                keys.iter().zip(&filters).map(|(key, filter)| reference_match(key, filter)).collect();
+            let probes: Vec<(&[u8], &[u8])> =
+                keys.iter().zip(filters).map(|(key, filter)| (&key[..], &filter[..])).collect();
+            let what = || format!("keys of {len} bytes");
+            let internal: Vec<Vec<u8>> = keys.iter().map(|key| [key, &[7; 8][..]].concat()).collect();
+            let internal: Vec<(&[u8], &[u8])> =
+                internal.iter().zip(&probes).map(|(key, (_, filter))| (&key[..], *filter)).collect();
+            // One that is not alike.
+            let mut unlike = probes.clone();
+            unlike[11].0 = b"of another length than any";
+            at_each_level(|| {
+                let alone: Vec<bool> =
+                    probes.iter().map(|(key, filter)| policy.key_may_match(key, filter)).collect();
+                assert_eq!(alone, expected, "{}", what());
+                let hash = |key: &[u8]| policy.hash_key(key).unwrap();
+                let by_hash: Vec<bool> =
+                    probes.iter().map(|(key, filter)| policy.hash_may_match(hash(key), filter)).collect();
+                assert_eq!(by_hash, expected, "{} by hash", what());
+                // From every place of a sixteen on.
+                for from in (0..17).step_by(fewer(3)) {
+                    let mut answers = vec![false; probes.len() - from];
+                    policy.keys_may_match(&probes[from..], &mut answers);
+                    assert_eq!(answers, expected[from..], "{} from number {from} on", what());
+                }
+                let mut answers = vec![false; probes.len()];
+                policy.keys_may_match(&unlike, &mut answers);
+                answers[11] = expected[11];
+                assert_eq!(answers, expected, "{} among others", what());
+
+                let mut answers = vec![false; probes.len()];
+                InternalFilterPolicy::new(policy).keys_may_match(&internal, &mut answers);
+                assert_eq!(answers, expected, "{} without suffix", what());
+            });
+        }
+        assert!(own.iter().zip(&keys).all(|(filter, key)| policy.key_may_match(key, filter)));
+    }
+}
+
+/// A key matches with its own bits alone, and not without any one of them.
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn every_bit_is_where_it_belongs() {
+    let policy = BloomFilterPolicy::new(10);
+    let around =
+        [512, 1024, 4096, 8192, 32_768, 65_536, 1 << 17].into_iter().flat_map(|len| len - 3..=len + 3);
+    let between = [775, 3001, 12_345, 33_333, 69_999, 70_000, 70_001, 1_000_003];
+    // Where the gather ends, and where there are more bits than hashes. Zeros that nobody sets take
+    // no memory.
+    let large = [(1 << 26) - 1, 1 << 26, (1 << 26) + 1, (1 << 29) - 1, 1 << 29, (1 << 29) + 1];
+    let large = large.into_iter().filter(|_| cfg!(target_pointer_width = "64") && fewer(2) == 1);
+    for len in (1..=300).chain(around).chain(between).chain(large).step_by(fewer(9)) {
+        let mut filter = vec![0; len + 1];
+        for k in [1, 2, 3, 6, 8, 9, 16, 17, 30] {
+            filter[len] = k;
+            for hash in hashes_at_the_ends(len).into_iter().step_by(fewer(11)) {
+                let key = key_of_hash(hash);
+                let other = key_of_hash(hash ^ 0x5555_5555);
+                let positions = positions_of(hash, k, len);
+                let check = |filter: &[u8], expected: bool| {
+                    let what = || format!("{len} bytes, k {k}, hash {hash:#x}");
+                    assert_eq!(policy.key_may_match(&key, filter), expected, "{}", what());
+                    // A batch in which one filter is asked, and one with another among them.
+                    let mut probes = [(&other[..], filter); 17];
+                    let lane = hash as usize / 3 % 17;
+                    probes[lane].0 = &key;
+                    let mut answers = [!expected; 17];
+                    policy.keys_may_match(&probes, &mut answers);
+                    assert_eq!(answers[lane], expected, "{} in lane {lane}", what());
+                    probes[(lane + 1) % 17].1 = &[];
+                    answers = [!expected; 17];
+                    policy.keys_may_match(&probes, &mut answers);
+                    assert_eq!(answers[lane], expected, "{} among others", what());
+                };
+                positions.iter().for_each(|at| filter[at / 8] |= 1 << (at % 8));
+                at_each_level(|| {
+                    check(&filter, true);
+                    for at in [positions[0], positions[positions.len() - 1], positions[positions.len() / 2]] {
+                        filter[at / 8] ^= 1 << (at % 8);
+                        check(&filter, false);
+                        filter[at / 8] ^= 1 << (at % 8);
+                    }
+                });
+                positions.iter().for_each(|at| filter[at / 8] = 0);
+            }
+        }
+    }
+}
+
+/// Any bytes as filters of every size, and every k that a byte can hold.
+fn any_filters() -> Vec<Vec<u8>> {
+    let mut state = 1;
+    // 163 of them: each meets each kind of k. Some neighbours differ in their upper bits alone.
+    let sizes: Vec<usize> = (1..140)
+        .chain([251, 65_787, 511, 513, 1000, 1001, 2047, 4093, 4095, 4096, 4097, 4099, 69_635, 5000, 33_333])
+        .chain([65_533, 65_535, 65_536, 65_537, 65_539, 69_999, 70_001, 1 << 20, (1 << 20) + 1])
+        .step_by(fewer(7))
+        .collect();
+    (0..1500 / fewer(50))
+        .map(|i| {
+            let k = match i % 3 {
+                0 => 6,
+                1 => (i % 31) as u8,
+                _ => (i / 3) as u8,
+            };
+            // Bits are set densely enough for some keys to match.
+            let size = sizes[i % sizes.len()];
+            let mut filter: Vec<u8> = (0..size)
+                .map(|_| (random(&mut state) | random(&mut state) | random(&mut state)) as u8)
+                .collect();
+            filter.push(k);
+            filter
+        })
+        .collect()
+}
+
+/// Each filter asked for many keys, as where a table has one filter.
+#[test]
+fn answers_of_one_filter() {
+    // Beyond 64 MiB there is other code.
+    let huge = |len: usize| {
+        let mut filter = vec![0b1101_1111; len];
+        filter.push(6);
+        filter
+    };
+    let policy = BloomFilterPolicy::new(10);
+    let keys = random_keys(75, 9, |_| 16);
+    let huge = [1 << 26, (1 << 26) + 1].map(|len| huge(len / fewer(1 << 20)));
+    for filter in any_filters().into_iter().step_by(fewer(5)).chain(huge) {
+        let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &filter[..])).collect();
+        let expected: Vec<bool> = keys.iter().map(|key| reference_match(key, &filter)).collect();
+        // All but one in a group.
+        let mut mixed = probes.clone();
+        mixed[20].1 = &[];
+        at_each_level(|| {
+            for count in [1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 75].into_iter().step_by(fewer(4)) {
+                let mut answers = vec![false; count];
+                policy.keys_may_match(&probes[..count], &mut answers);
+                assert_eq!(answers, expected[..count], "{} bytes, k {:?}", filter.len() - 1, filter.last());
+            }
+            let mut answers = vec![true; 32];
+            policy.keys_may_match(&mixed[..32], &mut answers);
+            assert!(!answers[20] && answers[..20] == expected[..20] && answers[21..] == expected[21..32]);
+        });
+    }
+}
+
+#[test]
+fn answers() {
+    let policy = BloomFilterPolicy::new(10);
+    let filters = any_filters();
+    for equal_lengths in [true, false] {
+        let keys =
+            random_keys(filters.len(), 7, |random| if equal_lengths { 16 } else { random as usize % 131 });
+        let probes: Vec<(&[u8], &[u8])> =
+            keys.iter().zip(&filters).map(|(key, filter)| (&key[..], &filter[..])).collect();
+        let expected: Vec<bool> = probes.iter().map(|(key, filter)| reference_match(key, filter)).collect();
+        assert!(expected.contains(&true) && expected.contains(&false));
+
+        let internal: Vec<Vec<u8>> = keys.iter().map(|key| [key, &[9; 8][..]].concat()).collect();
+        let internal: Vec<(&[u8], &[u8])> =
+            internal.iter().zip(&filters).map(|(key, filter)| (&key[..], &filter[..])).collect();
+        at_each_level(|| {
+            let one_by_one = |(key, filter): &(&[u8], &[u8])| policy.key_may_match(key, filter);
+            assert_eq!(probes.iter().map(one_by_one).collect::<Vec<_>>(), expected);
+            let by_hash =
+                |(key, filter): &(&[u8], &[u8])| policy.hash_may_match(policy.hash_key(key).unwrap(), filter);
+            assert_eq!(probes.iter().map(by_hash).collect::<Vec<_>>(), expected);
+            for count in (0..probes.len() / 5).step_by(fewer(7)).chain([probes.len()]) {
+                let mut answers = vec![false; count];
+                policy.keys_may_match(&probes, &mut answers);
+                assert_eq!(answers, expected[..count]);
+            }
+            let mut answers = vec![false; internal.len()];
+            InternalFilterPolicy::new(policy).keys_may_match(&internal, &mut answers);
+            assert_eq!(answers, expected);
+        });
+    }
+}
+
+#[test]
+fn short_internal_keys_may_match_among_others() {
+    let policy = InternalFilterPolicy::new(BloomFilterPolicy::new(10));
+    let keys = random_keys(500 / fewer(5), 3, |random| random as usize % 16);
+    let empty = [0, 0, 0, 0, 0, 0, 0, 0, 6];
+    let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &empty[..])).collect();
+    at_each_level(|| {
+        let mut answers = vec![false; keys.len()];
+        policy.keys_may_match(&probes, &mut answers);
+        assert!(keys.iter().zip(answers).all(|(key, answer)| answer == (key.len() < 8)));
+    });
+}
+
+/// Answers are right up to the shorter slice, and as they were behind it.
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn slices_of_unequal_length() {
+    let policy = BloomFilterPolicy::new(10);
+    let keys = random_keys(300, 17, |_| 12);
+    let one = reference_filter(&keys[..150], 10, 6);
+    let own: Vec<Vec<u8>> =
+        keys.iter().map(|key| reference_filter(&[key[..].into(), vec![1]], 10, 6)).collect();
+    // All pairs of few, and of many those that differ little.
+    let lens = || (0..=300_usize).step_by(fewer(7));
+    let pairs = lens()
+        .flat_map(|asked| lens().map(move |wanted| (asked, wanted)))
+        .filter(|&(asked, wanted)| asked.max(wanted) < 66 || asked.abs_diff(wanted) < 18);
+    for filters in [vec![&one; 300], own.iter().skip(1).step_by(2).flat_map(|filter| [filter; 2]).collect()] {
+        let probes: Vec<(&[u8], &[u8])> =
+            keys.iter().zip(filters).map(|(key, filter)| (&key[..], &filter[..])).collect();
+        let expected: Vec<bool> = probes.iter().map(|(key, filter)| reference_match(key, filter)).collect();
+        assert!(expected.contains(&true) && expected.contains(&false));
+        at_each_level(|| {
+            for (asked, wanted) in pairs.clone() {
+                let answered = asked.min(wanted);
+                let preset = asked % 2 == 0;
+                let mut answers = vec![preset; wanted];
+                policy.keys_may_match(&probes[..asked], &mut answers);
+                assert_eq!(answers[..answered], expected[..answered], "{asked} probes, {wanted} answers");
+                assert!(
+                    answers[answered..].iter().all(|&answer| answer == preset),
+                    "{asked} probes, {wanted} answers"
+                );
+            }
+        });
+    }
+}

@@ -1,0 +1,93 @@
+//! What the tests compare with: filters and answers by the plainest code, and keys to try them with.
+
+/// LevelDB's hash, one byte after the other.
+pub(super) fn reference_hash(key: &[u8]) -> u32 {
+    const M: u32 = 0xc6a4_a793;
+    let mut h = 0xbc9f_1d34 ^ (key.len() as u32).wrapping_mul(M);
+    for part in key.chunks(4) {
+        let mut word = 0;
+        for (i, byte) in part.iter().enumerate() {
+            word += u32::from(*byte) << (8 * i);
+        }
+        h = h.wrapping_add(word).wrapping_mul(M);
+        h ^= h >> if part.len() == 4 { 16 } else { 24 };
+    }
+    h
+}
+
+pub(super) fn reference_filter(keys: &[Vec<u8>], bits_per_key: usize, k: u8) -> Vec<u8> {
+    let bytes = (keys.len() * bits_per_key).max(64).div_ceil(8);
+    let mut filter = vec![0; bytes];
+    for key in keys {
+        let mut h = reference_hash(key);
+        let delta = h.rotate_right(17);
+        for _ in 0..k {
+            let bit = h as usize % (bytes * 8);
+            filter[bit / 8] |= 1 << (bit % 8);
+            h = h.wrapping_add(delta);
+        }
+    }
+    filter.push(k);
+    filter
+}
+
+pub(super) fn reference_match(key: &[u8], filter: &[u8]) -> bool {
+    // LevelDB denies what is too short for a bit and a k, before it looks at the k.
+    let [array @ .., k] = filter else { return false };
+    let mut h = reference_hash(key);
+    let delta = h.rotate_right(17);
+    if array.is_empty() {
+        return false;
+    }
+    *k > 30
+        || (0..*k).all(|_| {
+            let bit = h as usize % (array.len() * 8);
+            h = h.wrapping_add(delta);
+            array[bit / 8] & 1 << (bit % 8) != 0
+        })
+}
+
+pub(super) fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33 ^ *state
+}
+
+pub(super) fn random_keys(count: usize, seed: u64, len: impl Fn(u64) -> usize) -> Vec<Vec<u8>> {
+    let mut state = seed;
+    (0..count)
+        .map(|_| {
+            let len = len(random(&mut state));
+            (0..len).map(|_| random(&mut state) as u8).collect()
+        })
+        .collect()
+}
+
+/// A key of four bytes with this hash: the hash of one word can be undone, step by step.
+pub(super) fn key_of_hash(hash: u32) -> [u8; 4] {
+    const M: u32 = 0xc6a4_a793;
+    const M_INVERSE: u32 = 0xd819_8e9b;
+    let sum = (hash ^ (hash >> 16)).wrapping_mul(M_INVERSE);
+    let key = sum.wrapping_sub(0xbc9f_1d34 ^ 4_u32.wrapping_mul(M)).to_le_bytes();
+    assert_eq!(reference_hash(&key), hash);
+    key
+}
+
+/// Hashes whose first bit is near either end of an array, after the fewest turns and the most.
+pub(super) fn hashes_at_the_ends(array_len: usize) -> Vec<u32> {
+    let bits = array_len as u64 * 8;
+    let most = (1 << 32) / bits * bits;
+    [0, bits, 2 * bits, 1 << 31, most - bits.min(most), most]
+        .into_iter()
+        .flat_map(|end| {
+            [-33, -32, -31, -25, -24, -9, -8, -1, 0, 1, 7, 8, 31, 32].map(|by| end.wrapping_add_signed(by))
+        })
+        .filter_map(|hash| u32::try_from(hash).ok())
+        .chain([u32::MAX, 0x9e37_79b9, 0x7f4a_7c15])
+        .collect()
+}
+
+pub(super) fn positions_of(hash: u32, k: u8, array_len: usize) -> Vec<usize> {
+    let delta = hash.rotate_right(17);
+    let at = |i: u8| hash.wrapping_add(u32::from(i).wrapping_mul(delta)) as u64 % (array_len as u64 * 8);
+    (0..k).map(|i| at(i) as usize).collect()
+}
