@@ -17,6 +17,8 @@ pub(crate) struct Fault {
     pub(crate) part: std::ops::Range<usize>,
     /// What that part becomes.
     pub(crate) replacement: String,
+    /// Asked before those of `tests.txt`.
+    pub(crate) tests: Vec<Selection>,
 }
 
 /// Reads `faults.txt`.
@@ -34,10 +36,12 @@ pub(crate) fn faults(text: &str) -> Result<Vec<Fault>, String> {
                 entry.context.push(part);
             } else if let Some(part) = text_of(line, '+') {
                 entry.replacement.push(part);
+            } else if let Some(tests) = text_of(line, '?') {
+                entry.tests = parse_tests(tests).map_err(wrong)?.tests;
             } else if entry.path.is_empty() {
                 (entry.path, entry.line) = (line.to_owned(), index);
             } else {
-                return Err(wrong("expected - or +"));
+                return Err(wrong("expected -, + or ?"));
             }
         } else {
             return Err(wrong("expected =="));
@@ -61,11 +65,12 @@ struct Entry<'a> {
     line: usize,
     context: Vec<&'a str>,
     replacement: Vec<&'a str>,
+    tests: Vec<Selection>,
 }
 
 impl Entry<'_> {
     fn finish(self) -> Result<Fault, String> {
-        let Self { name, path, line, .. } = self;
+        let Self { name, path, line, tests, .. } = self;
         if path.is_empty() || self.context.is_empty() || self.replacement.is_empty() {
             return Err(format!("faults.txt: expected a file, - and + under \"{name}\""));
         }
@@ -84,7 +89,7 @@ impl Entry<'_> {
             }
             _ => return Err(format!("faults.txt: expected « with » under \"{name}\"")),
         };
-        Ok(Fault { name, path, path_line: line, context, part, replacement })
+        Ok(Fault { name, path, path_line: line, context, part, replacement, tests })
     }
 }
 
@@ -93,10 +98,18 @@ impl Entry<'_> {
 pub(crate) struct Row {
     /// A file or a folder, from the project's root.
     pub(crate) path: String,
-    /// Whether the faults are in code for AVX2.
-    pub(crate) is_for_avx2: bool,
+    /// What the code asks of the CPU that the faults are in.
+    pub(crate) cpu: Cpu,
     /// The likeliest first.
     pub(crate) tests: Vec<Selection>,
+}
+
+/// What code asks of the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cpu {
+    Any,
+    Avx2,
+    Avx512,
 }
 
 /// How the copy is built.
@@ -133,25 +146,28 @@ pub(crate) fn rows(text: &str) -> Result<Vec<Row>, String> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let wrong = |what: &str| format!("tests.txt, line {}: expected {what}: {line}", index + 1);
-        let mut words = line.split_whitespace();
-        let path = words.next().unwrap_or_default().to_owned();
-        let (mut build, mut is_for_avx2, mut tests) = (None, false, Vec::new());
-        for word in words {
-            match (word, build) {
-                ("portable", _) => build = Some(Build::Portable),
-                ("full", _) => build = Some(Build::Full),
-                ("avx2", _) => (build, is_for_avx2) = (Some(Build::Full), true),
-                (_, Some(build)) => tests.push(selection(build, word)),
-                (_, None) => return Err(wrong("portable, full or avx2 behind the path")),
-            }
-        }
-        if tests.is_empty() {
-            return Err(wrong("tests"));
-        }
-        rows.push(Row { path, is_for_avx2, tests });
+        let (path, tests) = line.split_once(' ').unwrap_or((line, ""));
+        let tests =
+            parse_tests(tests).map_err(|what| format!("tests.txt, line {}: {what}: {line}", index + 1))?;
+        rows.push(Row { path: path.to_owned(), ..tests });
     }
     Ok(rows)
+}
+
+/// Reads the names of tests, each behind the build that it is for. The row has no path.
+fn parse_tests(text: &str) -> Result<Row, &'static str> {
+    let (mut build, mut cpu, mut tests) = (None, Cpu::Any, Vec::new());
+    for word in text.split_whitespace() {
+        match (word, build) {
+            ("portable", _) => build = Some(Build::Portable),
+            ("full", _) => build = Some(Build::Full),
+            ("avx2", _) => (build, cpu) = (Some(Build::Full), Cpu::Avx2),
+            ("avx512", _) => (build, cpu) = (Some(Build::Full), Cpu::Avx512),
+            (_, Some(build)) => tests.push(selection(build, word)),
+            (_, None) => return Err("expected portable, full, avx2 or avx512 before a test"),
+        }
+    }
+    if tests.is_empty() { Err("expected tests") } else { Ok(Row { path: String::new(), cpu, tests }) }
 }
 
 fn selection(build: Build, word: &str) -> Selection {
@@ -170,19 +186,26 @@ mod tests {
 
     #[test]
     fn a_fault_has_a_file_a_text_and_what_a_part_of_it_becomes() {
-        let text = "# why\n\n== wrong\nsrc/a.rs\n- if «a < b» {\n-     c\n+ a <= b\n\n== gone\nsrc/b.rs\n- d();\n+\n";
+        let text = "# why\n\n== wrong\nsrc/a.rs\n- if «a < b» {\n-     c\n+ a <= b\n? full c::d\n\n== gone\nsrc/b.rs\n- d();\n+\n";
         let faults = faults(text).unwrap();
         assert_eq!((faults.len(), faults[0].path_line, &*faults[1].path), (2, 3, "src/b.rs"));
         assert_eq!(faults[0].context, "if a < b {\n    c");
         assert_eq!(&faults[0].context[faults[0].part.clone()], "a < b");
+        assert_eq!((faults[0].tests[0].to_string(), faults[1].tests.len()), ("c::d".to_owned(), 0));
         assert_eq!((&*faults[1].replacement, faults[1].part.clone()), ("", 0..4));
     }
 
     #[test]
     fn what_is_incomplete_is_refused() {
-        for text in
-            ["a", "== x\na\n- b", "== x\na\n+ b", "== x\n- a\n+ b", "== x\na\nb\n", "== x\na\n- «b\n+ c"]
-        {
+        for text in [
+            "a",
+            "== x\na\n- b",
+            "== x\na\n+ b",
+            "== x\n- a\n+ b",
+            "== x\na\nb\n",
+            "== x\na\n- «b\n+ c",
+            "== x\na\n- b\n+ c\n? d",
+        ] {
             assert!(faults(text).is_err(), "{text}");
         }
         for text in ["src/ full", "src/ some tests"] {

@@ -84,6 +84,15 @@ pub(crate) enum Outcome {
 }
 
 impl Program {
+    /// The names of all tests.
+    pub(crate) fn tests(&self) -> Result<Vec<String>, String> {
+        let explain = |error| format!("{}: {error}", self.path.display());
+        let output =
+            Command::new(&self.path).args(["--list", "--format", "terse"]).output().map_err(explain)?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+    }
+
     /// Runs the selected tests with a fault, or none (0), up to the first failure.
     pub(crate) fn run(
         &self,

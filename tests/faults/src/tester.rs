@@ -1,12 +1,12 @@
 //! Which test notices a fault.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::TABLE;
-use crate::catalogue::{Build, Row, Selection};
+use crate::catalogue::{Build, Cpu, Fault, Row, Selection};
 use crate::programs::{Outcome, Programs};
+use crate::{CATALOGUE, TABLE};
 
 /// No run of a test program takes longer.
 const MOST: Duration = Duration::from_secs(300);
@@ -20,7 +20,7 @@ pub(crate) struct Tester {
 }
 
 /// How long tests took without a fault; `None` if they do not pass.
-pub(crate) type Times = Mutex<Vec<(Selection, Option<Duration>)>>;
+pub(crate) type Times = Mutex<Vec<(Selection, Arc<OnceLock<Option<Duration>>>)>>;
 
 impl Tester {
     fn programs(&self, build: Build) -> &Programs {
@@ -30,75 +30,103 @@ impl Tester {
         }
     }
 
-    /// Runs all tests that the table names, without a fault.
-    pub(crate) fn run_without(&self, rows: &[Row]) -> Result<Times, String> {
-        let times = Times::default();
-        for selection in rows.iter().flat_map(|row| &row.tests) {
-            let programs = self.programs(selection.build);
-            if !programs.contains_key(&selection.program) {
-                let names: Vec<&str> = programs.keys().map(String::as_str).collect();
-                return Err(format!("{TABLE}: {selection} is not one of {}", names.join(", ")));
-            }
-            if self.time(selection, &times).is_none() {
-                return Err(format!("{selection}: fails without any fault, or has no tests"));
+    /// Returns an error if a name in one of the files is that of no test.
+    pub(crate) fn check_names(&self, rows: &[Row], faults: &[Fault]) -> Result<(), String> {
+        let mut tests = Vec::new();
+        for build in [Build::Portable, Build::Full] {
+            for (name, program) in self.programs(build) {
+                tests.extend(program.tests()?.into_iter().map(|test| (build, name, test)));
             }
         }
-        Ok(times)
+        let named = rows.iter().flat_map(|row| &row.tests);
+        for selection in named.chain(faults.iter().flat_map(|fault| &fault.tests)) {
+            let is_meant = |(build, program, test): &(Build, &String, String)| {
+                *build == selection.build
+                    && **program == selection.program
+                    && test.contains(&selection.filter)
+            };
+            if !tests.iter().any(is_meant) {
+                return Err(format!("{TABLE} or {CATALOGUE}: {selection}: no such test"));
+            }
+        }
+        Ok(())
     }
 
-    /// How long these tests take without a fault, if they pass.
+    /// How long these tests take without a fault, if they pass. They run when this is first asked.
     fn time(&self, selection: &Selection, times: &Times) -> Option<Duration> {
-        let known = || {
-            let times = times.lock().unwrap_or_else(PoisonError::into_inner);
-            times.iter().find(|(known, _)| known == selection).map(|(_, time)| *time)
+        let time = {
+            let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
+            match times.iter().find(|(known, _)| known == selection) {
+                Some((_, time)) => Arc::clone(time),
+                None => {
+                    let time = Arc::default();
+                    times.push((selection.clone(), Arc::clone(&time)));
+                    time
+                }
+            }
         };
-        if let Some(known) = known() {
-            return known;
-        }
+        *time.get_or_init(|| self.run_without(selection))
+    }
+
+    /// Those of the tests that the files name and that were run, and do not pass without a fault.
+    pub(crate) fn failing(rows: &[Row], faults: &[Fault], times: &Times) -> Vec<String> {
+        let times = times.lock().unwrap_or_else(PoisonError::into_inner);
+        let failing = times.iter().filter(|(_, time)| matches!(time.get(), Some(None)));
+        let is_named = |selection: &Selection| {
+            rows.iter().any(|row| row.tests.contains(selection))
+                || faults.iter().any(|fault| fault.tests.contains(selection))
+        };
+        failing
+            .map(|(selection, _)| selection)
+            .filter(|selection| is_named(selection))
+            .map(Selection::to_string)
+            .collect()
+    }
+
+    fn run_without(&self, selection: &Selection) -> Option<Duration> {
         let start = Instant::now();
         let program = self.programs(selection.build).get(&selection.program)?;
-        let time = match program.run(selection, 0, &self.temporary, MOST) {
-            Outcome::Passed(1..) => Some(start.elapsed()),
-            Outcome::Passed(_) => None,
+        match program.run(selection, 0, &self.temporary, MOST) {
+            Outcome::Passed(1..) => return Some(start.elapsed()),
+            Outcome::Passed(_) => {}
             Outcome::Failed(what) | Outcome::Broken(what) => {
                 eprintln!("without a fault: {selection}: {what}");
-                None
             }
             Outcome::Hung(limit) => {
                 eprintln!("without a fault: {selection}: no end after {} s", limit.as_secs());
-                None
             }
-        };
-        times.lock().unwrap_or_else(PoisonError::into_inner).push((selection.clone(), time));
-        time
+        }
+        None
     }
 
-    /// The test that notices the fault with this number, in the file at `path`: first among those of the table, then among
-    /// all that have the code in them.
-    pub(crate) fn notice(&self, fault: usize, path: &str, row: &Row, times: &Times) -> Option<String> {
-        let is_in_tool = path.starts_with("cli/");
+    /// The test that notices the fault with this number: first among its own, then among those of the table, then among all
+    /// that have the code in them.
+    pub(crate) fn notice(&self, number: usize, fault: &Fault, row: &Row, times: &Times) -> Option<String> {
+        let is_in_tool = fault.path.starts_with("cli/");
         let all = [Build::Full, Build::Portable].into_iter().flat_map(|build| {
             let programs =
                 self.programs(build).iter().filter(move |(_, program)| program.is_tools || !is_in_tool);
             programs.map(move |(name, _)| Selection { build, program: name.clone(), filter: String::new() })
         });
-        for selection in row.tests.iter().cloned().chain(all) {
+        let named = || fault.tests.iter().chain(&row.tests);
+        for selection in named().cloned().chain(all) {
             // What has no tests or fails in any case tells nothing.
             let Some(time) = self.time(&selection, times) else { continue };
             let Some(program) = self.programs(selection.build).get(&selection.program) else { continue };
             let limit = Duration::from_secs(10).max(10 * time).min(MOST);
-            let named = if row.tests.contains(&selection) { "" } else { ", which the table does not name" };
-            match program.run(&selection, fault, &self.temporary, limit) {
+            let named =
+                if named().any(|named| *named == selection) { "" } else { ", which the table does not name" };
+            match program.run(&selection, number, &self.temporary, limit) {
                 Outcome::Passed(_) => {}
                 Outcome::Failed(test) => {
                     // By itself, as on a busy machine any test may once take too long.
                     let alone = Selection { filter: test.clone(), ..selection.clone() };
-                    let again = || program.run(&alone, fault, &self.temporary, limit);
+                    let again = || program.run(&alone, number, &self.temporary, limit);
                     if (0..3).any(|_| !matches!(again(), Outcome::Passed(1..))) {
                         return Some(format!("{}::{test}{named}", selection.program));
                     }
                     eprintln!(
-                        "with fault {fault}, {}::{test} failed once, and passed three times",
+                        "with fault {number}, {}::{test} failed once, and passed three times",
                         selection.program
                     );
                 }
@@ -112,12 +140,26 @@ impl Tester {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) fn has_avx2() -> bool {
-    std::arch::is_x86_feature_detected!("avx2")
-}
+impl Cpu {
+    /// Whether the code runs here: by the features that `kernel::level` asks for.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn is_here(self) -> bool {
+        use std::arch::is_x86_feature_detected as has;
+        match self {
+            Self::Any => true,
+            Self::Avx2 => has!("avx2"),
+            Self::Avx512 => {
+                has!("avx512f")
+                    && has!("avx512bw")
+                    && has!("avx512dq")
+                    && has!("avx512vl")
+                    && has!("avx512ifma")
+            }
+        }
+    }
 
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn has_avx2() -> bool {
-    false
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(crate) fn is_here(self) -> bool {
+        self == Self::Any
+    }
 }
