@@ -23,9 +23,9 @@ echo '-- cargo careful: all tests, on a standard library that checks what unsafe
 (cd "$copy/code" && cargo +nightly careful test --quiet --all-features --lib --tests)
 
 echo '-- Miri'
-# A part, as `tests/miri.sh` takes the better part of an hour: the code for AVX2, and filter blocks and keys on 32 bits and big-endian.
-for kind in avx2 i686 s390x; do
+# A part, as `tests/miri.sh` takes the better part of an hour: the code for AVX-512 and AVX2, and filter blocks and keys on 32 bits and big-endian.
+for kind in avx512 avx2 i686 s390x; do
     tests=(--test filters -- filter_block:: keys::)
-    [ $kind != avx2 ] || tests=(--test filters -- kernels::)
+    [[ $kind != avx* ]] || tests=(--test filters -- kernels::)
     "$code/tests/miri.sh" $kind "${tests[@]}"
 done
