@@ -3,6 +3,8 @@
 //! Each function here chooses at run time between the portable code and the kernels for the CPU at
 //! hand. Both give the same result.
 
+#[cfg(all(feature = "simd", target_arch = "aarch64", not(miri)))]
+mod aarch64;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod avx2;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
