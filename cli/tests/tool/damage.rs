@@ -268,15 +268,17 @@ fn every_truncation_and_every_flipped_bit() {
         }
     };
     try_it(&sample.file);
-    for len in (0..sample.file.len()).step_by(7) {
+    // Fewer where opening a file takes long, as under Wine.
+    let few = if cfg!(windows) { 5 } else { 1 };
+    for len in (0..sample.file.len()).step_by(7 * few) {
         try_it(&sample.file[..len]);
     }
     let mut contents = sample.file.to_vec();
-    for bit in (0..8 * contents.len()).step_by(19) {
+    for bit in (0..8 * contents.len()).step_by(19 * few) {
         contents[bit / 8] ^= 1 << (bit % 8);
         try_it(&contents);
         contents[bit / 8] ^= 1 << (bit % 8);
     }
     println!("fine, damaged, unreadable: {statuses:?}");
-    assert!(statuses[1] > 600, "{statuses:?}");
+    assert!(statuses[1] > if few == 1 { 600 } else { 80 }, "{statuses:?}");
 }
