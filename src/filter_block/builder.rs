@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::format::{DEFAULT_BASE_LG, TAIL_LEN, check_base_lg};
 use super::pending::Pending;
-use crate::{Error, FilterPolicy, KeyHash, Result};
+use crate::{Error, FilterPolicy, KeyHash, Keys, Result};
 
 /// The bytes that a policy finds in `dst` and must leave as they are. They reveal a policy that
 /// shortens `dst` or writes at its start, and keep the filters already made out of its reach.
@@ -150,6 +150,31 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         self.pending.push(&self.policy, key);
+    }
+
+    /// Adds keys of the current data block. The filter is the same as if each were added by
+    /// [`add_key`](Self::add_key).
+    ///
+    /// Faster for those who have the keys of a data block at hand together. Keys of one length that
+    /// a [`KeyBuf`](crate::KeyBuf) holds are copied at once.
+    ///
+    /// ```
+    /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, KeyBuf};
+    /// let keys: KeyBuf = ["apple", "pear"].into_iter().collect();
+    /// let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+    /// builder.start_block(0)?;
+    /// builder.add_keys(keys.as_keys());
+    /// let block = builder.finish()?;
+    ///
+    /// builder.start_block(0)?;
+    /// builder.add_key(b"apple");
+    /// builder.add_key(b"pear");
+    /// assert_eq!(block, builder.finish()?);
+    /// # Ok::<(), filterblock::Error>(())
+    /// ```
+    #[inline]
+    pub fn add_keys(&mut self, keys: Keys<'_>) {
+        self.pending.push_all(&self.policy, keys);
     }
 
     /// Adds a key of the current data block by its [hash](FilterPolicy::hash_key), which takes

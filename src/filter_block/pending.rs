@@ -1,6 +1,6 @@
 //! The keys of a range whose filter is not made yet.
 
-use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Result};
+use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Keys, Result};
 
 /// The keys of the current range, end to end. Those added or kept by hash are in `hashes`.
 #[derive(Default)]
@@ -20,6 +20,14 @@ impl Pending {
     pub(super) fn push(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
         if !self.keys.push_same_len(key) {
             self.push_unlike(policy, key);
+        }
+    }
+
+    /// Adds keys: by one copy if they and those before are known to be of one length.
+    #[inline]
+    pub(super) fn push_all(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) {
+        if !self.keys.push_fixed_len(keys) {
+            keys.iter().for_each(|key| self.push(policy, key));
         }
     }
 
