@@ -17,56 +17,39 @@ const BEHIND: usize = 6;
 /// Sets the bits of the keys with these hashes, of which the last eight may be left out.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 16]], all_of_last: bool) {
-    assert!((1..=super::positions::MAX_BITS).contains(&area.len()));
+    assert!((1..=super::positions::MAX_BITS).contains(&area.len()) && !hashes.is_empty());
     let positions = Positions::new(area.len());
     let mut room = MaybeUninit::<Rows<{ ROWS * 16 }>>::uninit();
     let rows = Rows::beside(&mut room, area).cast::<[u32; 16]>();
     let area = area.as_mut_ptr();
-    // Sets the bits of a row's first N positions.
-    //
-    // SAFETY: callers name rows that are written, with positions that `Positions::of` keeps below
-    // the length of the area. The remainder is below ROWS.
-    let set = |row: usize, count: usize| unsafe {
-        for &position in &(&*rows.add(row % ROWS))[..count] {
-            area.add(position as usize).write(1);
+    // Rows from here on are those of the last hashes, and half of each may be left out.
+    let halved = if all_of_last { usize::MAX } else { (hashes.len() - 1) * usize::from(probes) };
+    let set = |row: usize| {
+        // SAFETY: the remainder is below ROWS, and callers name one of the last ROWS rows written.
+        let (eights, _) = unsafe { &*rows.add(row % ROWS) }.as_chunks::<8>();
+        for eight in &eights[..if row < halved { 2 } else { 1 }] {
+            for &position in eight {
+                // SAFETY: `Positions::of` keeps positions below the length of the area.
+                unsafe { area.add(position as usize).write(1) };
+            }
         }
     };
     let mut row = 0;
-    let (last, whole) = match hashes {
-        [whole @ .., last] if !all_of_last => (Some(last), whole),
-        whole => (None, whole),
-    };
-    for hashes in whole {
-        let (mut h, delta) = load(hashes);
+    for hashes in hashes {
+        // SAFETY: the array has 64 bytes, and the load needs no alignment.
+        let mut h = unsafe { _mm512_loadu_si512(hashes.as_ptr().cast()) };
+        let delta = _mm512_ror_epi32::<17>(h);
         for _ in 0..probes {
             // SAFETY: there is room for ROWS rows.
             unsafe { store_unaligned(rows.add(row % ROWS).cast(), positions.of(h)) };
             h = _mm512_add_epi32(h, delta);
             if row >= BEHIND {
-                set(row - BEHIND, 16);
+                set(row - BEHIND);
             }
             row += 1;
         }
     }
-    (row.saturating_sub(BEHIND)..row).for_each(|row| set(row, 16));
-    if let Some(hashes) = last {
-        let (mut h, delta) = load(hashes);
-        for row in 0..usize::from(probes) {
-            // SAFETY: there is room for ROWS rows.
-            unsafe { store_unaligned(rows.add(row % ROWS).cast(), positions.of(h)) };
-            h = _mm512_add_epi32(h, delta);
-            set(row, 8);
-        }
-    }
-}
-
-/// Loads hashes. Returns them and their deltas.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(hashes: &[u32; 16]) -> (__m512i, __m512i) {
-    // SAFETY: the array has 64 bytes, and the load needs no alignment.
-    let h = unsafe { _mm512_loadu_si512(hashes.as_ptr().cast()) };
-    (h, _mm512_ror_epi32::<17>(h))
+    (row.saturating_sub(BEHIND)..row).for_each(set);
 }
 
 /// Packs 64 bytes at a time. Returns the number of bytes written.
