@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::registers::{multiply_add_high, multiply_add_low};
+use super::registers::{madd52hi, madd52lo};
 use crate::kernel::encoding::MAX_PROBES;
 
 /// The largest array that fits into registers, in bytes.
@@ -46,8 +46,8 @@ impl Positions {
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn of(self, h: __m512i) -> __m512i {
-        let fraction = multiply_add_low(_mm512_setzero_si512(), h, self.reciprocal);
-        multiply_add_high(self.first, fraction, self.bits)
+        let fraction = madd52lo(_mm512_setzero_si512(), h, self.reciprocal);
+        madd52hi(self.first, fraction, self.bits)
     }
 }
 

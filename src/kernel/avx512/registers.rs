@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 /// `sum`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-pub(super) fn multiply_add_low(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+pub(super) fn madd52lo(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
     #[cfg(not(miri))]
     return _mm512_madd52lo_epu64(sum, a, b);
     #[cfg(miri)]
@@ -16,7 +16,7 @@ pub(super) fn multiply_add_low(sum: __m512i, a: __m512i, b: __m512i) -> __m512i 
 /// Does the same with the upper 52 bits of the product.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-pub(super) fn multiply_add_high(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+pub(super) fn madd52hi(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
     #[cfg(not(miri))]
     return _mm512_madd52hi_epu64(sum, a, b);
     #[cfg(miri)]
