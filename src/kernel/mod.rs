@@ -22,6 +22,8 @@ use crate::key::{FixedLenKeys, SameLen};
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use avx2::Avx2;
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+use avx512::Avx512;
 pub(crate) use encoding::MAX_PROBES;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use level::Chosen;
@@ -101,8 +103,14 @@ pub(crate) fn pack(area: &mut [u8]) {
 #[inline]
 pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    if let Some(answer) = avx2().and_then(|avx2| avx2.matches(h, filter)) {
-        return answer;
+    match level::chosen() {
+        level::Chosen::Avx512(avx512) => return avx512.matches(h, filter, portable::matches),
+        level::Chosen::Avx2(avx2) => {
+            if let Some(answer) = avx2.matches(h, filter) {
+                return answer;
+            }
+        }
+        level::Chosen::Portable => {}
     }
     portable::matches(h, filter)
 }
@@ -113,14 +121,31 @@ pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
 pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[[u32; 8]], answers: &mut [bool]) {
     let mut modulus = portable::LastModulus::default();
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    if let Some(avx2) = avx2() {
-        if let Some(filter) = same_filter(probes)
-            && avx2.matches_all(filter, hashes, answers)
-        {
-            return;
+    match level::chosen() {
+        level::Chosen::Avx512(avx512) => {
+            if let Some(filter) = same_filter(probes)
+                && filter.len() > Avx512::MAX_HELD
+                && avx512.avx2().matches_all(filter, hashes, answers)
+            {
+                return;
+            }
+            let hashes = hashes.as_flattened();
+            let other = |h, filter: &_| modulus.matches(h, filter);
+            if has_runs(probes) {
+                return avx512.matches_each(probes, hashes, answers, other);
+            }
+            return avx512.avx2().matches_each(probes, hashes, answers, other);
         }
-        let hashes = hashes.as_flattened();
-        return avx2.matches_each(probes, hashes, answers, |h, filter| modulus.matches(h, filter));
+        level::Chosen::Avx2(avx2) => {
+            if let Some(filter) = same_filter(probes)
+                && avx2.matches_all(filter, hashes, answers)
+            {
+                return;
+            }
+            let hashes = hashes.as_flattened();
+            return avx2.matches_each(probes, hashes, answers, |h, filter| modulus.matches(h, filter));
+        }
+        level::Chosen::Portable => {}
     }
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes.as_flattened()).zip(answers) {
         *answer = modulus.matches(h, filter);
@@ -133,6 +158,15 @@ pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[[u32; 8]], answe
 fn same_filter<'a>(probes: &[(&[u8], &'a [u8])]) -> Option<&'a [u8]> {
     let (&(_, filter), rest) = probes.split_first()?;
     rest.iter().all(|(_, other)| std::ptr::eq(*other, filter)).then_some(filter)
+}
+
+/// Returns `true` if at least half of `probes` have the filter of the one before, as where keys are
+/// asked in their order.
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+#[inline]
+fn has_runs(probes: &[(&[u8], &[u8])]) -> bool {
+    let same = |pair: &&[(&[u8], &[u8])]| matches!(pair, [(_, a), (_, b)] if std::ptr::eq(*a, *b));
+    probes.windows(2).filter(same).count() >= probes.len() / 2
 }
 
 /// Returns the kernels for AVX2 if they, or those for more, are in use.

@@ -49,8 +49,8 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
     )]
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
         let len = probes.len().min(answers.len());
+        let mut stripped: [(&[u8], &[u8]); PREFETCHED] = [(&[], &[]); PREFETCHED];
         for (probes, answers) in probes[..len].chunks(PREFETCHED).zip(answers[..len].chunks_mut(PREFETCHED)) {
-            let mut stripped: [(&[u8], &[u8]); PREFETCHED] = [(&[], &[]); PREFETCHED];
             let mut are_long = true;
             for (stripped, &(key, filter)) in stripped.iter_mut().zip(probes) {
                 are_long &= key.len() >= TAG_LEN;

@@ -7,6 +7,7 @@
 mod build;
 mod hash;
 mod positions;
+mod probe;
 mod registers;
 
 use super::avx2::Avx2;
@@ -79,4 +80,41 @@ impl Avx512 {
         // SAFETY: `self` proves that the CPU has AVX-512.
         unsafe { build::pack(area) }
     }
+
+    /// Returns `true` if `filter` may have a key with the hash `h`. Asks `other` if its array has no
+    /// byte or more than 256.
+    #[inline]
+    pub(in crate::kernel) fn matches(
+        self,
+        h: u32,
+        filter: &[u8],
+        other: impl FnOnce(u32, &[u8]) -> bool,
+    ) -> bool {
+        // Eight probes of 32 bits each are enough for a key, so that wider registers gain nothing
+        // while two of AVX2 hold the filter.
+        if let Some(answer) = self.avx2().matches(h, filter) {
+            return answer;
+        }
+        // SAFETY: `self` proves that the CPU has AVX-512.
+        unsafe { probe::matches(h, filter, other) }
+    }
+
+    /// Probes the filter of each probe for the hash with the same number, filters of more than 256
+    /// bytes by `other`. There are as many answers as probes, and at least as many hashes.
+    #[inline]
+    pub(in crate::kernel) fn matches_each(
+        self,
+        probes: &[(&[u8], &[u8])],
+        hashes: &[u32],
+        answers: &mut [bool],
+        mut other: impl FnMut(u32, &[u8]) -> bool,
+    ) {
+        debug_assert!(answers.len() == probes.len() && answers.len() <= hashes.len());
+        let one = |h, filter: &_| self.matches(h, filter, &mut other);
+        // SAFETY: `self` proves that the CPU has AVX-512.
+        unsafe { probe::matches_each(probes, hashes, answers, one) }
+    }
+
+    /// The largest filter that [`matches_each`](Self::matches_each) holds in registers, in bytes.
+    pub(in crate::kernel) const MAX_HELD: usize = probe::MAX_HELD + 1;
 }
