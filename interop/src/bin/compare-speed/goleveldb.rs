@@ -11,7 +11,8 @@ use filterblock::{BloomFilterPolicy, FilterBlockReader};
 use filterblock_interop::leveldb::speed::{Loops, Queries, Slices};
 
 use crate::data::{RANGE, keys, slices};
-use crate::timing::{Cell, Table, Timing, median};
+use crate::report::{Row, Section, Unit};
+use crate::timing::fastest;
 
 const PER_FILTER: usize = 40;
 const BITS_PER_KEY: u32 = 10;
@@ -21,25 +22,18 @@ fn in_order(keys: &[Vec<u8>]) -> Vec<(u64, &[u8])> {
     keys.iter().enumerate().map(|(index, key)| ((index / PER_FILTER) as u64 * RANGE, &key[..])).collect()
 }
 
-pub(crate) fn run(timing: Timing, count: usize) -> Result<()> {
-    let mut table =
-        Table::new(timing, "goleveldb in a process of its own, LevelDB measured before and after it");
+pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
     let folder = tempfile::tempdir()?;
-    let Some(program) = filterblock_interop::goleveldb::build("speed", folder.path())? else { return Ok(()) };
+    let program = filterblock_interop::goleveldb::build("speed", folder.path())?
+        .context("Go or goleveldb is missing: run interop/install-debian.sh")?;
+    let mut rows = Vec::new();
     for len in [8, 16, 24, 64] {
-        case(&mut table, timing, count, len, folder.path(), &program)?;
+        rows.extend(case(rounds, count, len, folder.path(), &program)?);
     }
-    Ok(())
+    Ok(Section::new("goleveldb in a process of its own, LevelDB measured before and after it", rows))
 }
 
-fn case(
-    table: &mut Table,
-    timing: Timing,
-    count: usize,
-    len: usize,
-    folder: &Path,
-    program: &Path,
-) -> Result<()> {
+fn case(rounds: usize, count: usize, len: usize, folder: &Path, program: &Path) -> Result<Vec<Row>> {
     let (present, absent) = (keys(0, count, Some(len), &[]), keys(1, count, Some(len), &[]));
     let slices = slices(&present);
     let (loops, raw) = (Loops::new(BITS_PER_KEY, false), Slices::new(&slices));
@@ -63,7 +57,7 @@ fn case(
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
     let mut leveldb = |answers: &mut Vec<u8>| -> [usize; 2] {
         let mut matched = [0; 2];
-        for _ in 0..timing.rounds.div_ceil(2) {
+        for _ in 0..rounds.div_ceil(2) {
             let mut time = |to: usize, work: &mut dyn FnMut()| {
                 let start = Instant::now();
                 work();
@@ -79,7 +73,7 @@ fn case(
     };
     leveldb(&mut answers);
     let output = Command::new(program)
-        .args([BITS_PER_KEY as usize, len, PER_FILTER, timing.rounds].map(|number| number.to_string()))
+        .args([BITS_PER_KEY as usize, len, PER_FILTER, rounds].map(|number| number.to_string()))
         .args(&files)
         .output()?;
     let matched = leveldb(&mut answers);
@@ -92,11 +86,11 @@ fn case(
     let theirs = [theirs[0], theirs[1], next()?];
     ensure!([theirs_matched, next()? as usize] == matched, "goleveldb's answers differ");
 
-    for ((what, times), theirs) in ["build", "hit", "miss"].into_iter().zip(times).zip(theirs) {
-        let leveldb = median(times);
-        let cell = |column, time, ratio| Cell { column, time, ratio, aim: None };
-        let cells = [cell("LevelDB", leveldb, None), cell("goleveldb", theirs, Some(leveldb / theirs))];
-        table.print(&format!("{len} bytes, {what}"), &cells);
-    }
-    Ok(())
+    let row = |((what, times), theirs): ((&str, Vec<f64>), f64)| Row {
+        name: format!("{len} bytes, {what}"),
+        unit: Unit::TimesFaster,
+        fixed: vec![("LevelDB", fastest(times)), ("goleveldb", theirs)],
+        levels: Vec::new(),
+    };
+    Ok(["build", "hit", "miss"].into_iter().zip(times).zip(theirs).map(row).collect())
 }

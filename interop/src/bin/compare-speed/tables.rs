@@ -9,7 +9,8 @@ use filterblock::table::{self, ReadOptions, Table, WriteOptions};
 use filterblock_interop::leveldb::{Compression, Entries, TableOptions, build_table, speed};
 
 use crate::data::keys;
-use crate::timing::{Aim, Table as Report, Timing, base, contender};
+use crate::report::Section;
+use crate::timing::{Measure, Turns, levels, set};
 
 type Entry = (Vec<u8>, Vec<u8>);
 
@@ -61,10 +62,9 @@ const CODECS: [(&str, table::Compression, Compression); 2] = [
     ("Snappy", table::Compression::Snappy, Compression::Snappy),
 ];
 
-pub(crate) fn write_tables(timing: Timing, count: usize) -> Result<()> {
-    let mut report =
-        Report::new(timing, "Writing tables of 16-byte keys and 100-byte values, for each entry");
+pub(crate) fn write_tables(rounds: usize, count: usize) -> Result<Section> {
     let (entries, raw) = entries(count);
+    let mut rows = Vec::new();
     for (name, ours, theirs) in CODECS {
         let plain = WriteOptions::default().compression(ours);
         let filtered = plain.clone().filter_policy(BloomFilterPolicy::new(10));
@@ -72,35 +72,39 @@ pub(crate) fn write_tables(timing: Timing, count: usize) -> Result<()> {
         let leveldb_filtered = TableOptions { bits_per_key: Some(10), ..leveldb_plain };
         if theirs == Compression::None {
             let file = build_table(&leveldb_filtered, &raw)?;
-            ensure!(write(&entries, filtered.clone()) == file, "tables differ");
+            for level in levels() {
+                set(level);
+                ensure!(write(&entries, filtered.clone()) == file, "tables differ at {level:?}");
+            }
         }
         let compressed = theirs == Compression::Snappy;
-        let contenders = vec![
-            base("LevelDB, no filters", || build_table(&leveldb_plain, &raw)),
-            contender("sstable, no filters", || write_sstable(&entries, compressed, false)),
-            contender("ours, no filters", || write(&entries, plain.clone())),
-            base("LevelDB, filters", || build_table(&leveldb_filtered, &raw)),
-            contender("sstable, filters", || write_sstable(&entries, compressed, true)),
-            contender("ours, filters", || write(&entries, filtered.clone())).aim(Some(Aim::always(1.2))),
-        ];
-        report.row(name, count, contenders);
+        let share = (!compressed).then_some([0.08, 0.08, 0.06]);
+        let mut turns = Turns::new(name, count);
+        turns.fixed("LevelDB", || build_table(&leveldb_filtered, &raw));
+        let leveldb_plain = turns.fixed("LevelDB, no filters", || build_table(&leveldb_plain, &raw));
+        turns.fixed("`sstable`", || write_sstable(&entries, compressed, true));
+        turns.fixed("`sstable`, no filters", || write_sstable(&entries, compressed, false));
+        let with = turns.faster("filters", Some([1.2; 3]), || write(&entries, filtered.clone()));
+        let without = turns.ours(|| write(&entries, plain.clone()));
+        turns.row("no filters", without, Measure::Faster(leveldb_plain), None);
+        turns.row("the filters' share", with, Measure::Share(without), share);
+        rows.extend(turns.run(rounds));
     }
-    Ok(())
+    Ok(Section::new("Writing tables of 16-byte keys and 100-byte values, for each entry", rows))
 }
 
-pub(crate) fn walk_tables(timing: Timing, count: usize) -> Result<()> {
-    let mut report = Report::new(timing, "Walking these tables with checksums, for each entry");
+pub(crate) fn walk_tables(rounds: usize, count: usize) -> Result<Section> {
     let (_, raw) = entries(count);
+    let mut rows = Vec::new();
     for (name, _, compression) in CODECS {
         let options = TableOptions { bits_per_key: Some(10), compression, ..TableOptions::default() };
         let file = build_table(&options, &raw)?;
         let opened = Table::open(Bytes::from(file.clone()), &ReadOptions::default().verify_checksums(true))?;
         ensure!(walk(&opened) == speed::walk(&file, 1)?, "entries differ");
-        let contenders = vec![
-            base("LevelDB", || speed::walk(&file, 1)),
-            contender("ours", || walk(&opened)).aim(Some(Aim::always(1.0))),
-        ];
-        report.row(name, count, contenders);
+        let mut turns = Turns::new(name, count);
+        turns.fixed("LevelDB", || speed::walk(&file, 1));
+        turns.faster("", Some([1.0; 3]), || walk(&opened));
+        rows.extend(turns.run(rounds));
     }
-    Ok(())
+    Ok(Section::new("Walking these tables with checksums, for each entry", rows))
 }
