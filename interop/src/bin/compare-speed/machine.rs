@@ -11,7 +11,7 @@ pub(crate) fn describe(processes: usize) {
     let busy = busy.split(' ').next().unwrap_or("unknown");
     let arguments: Vec<_> = env::args().skip(1).collect();
     println!("- Machine: {processor}, {processors} processors; load average at the start: {busy}");
-    println!("- {}; LevelDB 1.23 as {}", env!("RUSTC_VERSION"), env!("LEVELDB_BUILD"));
+    println!("- {}; LevelDB 1.23, Debian's source built with -O2 -DNDEBUG", env!("RUSTC_VERSION"));
     println!("- `cargo run --release -p filterblock-interop --bin compare-speed -- {}`", arguments.join(" "));
     println!(
         "- In turns, in short rounds: the time within which the fastest twentieth of them ends, in nanoseconds for each"

@@ -5,10 +5,13 @@ mod asking;
 mod building;
 mod data;
 mod eight_tables;
+mod filter_bench;
 mod goleveldb;
 mod machine;
 mod memory;
+mod policies;
 mod processes;
+mod reading;
 mod report;
 mod slow_mode;
 mod tables;
@@ -48,6 +51,9 @@ struct Arguments {
     /// Entries of the tables written and walked
     #[arg(long, default_value_t = 10_000)]
     entries: usize,
+    /// Data blocks of the tables that are opened
+    #[arg(long, default_value_t = 1000)]
+    blocks: usize,
     /// Print only the values, line by line
     #[arg(long, hide = true)]
     values: bool,
@@ -64,6 +70,8 @@ enum Part {
     Ask,
     /// The same with other keys and bits
     AskOthers,
+    /// The cases of RocksDB's `filter_bench`
+    FilterBench,
     /// Asking filters that lie in memory, not in the cache
     Memory,
     /// Asking eight tables for one key
@@ -76,6 +84,12 @@ enum Part {
     Write,
     /// Walking them
     Walk,
+    /// Looking keys up in tables in memory
+    Get,
+    /// Opening tables
+    Open,
+    /// The other policies beside the one that all this is about
+    Policies,
     /// goleveldb, in a process of its own
     Goleveldb,
     /// fastbloom, whose format is its own
@@ -105,6 +119,7 @@ impl Arguments {
             self.table_keys = self.table_keys.min(20_000);
             self.megabytes = self.megabytes.min(10);
             self.entries = self.entries.min(2000);
+            self.blocks = self.blocks.min(100);
         }
         self
     }
@@ -120,7 +135,11 @@ impl Arguments {
             Part::AskOne => asking::one_filter(self.rounds, self.table_keys),
             Part::Write => tables::write_tables(self.rounds, self.entries),
             Part::Walk => tables::walk_tables(self.rounds, self.entries),
-            Part::Goleveldb => goleveldb::run(self.rounds, self.keys),
+            Part::FilterBench => filter_bench::run(self.rounds, self.keys),
+            Part::Get => reading::get(self.rounds, self.entries),
+            Part::Open => reading::open(self.rounds, self.blocks),
+            Part::Policies => policies::run(self.rounds, self.keys),
+            Part::Goleveldb => goleveldb::run(self.rounds, self.keys, self.entries),
             Part::Fastbloom => eight_tables::fastbloom(self.rounds, self.keys),
             Part::SlowMode => slow_mode::run(self.rounds, self.builders, self.keys),
         }

@@ -97,7 +97,7 @@ impl Section {
             let base = row.fixed.first().map_or(f64::NAN, |(_, time)| *time);
             for (index, name) in columns.iter().enumerate() {
                 match row.fixed.iter().find(|(other, _)| other == name) {
-                    Some((_, time)) if index == 0 => print!(" {time:.1} |"),
+                    Some((_, time)) if index == 0 || !name.starts_with('`') => print!(" {time:.1} |"),
                     Some((_, time)) => print!(" {time:.1} ({:.2}) |", base / time),
                     None => print!(" |"),
                 }
