@@ -33,7 +33,8 @@ struct Arguments {
     /// Rounds, of which the fastest twentieth counts
     #[arg(long, default_value_t = 200)]
     rounds: usize,
-    /// Measure in this many other processes too, with a quarter of the rounds; not `memory`, nor what takes long
+    /// Measure `build`, `ask`, `eight-tables`, `write` and `get` in this many other processes too, with a quarter of
+    /// the rounds
     #[arg(long, default_value_t = 0)]
     processes: usize,
     /// Processes of `slow-mode`
@@ -66,6 +67,8 @@ struct Arguments {
 enum Part {
     /// Building filter blocks
     Build,
+    /// The same with other keys and bits
+    BuildOthers,
     /// Asking for single keys and for many at once, in the cache
     Ask,
     /// The same with other keys and bits
@@ -101,7 +104,7 @@ enum Part {
 impl Part {
     /// Whether other processes measure this too.
     const fn is_repeated(self) -> bool {
-        matches!(self, Self::Build | Self::Ask | Self::EightTables | Self::Write)
+        matches!(self, Self::Build | Self::Ask | Self::EightTables | Self::Write | Self::Get)
     }
 
     fn name(self) -> String {
@@ -127,6 +130,7 @@ impl Arguments {
     fn measure(&self, part: Part) -> Result<Section> {
         match part {
             Part::Build => building::run(self.rounds, self.keys),
+            Part::BuildOthers => building::others(self.rounds, self.keys),
             Part::Ask => asking::cached(self.rounds, self.keys),
             Part::AskOthers => asking::others(self.rounds, self.keys),
             Part::Memory => memory::run(self.rounds, self.megabytes),

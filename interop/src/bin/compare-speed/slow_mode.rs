@@ -10,7 +10,7 @@ use crate::report::{Cell, Row, Section, Unit};
 use crate::timing::{Turns, at, levels};
 
 /// Rounds in each process.
-const ROUNDS: usize = 60;
+const ROUNDS: usize = 40;
 /// The slowest process takes at most so many times the median.
 const AIM: f64 = 1.3;
 
