@@ -27,6 +27,27 @@ pub struct LiveTable {
 }
 
 impl LiveTable {
+    /// Returns a table on `level`, of `size` bytes, whose first and last key are these internal
+    /// keys: for [`VersionEdit::new_tables`](super::VersionEdit::new_tables).
+    ///
+    /// ```
+    /// use filterblock::database::{LiveTable, VersionEdit};
+    /// let (first, last) = (b"apple\x01\x07\0\0\0\0\0\0", b"pear\x01\x09\0\0\0\0\0\0");
+    /// let mut edit = VersionEdit::default();
+    /// edit.new_tables.push(LiveTable::new(1, 5, 4096, &first[..], &last[..]));
+    /// edit.encode(&mut Vec::new())?;
+    /// # Ok::<(), filterblock::Error>(())
+    /// ```
+    pub fn new(
+        level: u8,
+        number: u64,
+        size: u64,
+        smallest: impl Into<Bytes>,
+        largest: impl Into<Bytes>,
+    ) -> Self {
+        Self { level, number, size, smallest: smallest.into(), largest: largest.into() }
+    }
+
     pub(super) fn as_new(&self) -> NewTable<'_> {
         let &Self { level, number, size, ref smallest, ref largest } = self;
         NewTable { level, number, size, smallest, largest }

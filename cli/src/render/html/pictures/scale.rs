@@ -26,7 +26,8 @@ impl Linear {
     pub(super) fn ticks(self, most: usize, unit: f64) -> Vec<f64> {
         let most = most.max(3);
         let span = (self.high - self.low) / unit;
-        let power = 10_f64.powf(span.log10().floor() - 2.0);
+        // `powf` is not exact everywhere.
+        let power = 10_f64.powi(span.log10().floor() as i32 - 2);
         let steps =
             [1.0, 10.0, 100.0, 1000.0].into_iter().flat_map(|tens| [1.0, 2.0, 5.0].map(|step| step * tens));
         // Rounding must not take away a tick at the end of the scale.

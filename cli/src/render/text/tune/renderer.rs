@@ -145,8 +145,7 @@ mod tests {
         for (path, result) in results {
             renderer.tuning(Subject::of(Path::new(path)), *result, &mut console).unwrap();
         }
-        // A backslash of Windows' paths is escaped by another.
-        let text = screen.text().replace(r"my db\\0", "my db/0");
+        let text = screen.text().replace(r"my db\0", "my db/0");
         assert_eq!(text, expected.replace('\r', ""), "\n{text}");
         for line in text.lines().filter(|line| !line.starts_with("filterblock:")) {
             assert!(line.len() <= labelled::LINE_WIDTH && !line.ends_with(' '), "{line}");
