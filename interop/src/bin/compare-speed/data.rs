@@ -165,7 +165,7 @@ pub(crate) fn build_runs<P: FilterPolicy>(
     block.clear();
     for (index, run) in (0..).zip(runs) {
         builder.start_block(index * RANGE).expect("ascending offsets");
-        run.as_keys().iter().for_each(|key| builder.add_key(key));
+        builder.add_keys(run.as_keys());
     }
     builder.finish_into(block).expect("a block within the limits");
 }
