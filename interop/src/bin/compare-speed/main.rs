@@ -63,6 +63,9 @@ struct Arguments {
     builder: bool,
 }
 
+/// Keys of the one filter that is built. Rounds with more are not short.
+const ONE_FILTER: usize = 100_000;
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
     /// Building filter blocks
@@ -135,7 +138,7 @@ impl Arguments {
             Part::AskOthers => asking::others(self.rounds, self.keys),
             Part::Memory => memory::run(self.rounds, self.megabytes),
             Part::EightTables => eight_tables::run(self.rounds, self.keys),
-            Part::BuildOne => building::one_filter(self.rounds.div_ceil(4), self.table_keys),
+            Part::BuildOne => building::one_filter(self.rounds, self.table_keys.min(ONE_FILTER)),
             Part::AskOne => asking::one_filter(self.rounds, self.table_keys),
             Part::Write => tables::write_tables(self.rounds, self.entries),
             Part::Walk => tables::walk_tables(self.rounds, self.entries),
