@@ -1,29 +1,23 @@
 //! Compiles the shim and links LevelDB's static library after it. It must be static: the filter
 //! block classes have no public header, and a shared library need not export them.
+//!
+//! Debian builds that library with assertions. For what is timed, the same source is built without
+//! them, in a namespace of its own, so that both fit in one program.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
-/// A folder with your own `libleveldb.a`, instead of Debian's.
-const FOLDER: &str = "FILTERBLOCK_LEVELDB";
+/// The source that `install-debian.sh` puts into cargo's target folder.
+const LEVELDB: &str = "leveldb-1.23";
 
-const SOURCES: [&str; 5] =
-    ["shim/filter.cc", "shim/table.cc", "shim/database.cc", "shim/rebuild.cc", "shim/speed.cc"];
+const SOURCES: [&str; 4] = ["shim/filter.cc", "shim/table.cc", "shim/database.cc", "shim/rebuild.cc"];
+/// What is linked with the library without assertions.
+const TIMED: [&str; 2] = ["shim/speed.cc", "shim/speed_table.cc"];
 
 fn main() {
     println!("cargo::rerun-if-changed=shim");
     println!("cargo::rerun-if-changed=preload");
-    println!("cargo::rerun-if-env-changed={FOLDER}");
-    let own = env::var_os(FOLDER).map(PathBuf::from);
-    if let Some(own) = &own {
-        println!("cargo::rustc-link-search=native={}", own.display());
-    }
-    let build = match own {
-        Some(_) => "found in FILTERBLOCK_LEVELDB",
-        None => "Debian builds it, without NDEBUG: its TableBuilder checks by assertions",
-    };
-    println!("cargo::rustc-env=LEVELDB_BUILD={build}");
     println!("cargo::rustc-env=RUSTC_VERSION={}", rustc_version());
     let mut build = cc::Build::new();
     build.cpp(true).std("c++17").flag("-Wall").flag("-Wextra").files(SOURCES);
@@ -31,12 +25,53 @@ fn main() {
     let libraries = [("leveldb", "libleveldb-dev"), ("snappy", "libsnappy-dev")]
         .map(|(library, package)| (library, find(compiler.path(), library, package)));
     build.compile("filterblock_shim");
+    build_timed();
     for (library, folder) in libraries {
         println!("cargo::rustc-link-search=native={}", folder.display());
         println!("cargo::rustc-link-lib=static={library}");
     }
     println!("cargo::rustc-link-lib=stdc++");
     build_preload();
+}
+
+/// Builds LevelDB without assertions, and the part of the shim that is timed with it.
+fn build_timed() {
+    let source = leveldb_source();
+    println!("cargo::rerun-if-changed={}", source.display());
+    let common = || {
+        let mut build = cc::Build::new();
+        build.cpp(true).include(&source).include(source.join("include"));
+        build.define("NDEBUG", None).define("leveldb", "leveldb_timed").define("shim", "shim_timed");
+        build
+    };
+    common().std("c++17").flag("-Wall").flag("-Wextra").files(TIMED).compile("filterblock_timed_shim");
+    let files = ["db", "table", "util"].into_iter().flat_map(|folder| {
+        let files = fs::read_dir(source.join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
+        files.map(|file| file.expect("an entry of a folder").path())
+    });
+    let is_part = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        // c.cc is an interface that has no namespace.
+        let left_out = ["_test.cc", "_bench.cc", "leveldbutil", "windows", "testutil"];
+        name.ends_with(".cc") && name != "c.cc" && !left_out.iter().any(|part| name.contains(part))
+    };
+    let mut files: Vec<_> = files.filter(is_part).collect();
+    files.sort();
+    let mut library = common();
+    library.std("c++11").opt_level(2).warnings(false).files(files);
+    for name in ["LEVELDB_PLATFORM_POSIX", "HAVE_SNAPPY", "HAVE_FDATASYNC", "HAVE_O_CLOEXEC"] {
+        library.define(name, "1");
+    }
+    library.compile("leveldb_timed");
+}
+
+/// The source, in a folder above the one to which this program writes.
+fn leveldb_source() -> PathBuf {
+    let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let source = folder.ancestors().map(|folder| folder.join(LEVELDB)).find(|source| source.is_dir());
+    source.unwrap_or_else(|| {
+        panic!("no {LEVELDB} in cargo's target folder: interop/install-debian.sh puts LevelDB's source there")
+    })
 }
 
 /// Builds the library that `src/crash` loads into other programs.

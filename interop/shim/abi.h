@@ -92,6 +92,29 @@ void fb_speed_ask(const fb_speed_policy* policy, fb_bytes block, const fb_speed_
 // The same for several tables: the number of tables that may hold the key.
 void fb_speed_ask_tables(const fb_speed_policy* policy, const fb_bytes* blocks, size_t tables,
                          const fb_speed_query* queries, size_t count, uint8_t* answers);
+// Reads every query and asks nothing. Keys are not empty.
+void fb_speed_dry_run(const fb_speed_query* queries, size_t count, uint8_t* answers);
+
+// --- speed_table.cc ---
+
+// Writes the table into memory that is there already. Keys are no internal keys.
+uint8_t fb_speed_write(const fb_table_options* options, const fb_bytes* keys,
+                       const fb_bytes* values, size_t count, char* to, size_t capacity,
+                       uint64_t* size, fb_sink error);
+
+// A table in memory that stays where it is.
+struct fb_speed_table;
+fb_speed_table* fb_speed_table_open(const fb_table_options* options, fb_bytes contents,
+                                    fb_sink error);
+struct fb_speed_lookup {
+  size_t table;
+  fb_bytes key;
+};
+// Looks each key up in its table by Table::InternalGet, and adds up the sizes of the values found.
+uint8_t fb_speed_table_get(fb_speed_table* const* tables, const fb_speed_lookup* lookups,
+                           size_t count, uint64_t* bytes, fb_sink error);
+void fb_speed_table_free(fb_speed_table* table);
+
 // Opens the table and walks it this many times, with checksums. Adds up the bytes of keys and
 // values.
 uint8_t fb_speed_walk(fb_bytes table, uint64_t times, uint64_t* bytes, fb_sink error);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "abi.h"
+#include "internal_get.h"
 #include "internals.h"
 #include "leveldb/env.h"
 #include "leveldb/iterator.h"
@@ -80,17 +81,6 @@ void PassOn(void* entries, const Slice& key, const Slice& value) {
   const auto* to = static_cast<const fb_entries*>(entries);
   to->entry(to->context, shim::ToBytes(key), shim::ToBytes(value));
 }
-
-// Table::InternalGet is private. Access is not checked in the arguments of an explicit
-// instantiation, which is the only way that the language leaves to call it.
-using InternalGetFn = Status (leveldb::Table::*)(const leveldb::ReadOptions&, const Slice&, void*,
-                                                 void (*)(void*, const Slice&, const Slice&));
-InternalGetFn InternalGet();
-template <InternalGetFn function>
-struct Reach {
-  friend InternalGetFn InternalGet() { return function; }
-};
-template struct Reach<&leveldb::Table::InternalGet>;
 
 }  // namespace
 
@@ -171,7 +161,7 @@ uint8_t fb_table_seek(fb_table* table, fb_bytes key, fb_entries found, fb_sink e
 }
 
 uint8_t fb_table_get(fb_table* table, fb_bytes key, fb_entries found, fb_sink error) {
-  const InternalGetFn get = InternalGet();
+  const shim::InternalGetFn get = shim::InternalGet();
   const Status status =
       (table->table.get()->*get)(table->read_options, shim::ToSlice(key), &found, &PassOn);
   return shim::Check(status, error);

@@ -1,87 +1,119 @@
 //! Building filter blocks.
 
-use std::hint::black_box;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use fastbloom::BloomFilter;
-use filterblock::{BloomFilterPolicy, FilterBlockBuilder, InternalFilterPolicy, SharedPolicy};
+use filterblock::{
+    BloomFilterPolicy, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, KeyBuf, SharedPolicy,
+};
 use filterblock_interop::leveldb::speed::{Loops, Slices};
 use sstable::filter::{BloomPolicy, FilterPolicy as _};
 
-use crate::data::{build, describe, keys, slices};
-use crate::timing::{Aim, Table, Timing, base, contender};
+use crate::data::{SUFFIX, build, build_runs, describe, keys, runs, slices};
+use crate::report::{Row, Section};
+use crate::timing::{Aims, Measure, Turns, levels, set};
 
-/// Internal keys end in a sequence number and a type.
-const SUFFIX: [u8; 8] = [1, 7, 0, 0, 0, 0, 0, 0];
-
-pub(crate) fn run(timing: Timing, count: usize) -> Result<()> {
-    let mut table = Table::new(timing, "Building filter blocks");
-    for len in [Some(0), Some(4), Some(8), Some(16), Some(24), Some(64), None] {
+pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
+    let mut rows = Vec::new();
+    for len in [Some(16), Some(64), None] {
         for per_filter in [40, 200] {
-            case(&mut table, count, len, per_filter, 10)?;
+            rows.extend(case(rounds, count, len, per_filter, 10)?);
+        }
+    }
+    Ok(Section::new("Building filter blocks", rows))
+}
+
+/// Keys of other lengths, and other numbers of bits.
+pub(crate) fn others(rounds: usize, count: usize) -> Result<Section> {
+    let mut rows = Vec::new();
+    for len in [0, 4, 8, 24] {
+        for per_filter in [40, 200] {
+            rows.extend(case(rounds, count, Some(len), per_filter, 10)?);
         }
     }
     for bits in [1, 5, 20, 44] {
-        case(&mut table, count, Some(16), 40, bits)?;
+        rows.extend(case(rounds, count, Some(16), 40, bits)?);
     }
-    Ok(())
+    Ok(Section::new("Building, other keys and bits", rows))
 }
 
-pub(crate) fn one_filter(timing: Timing, count: usize) -> Result<()> {
-    case(&mut Table::new(timing, "Building one filter for the table"), count, Some(16), count, 10)
+pub(crate) fn one_filter(rounds: usize, count: usize) -> Result<Section> {
+    Ok(Section::new("Building one filter for the table", case(rounds, count, Some(16), count, 10)?))
 }
 
-fn aim(len: Option<usize>, per_filter: usize, bits: u32) -> Option<Aim> {
-    match (len?, per_filter, bits) {
-        (16, 40 | 200, 10) => Some(Aim::always(3.5)),
-        (24 | 64, 40, 10) => Some(Aim::always(3.0)),
-        (16, 201.., 10) => Some(Aim::always(2.5)),
-        _ => None,
+/// Aims key by key, and for many together.
+fn aims(len: Option<usize>, per_filter: usize, bits: u32) -> (Option<Aims>, Option<Aims>) {
+    match (len, per_filter, bits) {
+        (Some(16), 40, 10) => (Some([2.4, 3.8, 5.0]), Some([2.8, 4.5, 6.5])),
+        (Some(16), 200, 10) => (Some([2.6, 4.0, 5.5]), Some([3.0, 4.8, 7.0])),
+        (Some(64), 40, 10) => (Some([2.0, 3.0, 3.8]), None),
+        (Some(64), 200, 10) => (Some([2.3, 3.3, 4.2]), None),
+        (None, _, 10) => (Some([1.8, 2.0, 2.3]), None),
+        (Some(16), 201.., 10) => (Some([3.2, 3.6, 4.5]), None),
+        _ => (None, None),
     }
 }
 
-fn case(table: &mut Table, count: usize, len: Option<usize>, per_filter: usize, bits: u32) -> Result<()> {
-    let plain = keys(0, count, len, &[]);
-    let plain = slices(&plain);
-    let with_suffix = keys(0, count, len, &SUFFIX);
-    let with_suffix = slices(&with_suffix);
-    let (raw, raw_suffix) = (Slices::new(&plain), Slices::new(&with_suffix));
+/// A builder, and the block that it made last.
+struct Builder<P: FilterPolicy>(FilterBlockBuilder<P>, Vec<u8>);
+
+impl<P: FilterPolicy> Builder<P> {
+    fn new(policy: P) -> Self {
+        Self(FilterBlockBuilder::new(policy), Vec::new())
+    }
+
+    fn build(&mut self, keys: &[&[u8]], per_filter: usize) {
+        build(&mut self.0, keys, per_filter, &mut self.1);
+    }
+
+    fn build_runs(&mut self, runs: &[KeyBuf]) {
+        build_runs(&mut self.0, runs, &mut self.1);
+    }
+}
+
+fn case(rounds: usize, count: usize, len: Option<usize>, per_filter: usize, bits: u32) -> Result<Vec<Row>> {
+    let owned = keys(0, count, len, &[]);
+    let plain = slices(&owned);
+    let owned_internal = keys(0, count, len, &SUFFIX);
+    let internal = slices(&owned_internal);
+    let (of_plain, of_internal) = (runs(&plain, per_filter), runs(&internal, per_filter));
+    let (raw, raw_internal) = (Slices::new(&plain), Slices::new(&internal));
     let (loops, internal_loops) = (Loops::new(bits, false), Loops::new(bits, true));
 
     let policy = BloomFilterPolicy::new(bits);
     let shared: SharedPolicy = Arc::new(policy);
-    let mut builder = FilterBlockBuilder::new(policy);
-    let mut shared_builder = FilterBlockBuilder::new(shared);
-    let mut internal_builder = FilterBlockBuilder::new(InternalFilterPolicy::new(policy));
-    let (mut ours, mut through_shared, mut of_internal) = (Vec::new(), Vec::new(), Vec::new());
+    let [mut one, mut together] = [Builder::new(policy), Builder::new(policy)];
+    let mut shared = Builder::new(shared);
+    let [mut one_internal, mut together_internal] = [InternalFilterPolicy::new(policy); 2].map(Builder::new);
 
     let expected = loops.build(&raw, per_filter);
-    build(&mut builder, &plain, per_filter, &mut ours);
-    build(&mut shared_builder, &plain, per_filter, &mut through_shared);
-    build(&mut internal_builder, &with_suffix, per_filter, &mut of_internal);
-    ensure!(ours == expected && through_shared == expected && of_internal == expected, "blocks differ");
-    let filters = sstable_filters(&plain, per_filter, bits);
-    ensure!(expected.starts_with(&filters), "sstable's filters differ");
+    for level in levels() {
+        set(level);
+        one.build(&plain, per_filter);
+        together.build_runs(&of_plain);
+        shared.build(&plain, per_filter);
+        one_internal.build(&internal, per_filter);
+        together_internal.build_runs(&of_internal);
+        let blocks = [&one.1, &together.1, &shared.1, &one_internal.1, &together_internal.1];
+        ensure!(blocks.iter().all(|block| **block == expected), "blocks differ at {level:?}");
+    }
+    ensure!(expected.starts_with(&sstable_filters(&plain, per_filter, bits)), "sstable's filters differ");
 
-    let aim = aim(len, per_filter, bits);
-    let contenders = vec![
-        base("LevelDB", || loops.build(&raw, per_filter)),
-        contender("sstable", || sstable_filters(&plain, per_filter, bits)),
-        contender("fastbloom", || fastbloom_filters(&plain, per_filter, bits)),
-        contender("ours", || build(&mut builder, &plain, per_filter, &mut ours)).aim(aim),
-        contender("through `SharedPolicy`", || {
-            build(&mut shared_builder, &plain, per_filter, &mut through_shared);
-        }),
-        base("LevelDB, internal keys", || internal_loops.build(&raw_suffix, per_filter)),
-        contender("ours, internal keys", || {
-            build(&mut internal_builder, &with_suffix, per_filter, &mut of_internal);
-        })
-        .aim(aim),
-    ];
+    let (by_key, by_run) = aims(len, per_filter, bits);
     let case = format!("{}, {per_filter} a filter, k {}", describe(len), policy.probes());
-    table.row(&case, count, contenders);
-    Ok(())
+    let mut turns = Turns::new(&case, count);
+    turns.fixed("LevelDB", || loops.build(&raw, per_filter));
+    turns.fixed("`sstable`", || sstable_filters(&plain, per_filter, bits));
+    let by_key = turns.faster("", by_key, || one.build(&plain, per_filter));
+    turns.faster("`add_keys`", by_run, || together.build_runs(&of_plain));
+    let shared = turns.ours(|| shared.build(&plain, per_filter));
+    turns.row("`SharedPolicy`, by the first row", shared, Measure::FasterThanOurs(by_key), Some([0.9; 3]));
+    let theirs = turns.fixed("LevelDB, internal keys", || internal_loops.build(&raw_internal, per_filter));
+    let by_key = turns.ours(|| one_internal.build(&internal, per_filter));
+    turns.row("internal keys", by_key, Measure::Faster(theirs), None);
+    let by_run = turns.ours(|| together_internal.build_runs(&of_internal));
+    turns.row("internal keys, `add_keys`", by_run, Measure::Faster(theirs), None);
+    Ok(turns.run(rounds))
 }
 
 /// Calls the policy as sstable's own block builder does, which is private.
@@ -98,16 +130,4 @@ fn sstable_filters(keys: &[&[u8]], per_filter: usize, bits: u32) -> Vec<u8> {
         filters.extend_from_slice(&policy.create_filter(&run, &starts));
     }
     filters
-}
-
-/// Filters in fastbloom's own format, which is not LevelDB's.
-fn fastbloom_filters(keys: &[&[u8]], per_filter: usize, bits: u32) {
-    for keys in keys.chunks(per_filter) {
-        let bits = (keys.len() * bits as usize).max(64);
-        let mut filter = BloomFilter::with_num_bits(bits).seed(&1).expected_items(keys.len());
-        for key in keys {
-            filter.insert(*key);
-        }
-        black_box(&filter);
-    }
 }

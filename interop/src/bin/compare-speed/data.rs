@@ -1,10 +1,13 @@
 //! Keys, in the forms in which they are needed.
 
-use filterblock::{FilterBlockBuilder, FilterPolicy};
+use filterblock::{FilterBlockBuilder, FilterPolicy, KeyBuf};
 use filterblock_interop::random::Random;
 
 /// Bytes of data blocks for each filter.
 pub(crate) const RANGE: u64 = 2048;
+
+/// Internal keys end in a sequence number and a type.
+pub(crate) const SUFFIX: [u8; 8] = [1, 7, 0, 0, 0, 0, 0, 0];
 
 /// Makes `count` random keys of `len` bytes, or of 1 to 64 bytes, each followed by `suffix`.
 pub(crate) fn keys(seed: u64, count: usize, len: Option<usize>, suffix: &[u8]) -> Vec<Vec<u8>> {
@@ -27,6 +30,68 @@ pub(crate) fn slices(keys: &[Vec<u8>]) -> Vec<&[u8]> {
     keys.iter().map(Vec::as_slice).collect()
 }
 
+/// The keys of each filter.
+pub(crate) fn runs(keys: &[&[u8]], per_filter: usize) -> Vec<KeyBuf> {
+    keys.chunks(per_filter).map(|keys| keys.iter().collect()).collect()
+}
+
+/// Which keys are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Hit,
+    Miss,
+    /// Half and half, in no order.
+    Mixed,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Self::Hit, Self::Miss, Self::Mixed];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+            Self::Mixed => "half and half",
+        }
+    }
+
+    pub(crate) fn is_hit(self, random: &mut Random) -> bool {
+        match self {
+            Self::Hit => true,
+            Self::Miss => false,
+            Self::Mixed => random.index(2) == 0,
+        }
+    }
+}
+
+/// The order of the data blocks that queries lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Sorted,
+    Random,
+}
+
+impl Order {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sorted => "sorted",
+            Self::Random => "random blocks",
+        }
+    }
+
+    /// The numbers below `count`.
+    fn numbers(self, count: usize) -> Vec<usize> {
+        let mut numbers: Vec<usize> = (0..count).collect();
+        if self == Self::Random {
+            let mut random = Random::new(1);
+            for last in (1..count).rev() {
+                numbers.swap(last, random.index(last + 1));
+            }
+        }
+        numbers
+    }
+}
+
 /// Queries whose keys lie end to end in the order in which they are asked, so that fetching them
 /// takes no time.
 pub(crate) struct Asked {
@@ -47,14 +112,20 @@ impl Asked {
         Self { bytes, queries }
     }
 
-    /// Makes queries of each key with the offset of its data block, in random order.
-    pub(crate) fn shuffled(keys: &[Vec<u8>], per_filter: usize) -> Self {
-        let mut numbers: Vec<usize> = (0..keys.len()).collect();
-        let mut random = Random::new(1);
-        for last in (1..numbers.len()).rev() {
-            numbers.swap(last, random.index(last + 1));
-        }
-        Self::new(numbers.into_iter().map(|number| ((number / per_filter) as u64 * RANGE, &keys[number][..])))
+    /// Makes a query for each present key or for the absent one in its place.
+    pub(crate) fn of(
+        order: Order,
+        kind: Kind,
+        present: &[Vec<u8>],
+        absent: &[Vec<u8>],
+        per_filter: usize,
+    ) -> Self {
+        let mut random = Random::new(3);
+        let query = |number: usize| {
+            let keys = if kind.is_hit(&mut random) { present } else { absent };
+            ((number / per_filter) as u64 * RANGE, &keys[number][..])
+        };
+        Self::new(order.numbers(present.len()).into_iter().map(query))
     }
 
     /// Makes the same queries, each key followed by `suffix`.
@@ -81,6 +152,20 @@ pub(crate) fn build<P: FilterPolicy>(
     for (index, keys) in (0..).zip(keys.chunks(per_filter)) {
         builder.start_block(index * RANGE).expect("ascending offsets");
         keys.iter().for_each(|key| builder.add_key(key));
+    }
+    builder.finish_into(block).expect("a block within the limits");
+}
+
+/// Builds the same block from runs of keys, each of which is a filter's.
+pub(crate) fn build_runs<P: FilterPolicy>(
+    builder: &mut FilterBlockBuilder<P>,
+    runs: &[KeyBuf],
+    block: &mut Vec<u8>,
+) {
+    block.clear();
+    for (index, run) in (0..).zip(runs) {
+        builder.start_block(index * RANGE).expect("ascending offsets");
+        builder.add_keys(run.as_keys());
     }
     builder.finish_into(block).expect("a block within the limits");
 }

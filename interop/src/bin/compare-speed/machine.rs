@@ -3,7 +3,7 @@
 use std::{env, fs, thread};
 
 /// Prints the lines above the tables.
-pub(crate) fn describe() {
+pub(crate) fn describe(processes: usize) {
     let processor =
         first_line_with("/proc/cpuinfo", "model name").unwrap_or_else(|| env::consts::ARCH.to_owned());
     let processors = thread::available_parallelism().map_or(1, usize::from);
@@ -11,15 +11,23 @@ pub(crate) fn describe() {
     let busy = busy.split(' ').next().unwrap_or("unknown");
     let arguments: Vec<_> = env::args().skip(1).collect();
     println!("- Machine: {processor}, {processors} processors; load average at the start: {busy}");
-    println!("- {}; LevelDB 1.23 as {}", env!("RUSTC_VERSION"), env!("LEVELDB_BUILD"));
+    println!("- {}; LevelDB 1.23, Debian's source built with -O2 -DNDEBUG", env!("RUSTC_VERSION"));
     println!("- `cargo run --release -p filterblock-interop --bin compare-speed -- {}`", arguments.join(" "));
     println!(
-        "- Medians of rounds in turns, in nanoseconds for each key unless stated; in brackets LevelDB's time by this one, above 1 is"
+        "- In turns, in short rounds: the time within which the fastest twentieth of them ends, in nanoseconds for each"
     );
     println!(
-        "  faster than LevelDB. Columns for internal keys are compared with LevelDB's for internal keys."
+        "  key unless stated, and in bold LevelDB's time by ours. Behind it, after ≥ or ≤, the aim. In brackets beside other"
     );
-    println!("- Ten bits a key are k 6.");
+    println!("  implementations, LevelDB's time by theirs.");
+    if processes > 0 {
+        println!(
+            "- In brackets beside ours: median and 95th percentile of the ratios in {processes} other processes."
+        );
+    }
+    println!(
+        "- Ten bits a key, k 6, unless stated. Our builders keep their buffers from round to round, which LevelDB's cannot."
+    );
 }
 
 /// Returns the text after the colon.

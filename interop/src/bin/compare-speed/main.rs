@@ -1,36 +1,45 @@
-//! Runs LevelDB's C++, other implementations and ours in turns, checks that they agree, and prints
-//! their times in Markdown tables. A process of its own measures the library's portable code, again
-//! next to LevelDB and all others.
+//! Runs LevelDB's C++, other implementations and ours in turns, ours at each level that the
+//! processor has, checks that they agree, and prints their times in Markdown tables.
 
 mod asking;
 mod building;
 mod data;
+mod eight_tables;
+mod filter_bench;
 mod goleveldb;
 mod machine;
-mod portable;
+mod memory;
+mod policies;
+mod processes;
+mod reading;
+mod report;
+mod slow_mode;
 mod tables;
 mod timing;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
-use portable::Portable;
-use timing::{Timing, code};
+use report::Section;
 
 /// Times LevelDB, sstable, goleveldb, fastbloom and ours in turns; fails where results differ.
 #[derive(Parser)]
 struct Arguments {
     /// What to time; everything unless given
     #[arg(value_enum)]
-    sections: Vec<Section>,
-    /// Only see that everything runs and agrees: few rounds, small sizes, no portable code
+    sections: Vec<Part>,
+    /// Only see that everything runs and agrees: few rounds, small sizes
     #[arg(long)]
     quick: bool,
-    /// Leave out the library's portable code
-    #[arg(long)]
-    no_portable: bool,
-    /// Rounds, of which the median counts
-    #[arg(long, default_value_t = 31)]
+    /// Rounds, of which the fastest twentieth counts
+    #[arg(long, default_value_t = 200)]
     rounds: usize,
+    /// Measure `build`, `ask`, `eight-tables`, `write` and `get` in this many other processes too, with a quarter of
+    /// the rounds
+    #[arg(long, default_value_t = 0)]
+    processes: usize,
+    /// Processes of `slow-mode`
+    #[arg(long, default_value_t = 200)]
+    builders: usize,
     /// Keys of each round
     #[arg(long, default_value_t = 40_000)]
     keys: usize,
@@ -41,19 +50,34 @@ struct Arguments {
     #[arg(long, default_value_t = 1000)]
     megabytes: usize,
     /// Entries of the tables written and walked
-    #[arg(long, default_value_t = 50_000)]
+    #[arg(long, default_value_t = 10_000)]
     entries: usize,
-    /// Print neither what the figures are of nor headings
+    /// Data blocks of the tables that are opened
+    #[arg(long, default_value_t = 1000)]
+    blocks: usize,
+    /// Print only the values, line by line
     #[arg(long, hide = true)]
-    rows_only: bool,
+    values: bool,
+    /// Be one of the processes of `slow-mode`
+    #[arg(long, hide = true)]
+    builder: bool,
 }
 
+/// Keys of the one filter that is built. Rounds with more are not short.
+const ONE_FILTER: usize = 100_000;
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Section {
+enum Part {
     /// Building filter blocks
     Build,
+    /// The same with other keys and bits
+    BuildOthers,
     /// Asking for single keys and for many at once, in the cache
     Ask,
+    /// The same with other keys and bits
+    AskOthers,
+    /// The cases of RocksDB's `filter_bench`
+    FilterBench,
     /// Asking filters that lie in memory, not in the cache
     Memory,
     /// Asking eight tables for one key
@@ -66,16 +90,28 @@ enum Section {
     Write,
     /// Walking them
     Walk,
+    /// Looking keys up in tables in memory
+    Get,
+    /// Opening tables
+    Open,
+    /// The other policies beside the one that all this is about
+    Policies,
     /// goleveldb, in a process of its own
     Goleveldb,
     /// fastbloom, whose format is its own
     Fastbloom,
+    /// Building in many processes: is one slower for its whole life?
+    SlowMode,
 }
 
-impl Section {
-    /// Returns true if the result depends on the library's code for the processor.
-    const fn has_two_versions(self) -> bool {
-        !matches!(self, Self::Goleveldb | Self::Fastbloom)
+impl Part {
+    /// Whether other processes measure this too.
+    const fn is_repeated(self) -> bool {
+        matches!(self, Self::Build | Self::Ask | Self::EightTables | Self::Write | Self::Get)
+    }
+
+    fn name(self) -> String {
+        self.to_possible_value().expect("none is skipped").get_name().to_owned()
     }
 }
 
@@ -83,60 +119,76 @@ impl Arguments {
     fn sized(mut self) -> Self {
         if self.quick {
             self.rounds = self.rounds.min(2);
-            self.keys = self.keys.min(4000);
+            self.processes = self.processes.min(1);
+            self.builders = self.builders.min(2);
+            self.keys = self.keys.min(2000);
             self.table_keys = self.table_keys.min(20_000);
             self.megabytes = self.megabytes.min(10);
             self.entries = self.entries.min(2000);
-            self.no_portable = true;
+            self.blocks = self.blocks.min(100);
         }
         self
     }
 
-    fn run(&self, section: Section) -> Result<()> {
-        let timing = Timing { rounds: self.rounds, rows_only: self.rows_only };
-        match section {
-            Section::Build => building::run(timing, self.keys),
-            Section::Ask => asking::cached(timing, self.keys),
-            Section::Memory => asking::memory(timing, self.megabytes),
-            Section::EightTables => asking::eight_tables(timing, self.keys),
-            Section::BuildOne => building::one_filter(timing, self.table_keys),
-            Section::AskOne => asking::one_filter(timing, self.table_keys),
-            Section::Write => tables::write_tables(timing, self.entries),
-            Section::Walk => tables::walk_tables(timing, self.entries),
-            Section::Goleveldb => goleveldb::run(timing, self.keys),
-            Section::Fastbloom => asking::orientation(timing, self.keys),
+    fn measure(&self, part: Part) -> Result<Section> {
+        match part {
+            Part::Build => building::run(self.rounds, self.keys),
+            Part::BuildOthers => building::others(self.rounds, self.keys),
+            Part::Ask => asking::cached(self.rounds, self.keys),
+            Part::AskOthers => asking::others(self.rounds, self.keys),
+            Part::Memory => memory::run(self.rounds, self.megabytes),
+            Part::EightTables => eight_tables::run(self.rounds, self.keys),
+            Part::BuildOne => building::one_filter(self.rounds, self.table_keys.min(ONE_FILTER)),
+            Part::AskOne => asking::one_filter(self.rounds, self.table_keys),
+            Part::Write => tables::write_tables(self.rounds, self.entries),
+            Part::Walk => tables::walk_tables(self.rounds, self.entries),
+            Part::FilterBench => filter_bench::run(self.rounds, self.keys),
+            Part::Get => reading::get(self.rounds, self.entries),
+            Part::Open => reading::open(self.rounds, self.blocks),
+            Part::Policies => policies::run(self.rounds, self.keys),
+            Part::Goleveldb => goleveldb::run(self.rounds, self.keys, self.entries),
+            Part::Fastbloom => eight_tables::fastbloom(self.rounds, self.keys),
+            Part::SlowMode => slow_mode::run(self.rounds, self.builders, self.keys),
         }
     }
 
-    /// The options by which another process does the same.
-    fn options(&self) -> Vec<String> {
-        let sizes = [
-            ("rounds", self.rounds),
-            ("keys", self.keys),
-            ("table-keys", self.table_keys),
-            ("megabytes", self.megabytes),
-            ("entries", self.entries),
-        ];
-        sizes.iter().map(|(name, size)| format!("--{name}={size}")).collect()
+    /// Measures here, and in other processes.
+    fn run(&self, part: Part) -> Result<()> {
+        let mut section = self.measure(part)?;
+        if self.values {
+            section.print_values();
+            return Ok(());
+        }
+        if part.is_repeated() {
+            let options = [
+                ("rounds", self.rounds.div_ceil(4)),
+                ("keys", self.keys),
+                ("table-keys", self.table_keys),
+                ("entries", self.entries),
+            ]
+            .map(|(name, value)| format!("--{name}={value}"));
+            let arguments = [&[part.name(), "--values".to_owned()][..], &options].concat();
+            for _ in 0..self.processes {
+                let printed = processes::another(&arguments)?;
+                section.add_values(&printed).context("expected as many values in each process")?;
+            }
+        }
+        section.print();
+        Ok(())
     }
 }
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse().sized();
-    let sections = match &arguments.sections[..] {
-        [] => Section::value_variants(),
-        sections => sections,
+    if arguments.builder {
+        return slow_mode::builder(arguments.rounds, arguments.keys);
+    }
+    let parts = match &arguments.sections[..] {
+        [] => Part::value_variants(),
+        parts => parts,
     };
-    let both = !arguments.no_portable && !arguments.rows_only && code() != "portable";
-    let portable = both.then(|| Portable::build(arguments.options())).transpose()?;
-    if !arguments.rows_only {
-        machine::describe();
+    if !arguments.values {
+        machine::describe(arguments.processes);
     }
-    for &section in sections {
-        arguments.run(section)?;
-        if let Some(portable) = portable.as_ref().filter(|_| section.has_two_versions()) {
-            portable.run(section.to_possible_value().expect("none is skipped").get_name())?;
-        }
-    }
-    Ok(())
+    parts.iter().try_for_each(|&part| arguments.run(part))
 }

@@ -1,135 +1,183 @@
-//! Timing in turns, and the tables of the report.
+//! Timing in turns.
+//!
+//! Rounds are short, and of each side the fastest twentieth counts: on a shared machine a median
+//! says what a neighbour does to the core.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Options for timing and printing.
+use filterblock::kernel_level::{self, Level};
+
+use crate::report::{Cell, Row, Unit};
+
+type Work<'a> = Box<dyn FnMut() + 'a>;
+
+/// Work that does not depend on the level, such as LevelDB's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fixed(usize);
+
+/// Work of ours, done at each level.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ours(usize);
+
+/// What the number beside a time says.
 #[derive(Clone, Copy)]
-pub(crate) struct Timing {
-    pub(crate) rounds: usize,
-    /// No heading: the table continues one that another process has begun.
-    pub(crate) rows_only: bool,
+pub(crate) enum Measure {
+    /// Their time by ours.
+    Faster(Fixed),
+    /// The time of other work of ours by this one's, at the same level.
+    FasterThanOurs(Ours),
+    /// Our time by theirs.
+    Of(Fixed),
+    /// The same as `Faster`, each less the time of a dry run, theirs and ours.
+    Net(Fixed, Fixed, Ours),
+    /// The part of our time that the other work of ours does not need.
+    Share(Ours),
 }
 
-/// The least ratio to LevelDB that is aimed at.
-#[derive(Clone, Copy)]
-pub(crate) struct Aim {
-    pub(crate) portable: f64,
-    pub(crate) avx2: f64,
-}
-
-impl Aim {
-    /// The aim for either code.
-    pub(crate) const fn always(ratio: f64) -> Self {
-        Self { portable: ratio, avx2: ratio }
+impl Measure {
+    const fn unit(self) -> Unit {
+        match self {
+            Self::Faster(_) | Self::FasterThanOurs(_) | Self::Net(..) => Unit::TimesFaster,
+            Self::Of(_) => Unit::TimesAsLong,
+            Self::Share(_) => Unit::Share,
+        }
     }
 }
 
-/// An implementation, and its work.
-pub(crate) struct Contender<'a> {
-    name: &'a str,
-    /// True if those after it are compared with this one.
-    is_base: bool,
-    aim: Option<Aim>,
-    work: Box<dyn FnMut() + 'a>,
+/// Aims at portable, AVX2 and AVX-512.
+pub(crate) type Aims = [f64; 3];
+
+struct Spec {
+    name: String,
+    ours: Ours,
+    measure: Measure,
+    aims: Option<Aims>,
 }
 
-/// Does the work, and keeps the compiler from removing unused results.
-pub(crate) fn contender<'a, T>(name: &'a str, mut work: impl FnMut() -> T + 'a) -> Contender<'a> {
-    let work = move || {
+/// Work to be done in turns, and the rows that its times make.
+pub(crate) struct Turns<'a> {
+    case: String,
+    operations: usize,
+    fixed: Vec<(&'static str, Work<'a>)>,
+    ours: Vec<Work<'a>>,
+    rows: Vec<Spec>,
+}
+
+/// Levels that this processor has.
+pub(crate) fn levels() -> Vec<Level> {
+    kernel_level::ALL.into_iter().filter(|level| *level <= kernel_level::best()).collect()
+}
+
+/// Chooses the level of what follows.
+pub(crate) fn set(level: Level) {
+    assert!(kernel_level::set(level), "the processor has the levels that it is asked for");
+}
+
+fn boxed<'a, T>(mut work: impl FnMut() -> T + 'a) -> Work<'a> {
+    Box::new(move || {
         black_box(work());
-    };
-    Contender { name, is_base: false, aim: None, work: Box::new(work) }
+    })
 }
 
-/// Makes a contender with which those after it are compared.
-pub(crate) fn base<'a, T>(name: &'a str, work: impl FnMut() -> T + 'a) -> Contender<'a> {
-    Contender { is_base: true, ..contender(name, work) }
-}
-
-impl Contender<'_> {
-    pub(crate) fn aim(self, aim: Option<Aim>) -> Self {
-        Self { aim, ..self }
-    }
-}
-
-/// Names the code of the library that runs here.
-pub(crate) fn code() -> &'static str {
-    #[cfg(target_arch = "x86_64")]
-    if cfg!(feature = "simd") && is_x86_feature_detected!("avx2") {
-        return "AVX2";
-    }
-    "portable"
-}
-
-/// A table in Markdown.
-pub(crate) struct Table {
-    timing: Timing,
-    begun: bool,
-}
-
-/// One cell: nanoseconds, the ratio of the base to it, and the aim.
-pub(crate) struct Cell<'a> {
-    pub(crate) column: &'a str,
-    pub(crate) time: f64,
-    pub(crate) ratio: Option<f64>,
-    pub(crate) aim: Option<f64>,
-}
-
-impl Table {
-    pub(crate) fn new(timing: Timing, title: &str) -> Self {
-        if !timing.rows_only {
-            println!("\n### {title}\n");
-        }
-        Self { timing, begun: timing.rows_only }
+impl<'a> Turns<'a> {
+    /// Begins a case. Times are printed for each of `operations`.
+    pub(crate) fn new(case: &str, operations: usize) -> Self {
+        let (fixed, ours, rows) = (Vec::new(), Vec::new(), Vec::new());
+        Self { case: case.to_owned(), operations, fixed, ours, rows }
     }
 
-    /// Runs the contenders in turns, a base first, and prints a row: nanoseconds for each of
-    /// `operations`, and ratios.
-    pub(crate) fn row(&mut self, case: &str, operations: usize, mut contenders: Vec<Contender<'_>>) {
-        let mut times = vec![Vec::with_capacity(self.timing.rounds); contenders.len()];
-        for _ in 0..self.timing.rounds {
-            for (contender, times) in contenders.iter_mut().zip(&mut times) {
-                let start = Instant::now();
-                (contender.work)();
-                times.push(start.elapsed().as_nanos() as f64 / operations as f64);
+    /// Adds work that has no levels. The first is LevelDB's.
+    pub(crate) fn fixed<T>(&mut self, name: &'static str, work: impl FnMut() -> T + 'a) -> Fixed {
+        self.fixed.push((name, boxed(work)));
+        Fixed(self.fixed.len() - 1)
+    }
+
+    /// Adds work that is done at each level.
+    pub(crate) fn ours<T>(&mut self, work: impl FnMut() -> T + 'a) -> Ours {
+        self.ours.push(boxed(work));
+        Ours(self.ours.len() - 1)
+    }
+
+    /// Prints the times of this work.
+    pub(crate) fn row(&mut self, name: &str, ours: Ours, measure: Measure, aims: Option<Aims>) {
+        self.rows.push(Spec { name: name.to_owned(), ours, measure, aims });
+    }
+
+    /// Adds work, and prints how much faster it is than LevelDB's.
+    pub(crate) fn faster<T>(&mut self, name: &str, aims: Option<Aims>, work: impl FnMut() -> T + 'a) -> Ours {
+        let ours = self.ours(work);
+        self.row(name, ours, Measure::Faster(Fixed(0)), aims);
+        ours
+    }
+
+    /// Takes turns, and returns the rows.
+    pub(crate) fn run(mut self, rounds: usize) -> Vec<Row> {
+        let levels = levels();
+        let mut fixed_times = vec![Vec::with_capacity(rounds); self.fixed.len()];
+        let mut our_times = vec![vec![Vec::with_capacity(rounds); levels.len()]; self.ours.len()];
+        for _ in 0..rounds {
+            for ((_, work), times) in self.fixed.iter_mut().zip(&mut fixed_times) {
+                times.push(time(work));
+            }
+            for (work, times) in self.ours.iter_mut().zip(&mut our_times) {
+                for (&level, times) in levels.iter().zip(times) {
+                    set(level);
+                    times.push(time(work));
+                }
             }
         }
-        let mut base = f64::NAN;
-        let cells = contenders.iter().zip(times).map(|(contender, times)| {
-            let time = median(times);
-            if contender.is_base {
-                base = time;
-            }
-            let aim = contender.aim.map(|aim| if code() == "portable" { aim.portable } else { aim.avx2 });
-            let ratio = (!contender.is_base).then(|| base / time);
-            Cell { column: contender.name, time, ratio, aim }
-        });
-        let cells: Vec<_> = cells.collect();
-        self.print(case, &cells);
+        let per_operation = |times: Vec<f64>| fastest(times) / self.operations as f64;
+        let fixed: Vec<f64> = fixed_times.into_iter().map(per_operation).collect();
+        let ours: Vec<Vec<f64>> =
+            our_times.into_iter().map(|times| times.into_iter().map(per_operation).collect()).collect();
+        self.rows(&fixed, &ours)
     }
 
-    /// Prints a row of times that were taken elsewhere.
-    pub(crate) fn print(&mut self, case: &str, cells: &[Cell<'_>]) {
-        if !self.begun {
-            let columns: Vec<_> = cells.iter().map(|cell| cell.column).collect();
-            println!("| | our code | {} |\n|---|---|{}", columns.join(" | "), "---|".repeat(columns.len()));
-            self.begun = true;
-        }
-        print!("| {case} | {} |", code());
-        for cell in cells {
-            print!(" {:.1}", cell.time);
-            match (cell.ratio, cell.aim) {
-                (Some(ratio), Some(aim)) => print!(" (**{ratio:.2}**, aim {aim}) |"),
-                (Some(ratio), None) => print!(" (**{ratio:.2}**) |"),
-                (None, _) => print!(" |"),
+    fn rows(&self, fixed: &[f64], ours: &[Vec<f64>]) -> Vec<Row> {
+        let row = |(index, spec): (usize, &Spec)| {
+            let cell = |(level, &time): (usize, &f64)| {
+                let value = match spec.measure {
+                    Measure::Faster(theirs) => fixed[theirs.0] / time,
+                    Measure::FasterThanOurs(other) => ours[other.0][level] / time,
+                    Measure::Of(theirs) => time / fixed[theirs.0],
+                    Measure::Net(theirs, their_dry, our_dry) => {
+                        (fixed[theirs.0] - fixed[their_dry.0]) / (time - ours[our_dry.0][level])
+                    }
+                    Measure::Share(without) => 1.0 - ours[without.0][level] / time,
+                };
+                Cell { time, value, processes: Vec::new(), aim: spec.aims.map(|aims| aims[level]) }
+            };
+            let names = self.fixed.iter().zip(fixed);
+            Row {
+                name: if spec.name.is_empty() {
+                    self.case.clone()
+                } else {
+                    format!("{}: {}", self.case, spec.name)
+                },
+                unit: spec.measure.unit(),
+                // Once for the rows of a case.
+                fixed: names.filter(|_| index == 0).map(|((name, _), time)| (*name, *time)).collect(),
+                levels: ours[spec.ours.0].iter().enumerate().map(cell).collect(),
             }
-        }
-        println!();
+        };
+        self.rows.iter().enumerate().map(row).collect()
     }
 }
 
-pub(crate) fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+fn time(work: &mut Work<'_>) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_nanos() as f64
+}
+
+/// The time within which the fastest twentieth of all rounds ends.
+pub(crate) fn fastest(times: Vec<f64>) -> f64 {
+    at(times, 0.05)
+}
+
+/// The value below which this part of all values lies.
+pub(crate) fn at(mut values: Vec<f64>, part: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get((values.len() as f64 * part) as usize).copied().unwrap_or(f64::NAN)
 }

@@ -5,6 +5,7 @@ mod database;
 mod filter;
 mod policy;
 pub mod speed;
+mod speed_table;
 mod store;
 mod table;
 

@@ -1,14 +1,11 @@
 //! The functions of `shim/speed.cc`.
 
-use std::ffi::{CString, c_char};
 use std::fmt;
 use std::marker::PhantomData;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 
-use anyhow::Result;
+use super::{Bytes, Sink, bits_per_key, collect};
 
-use super::{Bytes, Sink, bits_per_key, check, collect};
+pub use super::speed_table::{Lookups, Table, walk, walk_file, write};
 
 /// `fb_speed_policy`
 #[repr(C)]
@@ -47,12 +44,11 @@ unsafe extern "C" {
         count: usize,
         to: *mut u8,
     );
-    fn fb_speed_walk(table: Bytes, times: u64, bytes: *mut u64, error: Sink) -> u8;
-    fn fb_speed_walk_file(path: *const c_char, bytes: *mut u64, error: Sink) -> u8;
+    fn fb_speed_dry_run(queries: *const RawQuery, count: usize, to: *mut u8);
 }
 
 /// Keys or blocks in the form that the other side takes.
-pub struct Slices<'a>(Vec<Bytes>, PhantomData<&'a [u8]>);
+pub struct Slices<'a>(pub(super) Vec<Bytes>, PhantomData<&'a [u8]>);
 
 impl<'a> Slices<'a> {
     /// The borrowed bytes, which do not move.
@@ -110,23 +106,13 @@ impl Loops {
     }
 }
 
-/// Opens the table and walks it `times` times, with checksums. Returns the number of bytes of keys
-/// and values.
-pub fn walk(table: &[u8], times: u64) -> Result<u64> {
-    let mut bytes = 0;
-    // SAFETY: the table, the place for the sum and the sink live through the call.
-    check(|error| unsafe { fb_speed_walk(Bytes::new(table), times, &mut bytes, error) })?;
-    Ok(bytes)
-}
-
-/// Opens the table at `path` as LevelDB opens files, and walks it with checksums. Returns the
-/// number of bytes of keys and values.
-pub fn walk_file(path: &Path) -> Result<u64> {
-    let path = CString::new(path.as_os_str().as_bytes())?;
-    let mut bytes = 0;
-    // SAFETY: the path, the place for the sum and the sink live through the call.
-    check(|error| unsafe { fb_speed_walk_file(path.as_ptr(), &mut bytes, error) })?;
-    Ok(bytes)
+/// Reads each query, whose keys are not empty, and asks nothing.
+pub fn dry_run(queries: &Queries<'_>, answers: &mut Vec<u8>) {
+    let Queries(queries, _) = queries;
+    answers.resize(queries.len(), 0);
+    assert!(queries.iter().all(|query| query.key.size > 0), "the first byte is read");
+    // SAFETY: everything lives through the call, and there is a byte for each query.
+    unsafe { fb_speed_dry_run(queries.as_ptr(), queries.len(), answers.as_mut_ptr()) };
 }
 
 impl fmt::Debug for Slices<'_> {

@@ -15,7 +15,7 @@ type Entry = (Vec<u8>, Vec<u8>);
 
 /// `fb_table_options`
 #[repr(C)]
-struct RawTableOptions {
+pub(super) struct RawTableOptions {
     block_size: u64,
     restart_interval: i32,
     compression: i32,

@@ -1,18 +1,22 @@
 //! Threads that fill one filter: `AtomicBloomFilter`, and a plain filter of the same bits behind a
 //! `Mutex`.
 //!
+//! Everything that is compared runs in turns, so that other load on the machine affects all alike.
+//! The medians are printed, with ratios to the filter behind a lock.
+//!
 //! The threads of a round wait for each other before they start. A round in which a thread had to
 //! wait for a processor says nothing about either filter, and is left out if the system reports it
 //! (Linux).
 
+#[path = "common/mod.rs"]
+mod common;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::{env, fs, thread};
 
 use filterblock::AtomicBloomFilter;
-
-use crate::{common, median};
 
 const BITS_PER_KEY: u32 = 10;
 
@@ -46,7 +50,11 @@ fn add_locked(filter: &Mutex<Plain>, key: &[u8]) {
     filter.lock().expect("no panic").add(key);
 }
 
-pub(crate) fn run(rounds: usize) {
+fn main() {
+    let given = |name: &str| env::args().any(|argument| argument == name);
+    // Measures only under `cargo bench` without `--test`. Otherwise it only shows that everything
+    // runs.
+    let rounds = if given("--bench") && !given("--test") { 400 } else { 2 };
     println!(
         "Threads that fill one filter: keys of 16 bytes, {BITS_PER_KEY} bits a key, ns a key over all threads\n"
     );
@@ -152,4 +160,10 @@ fn waited() -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = text.split(' ').nth(1).and_then(|number| number.parse().ok());
     Duration::from_nanos(nanos.unwrap_or_default())
+}
+
+/// Nanoseconds for each of `operations`.
+fn median(mut times: Vec<Duration>, operations: usize) -> f64 {
+    times.sort();
+    times.get(times.len() / 2).map_or(f64::NAN, |time| time.as_nanos() as f64 / operations as f64)
 }
