@@ -18,6 +18,7 @@ use crate::key::{FixedLenKeys, SameLen};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use avx2::Avx2;
 pub(crate) use encoding::MAX_PROBES;
+pub(crate) use modulus::Modulus;
 pub(crate) use prefetch::prefetch;
 
 /// Hashes eight keys of one length side by side by LevelDB's hash. Each step of a hash waits for
