@@ -94,6 +94,10 @@ mod table {
     pub(crate) fn get_varint64(bytes: &[u8]) -> Result<(u64, usize), VarintError> {
         match *bytes {
             [byte, ..] if byte < 0x80 => Ok((u64::from(byte), 1)),
+            [a, b, ..] if b < 0x80 => Ok((u64::from(a & 0x7f) | u64::from(b) << 7, 2)),
+            [a, b, c, ..] if c < 0x80 => {
+                Ok((u64::from(a & 0x7f) | u64::from(b & 0x7f) << 7 | u64::from(c) << 14, 3))
+            }
             _ => get_long(bytes, MAX_VARINT64_LEN),
         }
     }

@@ -56,7 +56,7 @@ pub(crate) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
     // Padding the tail with zeros is harmless: they mix to zero.
     let (low, high) = tail.split_at(tail.len().min(8));
     let mut rest = [up_to_8_bytes(low), up_to_8_bytes(high)];
-    let [v1, v2] = state.finish(rest, len);
+    let [v1, v2] = if tail.is_empty() { state.mix(len) } else { state.finish(rest, len) };
     let place = 1 << ((tail.len() % 8) as u32).wrapping_mul(8);
     rest = if tail.len() < 8 { [rest[0] | place, rest[1]] } else { [rest[0], rest[1] | place] };
     if tail.len() == 15 {
@@ -114,8 +114,14 @@ impl Murmur3 {
     #[inline]
     fn finish(self, rest: [u64; 2], len: u64) -> [u64; 2] {
         let (k1, k2) = Self::halves(rest);
-        let h1 = self.h1 ^ k1 ^ len;
-        let h2 = self.h2 ^ k2 ^ len;
+        Self { h1: self.h1 ^ k1, h2: self.h2 ^ k2 }.mix(len)
+    }
+
+    /// Ends the hash if nothing is left to be added.
+    #[inline]
+    fn mix(self, len: u64) -> [u64; 2] {
+        let h1 = self.h1 ^ len;
+        let h2 = self.h2 ^ len;
         let h1 = h1.wrapping_add(h2);
         let h2 = h2.wrapping_add(h1);
         let h1 = avalanche(h1);

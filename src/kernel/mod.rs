@@ -27,6 +27,7 @@ use avx512::Avx512;
 pub(crate) use encoding::MAX_PROBES;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use level::Chosen;
+pub(crate) use modulus::Modulus;
 pub(crate) use prefetch::prefetch;
 
 /// Hashes eight keys of one length side by side by LevelDB's hash. Each step of a hash waits for

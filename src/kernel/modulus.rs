@@ -44,6 +44,21 @@ impl Modulus {
         Self { divisor, reciprocal: known.copied().unwrap_or_else(|| reciprocal(divisor)) }
     }
 
+    /// Returns `n` modulo the divisor, which is at most 2^26, for `n` below 2^38.
+    ///
+    /// The reciprocal exceeds 2^64 / divisor by less than 1, so the fraction by less than 2^38. That
+    /// is no more than the 2^64 / divisor between two remainders.
+    #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 26 are at most 90")]
+    #[inline(always)]
+    pub(crate) const fn of_wide(self, n: u64) -> u64 {
+        debug_assert!(self.divisor <= Self::MAX_WIDE && n < 1 << 38, "within the limits");
+        let fraction = self.reciprocal.wrapping_mul(n);
+        ((fraction as u128 * self.divisor as u128) >> 64) as u64
+    }
+
+    /// The largest divisor of [`of_wide`](Self::of_wide).
+    pub(crate) const MAX_WIDE: u64 = 1 << 26;
+
     /// Returns `n` modulo the divisor.
     #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 33 are at most 97")]
     #[inline(always)]
@@ -71,6 +86,21 @@ mod tests {
             for n in around.chain((0..=32).map(|lg| (1 << lg) - 1)) {
                 let n = n as u32;
                 assert_eq!(modulus.of(n) as u64, u64::from(n) % divisor, "{n} % {divisor}");
+            }
+        }
+    }
+
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    #[test]
+    fn is_the_remainder_of_wide_numbers() {
+        let powers = (10..=26).flat_map(|lg| [(1 << lg) - 1, 1 << lg, (1 << lg) + 1]);
+        for divisor in (1..3000).chain(powers).filter(|&divisor| divisor <= Modulus::MAX_WIDE) {
+            let modulus = Modulus::new(divisor);
+            let last = (1 << 38) / divisor * divisor;
+            let multiples = (0..50).flat_map(|i| [i * divisor, last.saturating_sub(i * divisor)]);
+            let around = multiples.flat_map(|multiple| [multiple.saturating_sub(1), multiple, multiple + 1]);
+            for n in around.chain((0..=38).map(|lg| (1 << lg) - 1)).filter(|&n| n < 1 << 38) {
+                assert_eq!(modulus.of_wide(n), n % divisor, "{n} % {divisor}");
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, Origin, bit_array};
 use crate::hash::murmur64a;
 use crate::hash::{BLOOM_SEED, hash_signed_tail};
-use crate::kernel::MAX_PROBES;
+use crate::kernel::{MAX_PROBES, Modulus};
 use crate::{Error, Keys, Result};
 
 /// The largest number of bits. The original counts bits in 32 bits, and rounds them up to whole
@@ -93,12 +93,15 @@ impl BashoBloom2Policy {
 
     fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
         let array_len = self.array_len(hashes.len())?;
-        bit_array::append(dst, array_len, self.probes, |array| {
-            let modulus = modulus(array_len);
-            for hash in hashes {
-                positions(hash, modulus, self.probes).for_each(|position| bit_array::set(array, position));
-            }
-        })
+        let modulus = modulus(array_len);
+        if modulus > Modulus::MAX_WIDE {
+            let keys =
+                hashes.map(|hash| positions(hash, self.probes, move |n| n.checked_rem(modulus).unwrap_or(0)));
+            return bit_array::append_keys(dst, array_len, self.probes, keys);
+        }
+        let modulus = Modulus::new(modulus);
+        let keys = hashes.map(|hash| positions(hash, self.probes, move |n| modulus.of_wide(n)));
+        bit_array::append_keys(dst, array_len, self.probes, keys)
     }
 }
 
@@ -150,16 +153,14 @@ fn hash_key(key: &[u8]) -> KeyHash {
     KeyHash::from_pair(hash_signed_tail(key, BLOOM_SEED), murmur64a(key, MURMUR_SEED) as u32)
 }
 
-/// Yields the positions of a key's bits. `modulus` is not 0.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "a divisor other than 0; k times 32 bits are far below 64"
-)]
-fn positions(hash: KeyHash, modulus: u64, probes: u8) -> impl Iterator<Item = u64> {
+/// Yields the positions of a key's bits. `modulus` takes the remainder of a number below 2^37.
+#[inline]
+#[expect(clippy::arithmetic_side_effects, reason = "31 times 32 bits are at most 37")]
+fn positions(hash: KeyHash, probes: u8, modulus: impl Fn(u64) -> u64) -> impl Iterator<Item = u64> {
     let (mut h, h2) = hash.pair();
     let delta = h.rotate_right(17);
     (1..=u64::from(probes)).map(move |factor| {
-        let position = (u64::from(h) + factor * u64::from(h2)) % modulus;
+        let position = modulus(u64::from(h) + factor * u64::from(h2));
         h = h.wrapping_add(delta);
         position
     })
@@ -195,7 +196,13 @@ impl FilterPolicy for BashoBloom2Policy {
         if probes > MAX_PROBES || array.len() as u64 > MAX_BITS / 8 {
             return true;
         }
-        positions(hash, modulus(array.len()), probes).all(|position| bit_array::is_set(array, position))
+        let modulus = modulus(array.len());
+        let is_set = |position| bit_array::is_set(array, position);
+        if modulus > Modulus::MAX_WIDE {
+            return positions(hash, probes, |n| n.checked_rem(modulus).unwrap_or(0)).all(is_set);
+        }
+        let modulus = Modulus::new(modulus);
+        positions(hash, probes, |n| modulus.of_wide(n)).all(is_set)
     }
 
     fn reads_dialect(&self, origin: Origin) -> bool {

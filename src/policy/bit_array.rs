@@ -4,7 +4,7 @@
 //! Bit p is bit p % 8, from the lowest, of byte p / 8.
 
 use super::FilterShape;
-use crate::kernel::MAX_PROBES;
+use crate::kernel::{self, MAX_PROBES};
 use crate::{Error, Result};
 
 /// Returns the number of bits of an array.
@@ -39,26 +39,73 @@ pub(super) fn wished_bits(keys: u64, bits_per_key: u32) -> u128 {
     u128::from(keys) * u128::from(bits_per_key)
 }
 
-/// Appends an array of `len` bytes, which are zero before `fill` sets bits, and `probes`. On an
-/// error `dst` is as before.
-pub(super) fn append(dst: &mut Vec<u8>, len: usize, probes: u8, fill: impl FnOnce(&mut [u8])) -> Result<()> {
-    let needed = len.saturating_add(1);
-    dst.try_reserve(needed).map_err(|_| Error::out_of_memory("filter", needed))?;
-    let start = dst.len();
-    dst.resize(start.saturating_add(len), 0);
-    let Some(array) = dst.get_mut(start..) else {
-        // An array left without bits would deny every key.
-        debug_assert!(false, "{start} bytes are gone");
-        return Err(Error::out_of_memory("filter", needed));
-    };
-    fill(array);
+/// The length in bytes up to which an array is made with a byte for each bit. Its stores need not
+/// read first, and the bits are packed in the end. A larger array would leave the fastest cache.
+const MAX_SPREAD: usize = 4096;
+
+/// Appends an array of `len` bytes with the bits of `keys`, and `probes`. A key is an iterator over
+/// the positions of its bits, which have to be within the array. On an error `dst` is as before.
+#[inline]
+pub(super) fn append_keys<K>(
+    dst: &mut Vec<u8>,
+    len: usize,
+    probes: u8,
+    keys: impl Iterator<Item = K>,
+) -> Result<()>
+where
+    K: Iterator<Item = u64>,
+{
+    if len > MAX_SPREAD {
+        return append(dst, len, probes, |array| {
+            keys.for_each(|key| key.for_each(|position| set(array, position)));
+        });
+    }
+    let end = dst.len().saturating_add(len);
+    append_area(dst, len.saturating_mul(8), |area| {
+        keys.for_each(|key| key.for_each(|position| set_spread(area, position)));
+        kernel::pack(area);
+    })?;
+    dst.truncate(end);
     dst.push(probes);
     Ok(())
 }
 
+/// Appends an array of `len` bytes, which are zero before `fill` sets bits, and `probes`. On an
+/// error `dst` is as before.
+pub(super) fn append(dst: &mut Vec<u8>, len: usize, probes: u8, fill: impl FnOnce(&mut [u8])) -> Result<()> {
+    append_area(dst, len, fill)?;
+    dst.push(probes);
+    Ok(())
+}
+
+/// Appends `len` bytes, which are zero before `fill` changes them, and reserves one more.
+#[inline]
+fn append_area(dst: &mut Vec<u8>, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<()> {
+    let needed = len.saturating_add(1);
+    dst.try_reserve(needed).map_err(|_| Error::out_of_memory("filter", needed))?;
+    let start = dst.len();
+    dst.resize(start.saturating_add(len), 0);
+    let Some(area) = dst.get_mut(start..) else {
+        // An array left without bits would deny every key.
+        debug_assert!(false, "{start} bytes are gone");
+        return Err(Error::out_of_memory("filter", needed));
+    };
+    fill(area);
+    Ok(())
+}
+
+/// Sets the bit at `position` of an area with a byte for each bit.
+#[inline]
+fn set_spread(area: &mut [u8], position: u64) {
+    debug_assert!(position < area.len() as u64, "bit {position} of {}", area.len());
+    if let Some(byte) = area.get_mut(position as usize) {
+        *byte = 1;
+    }
+}
+
 /// Sets the bit at `position`, which has to be within the array.
 #[inline]
-pub(super) fn set(array: &mut [u8], position: u64) {
+fn set(array: &mut [u8], position: u64) {
     debug_assert!(position < bits(array), "bit {position} of {} bytes", array.len());
     if let Some(byte) = array.get_mut((position / 8) as usize) {
         *byte |= 1 << (position % 8);

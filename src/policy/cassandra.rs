@@ -3,6 +3,7 @@
 use super::rate::check_rate;
 use super::{FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::hash::murmur2_cassandra;
+use crate::kernel::Modulus;
 use crate::{Error, Keys, Result};
 
 /// The number of bits beyond n * buckets.
@@ -139,11 +140,9 @@ impl CassandraBloomPolicy {
 
     fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
         let (bits, probes) = self.bits_and_probes(hashes.len() as u64)?;
-        bit_array::append(dst, (bits / 8) as usize, probes, |array| {
-            for hash in hashes {
-                positions(hash, bits as i32, probes).for_each(|position| bit_array::set(array, position));
-            }
-        })
+        let modulus = Modulus::new(bits);
+        let keys = hashes.map(|hash| positions(hash, modulus, probes));
+        bit_array::append_keys(dst, (bits / 8) as usize, probes, keys)
     }
 }
 
@@ -167,16 +166,15 @@ fn hash_key(key: &[u8]) -> KeyHash {
     KeyHash::from_pair(first, murmur2_cassandra(key, first))
 }
 
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "`bits` is positive, so the remainder neither overflows nor divides by zero"
-)]
-fn positions(hash: KeyHash, bits: i32, probes: u8) -> impl Iterator<Item = u64> {
-    let (first, step) = hash.pair();
-    let mut h = first.cast_signed();
+/// Yields the positions of a key's bits, given the modulus by the number of bits.
+///
+/// The absolute value of a signed remainder is the remainder of the absolute value.
+#[inline]
+fn positions(hash: KeyHash, modulus: Modulus, probes: u8) -> impl Iterator<Item = u64> {
+    let (mut h, step) = hash.pair();
     (0..probes).map(move |_| {
-        let position = u64::from(h.wrapping_rem(bits).unsigned_abs());
-        h = h.wrapping_add(step.cast_signed());
+        let position = modulus.of(h.cast_signed().unsigned_abs()) as u64;
+        h = h.wrapping_add(step);
         position
     })
 }
@@ -213,7 +211,7 @@ impl FilterPolicy for CassandraBloomPolicy {
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         match decode(filter) {
-            Some((probes, array)) => positions(hash, bit_array::bits(array) as i32, probes)
+            Some((probes, array)) => positions(hash, Modulus::new(bit_array::bits(array)), probes)
                 .all(|position| bit_array::is_set(array, position)),
             None => !filter.is_empty(),
         }

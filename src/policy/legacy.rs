@@ -5,7 +5,7 @@
 //! goleveldb reads them as unsigned. A table does not record the choice.
 
 use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, bit_array};
-use crate::hash::{self, BLOOM_SEED, to_signed_tail};
+use crate::hash::{self, BLOOM_SEED, hash_signed_tail, to_signed_tail};
 use crate::kernel::MAX_PROBES;
 use crate::kernel::matches;
 use crate::{Error, Keys, Result};
@@ -108,6 +108,13 @@ impl LegacyBloomPolicy {
     }
 }
 
+/// Returns `true` if a byte behind the key's last whole word of four is 0x80 or above. The signed
+/// hash of such a key differs from the unsigned one, and that of others does not.
+#[inline]
+fn has_high_tail(key: &[u8]) -> bool {
+    key.as_chunks::<4>().1.iter().any(|byte| *byte >= 0x80)
+}
+
 /// Returns both hashes of a key: unsigned and signed.
 fn hash_key(key: &[u8]) -> KeyHash {
     let unsigned = hash::leveldb(key, BLOOM_SEED);
@@ -120,11 +127,37 @@ impl FilterPolicy for LegacyBloomPolicy {
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        self.create(keys.iter().map(hash_key), dst)
+        self.check_size(keys.len() as u64)?;
+        if self.hash == LegacyHash::Signed && keys.iter().any(has_high_tail) {
+            return self.bloom.create(keys.iter().map(|key| hash_signed_tail(key, BLOOM_SEED)), dst);
+        }
+        self.bloom.create_filter(keys, dst)
     }
 
+    #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        self.hash_may_match(hash_key(key), filter)
+        let unsigned = hash::leveldb(key, BLOOM_SEED);
+        match self.hash {
+            LegacyHash::Unsigned => matches(unsigned, filter),
+            LegacyHash::Signed => matches(to_signed_tail(unsigned, key), filter),
+            LegacyHash::Either => {
+                matches(unsigned, filter)
+                    || has_high_tail(key) && matches(to_signed_tail(unsigned, key), filter)
+            }
+        }
+    }
+
+    fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+        self.bloom.keys_may_match(probes, answers);
+        if self.hash == LegacyHash::Unsigned {
+            return;
+        }
+        // The other hash differs only for keys with a high tail.
+        for (&(key, filter), answer) in probes.iter().zip(answers) {
+            if has_high_tail(key) && !(*answer && self.hash == LegacyHash::Either) {
+                *answer = matches(hash_signed_tail(key, BLOOM_SEED), filter);
+            }
+        }
     }
 
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {

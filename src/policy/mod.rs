@@ -56,6 +56,7 @@ mod bloom;
 mod cassandra;
 mod filter_policy;
 mod forward;
+mod groups;
 mod key_hash;
 mod known;
 mod legacy;

@@ -1,5 +1,6 @@
 //! The Bloom filter of Go's `bloom` libraries, in an encoding of this library.
 
+use super::groups::in_groups;
 use super::rate::{bits_per_key_for, check_rate};
 use super::{FilterPolicy, FilterShape, bit_array};
 use crate::hash::murmur3_twice;
@@ -136,12 +137,26 @@ pub(super) fn decode(filter: &[u8]) -> Option<(u8, &[u8])> {
 /// Yields the positions of the bits of `key` in a filter of `bits` bits, a power of two.
 #[inline]
 pub(super) fn positions(key: &[u8], bits: u64, probes: u8) -> impl Iterator<Item = u64> {
-    let [v1, v2, v3, v4] = murmur3_twice(key);
+    positions_of(murmur3_twice(key), bits, probes)
+}
+
+/// Yields the positions of the bits of a key with these four hashes.
+#[inline]
+fn positions_of([v1, v2, v3, v4]: [u64; 4], bits: u64, probes: u8) -> impl Iterator<Item = u64> {
     (0..u64::from(probes)).map(move |i| {
         let base = if i & 1 == 0 { v1 } else { v2 };
         let step = if i.wrapping_add(1) & 2 == 0 { v3 } else { v4 };
         base.wrapping_add(i.wrapping_mul(step)) & bits.wrapping_sub(1)
     })
+}
+
+#[inline]
+fn hashes_may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
+    match decode(filter) {
+        Some((probes, array)) => positions_of(hashes, bit_array::bits(array), probes)
+            .all(|position| bit_array::is_set(array, position)),
+        None => !filter.is_empty(),
+    }
 }
 
 impl FilterPolicy for Murmur3BloomPolicy {
@@ -152,19 +167,16 @@ impl FilterPolicy for Murmur3BloomPolicy {
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
         let count = keys.len() as u64;
         let bits = round_up(bit_array::wished_bits(count, self.bits_per_key), count)?;
-        bit_array::append(dst, (bits / 8) as usize, self.probes, |array| {
-            for key in keys.iter() {
-                positions(key, bits, self.probes).for_each(|position| bit_array::set(array, position));
-            }
-        })
+        let keys = keys.iter().map(|key| positions(key, bits, self.probes));
+        bit_array::append_keys(dst, (bits / 8) as usize, self.probes, keys)
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        match decode(filter) {
-            Some((probes, array)) => positions(key, bit_array::bits(array), probes)
-                .all(|position| bit_array::is_set(array, position)),
-            None => !filter.is_empty(),
-        }
+        hashes_may_match(murmur3_twice(key), filter)
+    }
+
+    fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+        in_groups(probes, answers, murmur3_twice, hashes_may_match);
     }
 
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {

@@ -2,6 +2,7 @@
 //!
 //! The page of `filterblock::table` has the layout.
 
+use super::prefix::shared_prefix_len;
 use crate::bytes::coding::{MAX_VARINT32_LEN, put_fixed32, put_varint32};
 use crate::{Error, Result};
 
@@ -109,23 +110,6 @@ impl BlockBuilder {
         self.restarts.truncate(1);
         self.counter = 0;
     }
-}
-
-/// The length of the longest common prefix of `a` and `b`.
-#[expect(clippy::arithmetic_side_effects, reason = "lengths within the shorter of both slices")]
-#[inline]
-fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
-    let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
-    let mut len = 0;
-    for (a, b) in words {
-        let difference = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-        if difference != 0 {
-            return len + difference.trailing_zeros() as usize / 8;
-        }
-        len += 8;
-    }
-    let tails = a.iter().zip(b).skip(len);
-    len + tails.take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@
 
 use std::ops::Range;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 
 use crate::bytes::coding::{VarintError, fixed32_at, get_varint32};
+use crate::table::block::prefix::Start;
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
 
@@ -45,6 +46,14 @@ pub(in crate::table) struct Header {
     value_len: usize,
     /// The length of the header itself.
     len: usize,
+}
+
+/// An entry: the number of bytes that its key shares with the key before, and the ranges of the
+/// key's other bytes and of the value, which lie within the block.
+pub(in crate::table) struct Entry {
+    pub(in crate::table) shared: usize,
+    pub(in crate::table) key: Range<usize>,
+    pub(in crate::table) value: Range<usize>,
 }
 
 impl Block {
@@ -108,17 +117,19 @@ impl Block {
     }
 
     /// The offset in restart `index`, or `None` if there are not so many restarts.
+    #[inline]
     pub(in crate::table) fn restart(&self, index: usize) -> Option<usize> {
         if index >= self.num_restarts {
             return None;
         }
-        let at = self.entries_end.checked_add(index.checked_mul(4)?)?;
-        let restart = fixed32_at(&self.data, at).map(|restart| restart as usize);
+        // The restart array fits, so the product does not wrap.
+        let restart = fixed32_at(&self.data, self.entries_end.checked_add(index.wrapping_mul(4))?);
         debug_assert!(restart.is_some(), "the restart array fits");
-        restart
+        restart.map(|restart| restart as usize)
     }
 
     /// The offset in restart `index`, or an error if no entry can begin there.
+    #[inline]
     pub(in crate::table) fn restart_entry(&self, index: usize) -> Result<usize> {
         match self.restart(index) {
             Some(restart) if restart < self.entries_end => Ok(restart),
@@ -126,34 +137,74 @@ impl Block {
         }
     }
 
-    /// The key of the entry at restart `index`.
-    pub(in crate::table) fn restart_key(&self, index: usize) -> Result<&[u8]> {
+    /// The range of the key of the entry at restart `index`. `None` if the entry has a longer header
+    /// than nearly all, or is damaged: [`long_restart_key`](Self::long_restart_key) tells.
+    #[inline(always)]
+    pub(in crate::table) fn restart_key(&self, index: usize) -> Option<Range<usize>> {
+        let at = self.restart(index)?;
+        let [shared, non_shared, value_len] = *self.data.get(at..)?.first_chunk()?;
+        if shared != 0 || (non_shared | value_len) >= 0x80 {
+            return self.entry(at).filter(|entry| entry.shared == 0).map(|entry| entry.key);
+        }
+        // The sums cannot wrap: `at` lies within a slice, and no slice takes half of all addresses.
+        let start = at.wrapping_add(3);
+        let end = start.wrapping_add(non_shared.into());
+        (end.wrapping_add(value_len.into()) <= self.entries_end).then_some(start..end)
+    }
+
+    #[inline(never)]
+    pub(in crate::table) fn long_restart_key(&self, index: usize) -> Result<Range<usize>> {
         let at = self.restart_entry(index)?;
         let header = self.header(at)?;
         if header.shared != 0 {
             return Err(self.bad_shared(at, header.shared, 0));
         }
-        let (key, _) = self.ranges(at, &header)?;
-        Ok(self.bytes(key))
+        Ok(self.ranges(at, &header)?.0)
+    }
+
+    /// Decodes the entry at offset `at` of the block. `None` if it has a longer header than nearly
+    /// all entries, or is damaged: [`header`](Self::header) and [`ranges`](Self::ranges) tell.
+    ///
+    /// A result with an error would pass through memory, and wait for that.
+    #[inline(always)]
+    pub(in crate::table) fn entry(&self, at: usize) -> Option<Entry> {
+        // Behind the entries lie a restart and the number of restarts, so there are four bytes.
+        let [shared, non_shared, low, high] = *self.data.get(at..)?.first_chunk()?;
+        // The length of the value takes one byte or two.
+        let is_long = low >> 7;
+        if (shared | non_shared | (high & is_long.wrapping_neg())) >= 0x80 {
+            return None;
+        }
+        let value_len =
+            usize::from(low & 0x7f) | usize::from(high) << 7 & usize::from(is_long).wrapping_neg();
+        // The sums cannot wrap: `at` lies within a slice, and no slice takes half of all addresses.
+        let start = at.wrapping_add(3).wrapping_add(is_long.into());
+        let value = start.wrapping_add(non_shared.into());
+        let end = value.wrapping_add(value_len);
+        (end <= self.entries_end).then_some(Entry {
+            shared: shared.into(),
+            key: start..value,
+            value: value..end,
+        })
+    }
+
+    /// The start of the key at `range`.
+    #[inline]
+    pub(in crate::table::block) fn start_of_key(&self, range: &Range<usize>) -> Start {
+        // Behind the entries lie a restart and the number of restarts, eight bytes at least.
+        match self.data.get(range.start..).and_then(|bytes| bytes.first_chunk()) {
+            Some(first) => Start::of_first(*first, range.len()),
+            None => Start::of(self.bytes(range.clone())),
+        }
     }
 
     /// Decodes the header of the entry at offset `at` of the block.
-    #[inline]
     pub(in crate::table) fn header(&self, at: usize) -> Result<Header> {
-        let bytes = self.bytes(at..self.entries_end);
-        // Nearly all headers are three varints of one byte each.
-        if let [shared, non_shared, value_len, ..] = *bytes
-            && (shared | non_shared | value_len) < 0x80
-        {
-            let [shared, non_shared, value_len] = [shared, non_shared, value_len].map(usize::from);
-            return Ok(Header { shared, non_shared, value_len, len: 3 });
-        }
-        long_header(bytes)
+        header(self.bytes(at..self.entries_end))
             .map_err(|error| self.bad_entry(at, "three varints of 32 bits".into(), error.to_string()))
     }
 
     /// The ranges of the key rest and the value of the entry at `at`.
-    #[inline]
     pub(in crate::table) fn ranges(
         &self,
         at: usize,
@@ -165,11 +216,7 @@ impl Block {
             let end = value.checked_add(header.value_len)?;
             (end <= self.entries_end).then_some((key..value, value..end))
         };
-        ranges().ok_or_else(|| {
-            let left = self.entries_end.saturating_sub(at).saturating_sub(header.len);
-            let found = format!("a key rest of {} and a value of {}", header.non_shared, header.value_len);
-            self.bad_entry(at, format!("at most {left} bytes of key and value"), found)
-        })
+        ranges().ok_or_else(|| self.bad_ranges(at, header))
     }
 
     /// The bytes of `range`, which has been checked to lie within the block.
@@ -182,9 +229,25 @@ impl Block {
         self.data.get(range).unwrap_or_default()
     }
 
+    /// The bytes of `range`, which has been checked to lie within the block, as a view. Unlike
+    /// [`view`](Self::view) it leaves the count of views as it is.
+    pub(in crate::table) fn into_view(self, range: Range<usize>) -> Bytes {
+        let mut data = self.data;
+        data.truncate(range.end);
+        data.advance(range.start.min(range.end));
+        data
+    }
+
     /// A view of `part`, a slice of the block, that outlives the block.
     pub(in crate::table) fn view(&self, part: &[u8]) -> Bytes {
         self.data.slice_ref(part)
+    }
+
+    #[cold]
+    fn bad_ranges(&self, at: usize, header: &Header) -> Error {
+        let left = self.entries_end.saturating_sub(at).saturating_sub(header.len);
+        let found = format!("a key rest of {} and a value of {}", header.non_shared, header.value_len);
+        self.bad_entry(at, format!("at most {left} bytes of key and value"), found)
     }
 
     #[cold]
@@ -213,7 +276,7 @@ impl Block {
     }
 }
 
-fn long_header(bytes: &[u8]) -> std::result::Result<Header, VarintError> {
+fn header(bytes: &[u8]) -> std::result::Result<Header, VarintError> {
     let mut len = 0;
     let mut next = || {
         let (value, width) = get_varint32(bytes.get(len..).unwrap_or_default())?;

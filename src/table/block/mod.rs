@@ -3,6 +3,7 @@
 mod builder;
 mod contents;
 mod position;
+mod prefix;
 mod trailer;
 
 pub(in crate::table) use builder::BlockBuilder;

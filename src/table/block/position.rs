@@ -1,12 +1,13 @@
-//! Iterating and seeking within a block (the iterator of LevelDB's `table/block.cc`).
+//! Iterating within a block (the iterator of LevelDB's `table/block.cc`).
 
-use std::cmp::Ordering;
+mod seek;
+
 use std::ops::Range;
 
 use bytes::Bytes;
 
 use super::Block;
-use crate::key::comparator::Comparator;
+use super::contents::Entry;
 use crate::table::format::BlockHandle;
 use crate::{Error, Result};
 
@@ -112,6 +113,11 @@ impl Position {
         BlockHandle::decode(self.value(block), block.offset()).map(|(handle, _)| handle)
     }
 
+    /// The value found last, also by [`find_bytewise`](Self::find_bytewise), as a view of the block.
+    pub(in crate::table) fn into_value(self, block: Block) -> Bytes {
+        block.into_view(self.value)
+    }
+
     /// The value as a view of the block.
     pub(in crate::table) fn value_bytes(&self, block: &Block) -> Bytes {
         block.view(self.value(block))
@@ -131,41 +137,83 @@ impl Position {
 
     #[inline]
     fn advance(&mut self, block: &Block) -> Result<bool> {
+        // The length of the previous key. The first step has none, nor has the first after a seek:
+        // both are at a restart, where nothing is shared.
+        let previous = self.key.as_ref().map_or(self.buffered, Range::len);
+        let Some((shared, rest)) = self.step(block, previous)? else { return Ok(false) };
+        if shared == 0 {
+            self.key = Some(rest);
+            return Ok(true);
+        }
+        if let Some(previous) = self.key.take() {
+            self.copy_into_key(0, block.bytes(previous.start..block.entries_end), shared);
+        }
+        self.append_rest(block, shared, rest);
+        Ok(true)
+    }
+
+    /// Reads the entry at `next` and steps behind it. Returns the number of bytes that its key
+    /// shares with the key before, which has `previous` bytes, and the range of the key's other
+    /// bytes. `None` at the end. The current key stays as it was.
+    #[inline(always)]
+    fn step(&mut self, block: &Block, previous: usize) -> Result<Option<(usize, Range<usize>)>> {
         let at = self.next;
         if at >= block.entries_end {
-            return self.finish(block);
+            self.finish(block)?;
+            return Ok(None);
         }
+        let (entry, limit) = match block.entry(at) {
+            Some(entry) => {
+                let limit = self.limit(block, previous)?;
+                (entry, limit)
+            }
+            None => self.long_entry(block, previous)?,
+        };
+        let Entry { shared, key, value } = entry;
+        if shared > limit {
+            return Err(block.bad_shared(at, shared, limit));
+        }
+        self.next = value.end;
+        self.value = value;
+        let len = shared.saturating_add(key.len());
+        let max_key = self.max_key.min(block.max_key);
+        if shared > 0 && len > max_key {
+            let (limit, found) = (max_key as u64, len as u64);
+            return Err(Error::Limit { what: "key that shares bytes", offset: block.offset(), limit, found });
+        }
+        Ok(Some((shared, key)))
+    }
+
+    /// Returns the number of bytes that the entry at `next` may share. Passes the next restart if it
+    /// is there.
+    #[inline]
+    fn limit(&mut self, block: &Block, previous: usize) -> Result<usize> {
+        if self.next < self.next_restart_at {
+            return Ok(previous);
+        }
+        self.pass_restart(block)?;
+        Ok(0)
+    }
+
+    /// Decodes the entry at `next` whatever its header is like.
+    #[inline(never)]
+    fn long_entry(&mut self, block: &Block, previous: usize) -> Result<(Entry, usize)> {
+        let at = self.next;
         let header = block.header(at)?;
-        // The length of the previous key. The first step has none, nor has the first after a seek:
-        // both are at a restart, which sets the limit to 0 below.
-        let mut limit = self.key.as_ref().map_or(self.buffered, Range::len);
-        if at >= self.next_restart_at {
-            self.pass_restart(block)?;
-            limit = 0;
-        }
+        let limit = self.limit(block, previous)?;
         if header.shared > limit {
             return Err(block.bad_shared(at, header.shared, limit));
         }
         let (key, value) = block.ranges(at, &header)?;
-        self.next = value.end;
-        self.value = value;
-        if header.shared == 0 {
-            self.key = Some(key);
-            return Ok(true);
-        }
-        let len = key.len();
-        let whole_len = header.shared.saturating_add(len);
-        let max_key = self.max_key.min(block.max_key);
-        if whole_len > max_key {
-            let (limit, found) = (max_key as u64, whole_len as u64);
-            return Err(Error::Limit { what: "key that shares bytes", offset: block.offset(), limit, found });
-        }
-        if let Some(previous) = self.key.take() {
-            self.copy_into_key(0, block.bytes(previous.start..block.entries_end), header.shared);
-        }
-        self.copy_into_key(header.shared, block.bytes(key.start..block.entries_end), len);
-        self.buffered = whole_len;
-        Ok(true)
+        Ok((Entry { shared: header.shared, key, value }, limit))
+    }
+
+    /// Completes the key of which the first `shared` bytes are in the buffer.
+    #[inline]
+    fn append_rest(&mut self, block: &Block, shared: usize, rest: Range<usize>) {
+        let len = rest.len();
+        self.copy_into_key(shared, block.bytes(rest.start..block.entries_end), len);
+        self.buffered = shared.saturating_add(len);
     }
 
     /// Copies the first `len` bytes of `from` to `at` in the buffer. `from` has at least `len`
@@ -194,10 +242,10 @@ impl Position {
     }
 
     /// Ends the walk behind the last entry. A restart still to come would point at no entry.
-    fn finish(&self, block: &Block) -> Result<bool> {
+    fn finish(&self, block: &Block) -> Result<()> {
         match block.restart(self.next_restart) {
             Some(unused) if !block.is_empty() => Err(block.bad_restart(self.next_restart, Some(unused))),
-            _ => Ok(false),
+            _ => Ok(()),
         }
     }
 
@@ -213,36 +261,6 @@ impl Position {
     fn set_next_restart(&mut self, block: &Block, index: usize) {
         self.next_restart = index;
         self.next_restart_at = block.restart(index).unwrap_or(usize::MAX);
-    }
-
-    /// Moves to the first entry whose key is at or after `target`. Returns false if there is none.
-    pub(in crate::table) fn seek<C>(&mut self, block: &Block, target: &[u8], comparator: &C) -> Result<bool>
-    where
-        C: Comparator + ?Sized,
-    {
-        self.state = State::End;
-        if block.is_empty() {
-            return Ok(false);
-        }
-        // Finds the last restart whose key is before the target, or the first restart.
-        let (mut left, mut right) = (0, block.num_restarts.saturating_sub(1));
-        while left < right {
-            let middle = left.saturating_add(right.saturating_sub(left).div_ceil(2));
-            if comparator.compare(block.restart_key(middle)?, target) == Ordering::Less {
-                left = middle;
-            } else {
-                right = middle.saturating_sub(1);
-            }
-        }
-        self.next = block.restart_entry(left)?;
-        self.set_next_restart(block, left);
-        self.state = State::Start;
-        while self.next(block)? {
-            if comparator.compare(self.key(block), target) != Ordering::Less {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn trailer(contents: &[u8], compression: u8) -> [u8; TRAILER_LEN] {
 
 /// Splits a block and its trailer, read from `offset` of the file, into contents and compression
 /// type. Copies nothing, and reads the contents only to verify the checksum.
-pub(crate) fn split_trailer(block: Bytes, offset: u64, verify: bool) -> Result<(Bytes, u8)> {
+pub(crate) fn split_trailer(mut block: Bytes, offset: u64, verify: bool) -> Result<(Bytes, u8)> {
     let Some((contents, &[compression, a, b, c, d])) = block.split_last_chunk::<TRAILER_LEN>() else {
         return Err(Error::corrupt(
             Structure::Table,
@@ -45,7 +45,8 @@ pub(crate) fn split_trailer(block: Bytes, offset: u64, verify: bool) -> Result<(
             ));
         }
     }
-    Ok((block.slice(..len), compression))
+    block.truncate(len);
+    Ok((block, compression))
 }
 
 #[cfg(test)]

@@ -26,6 +26,12 @@ pub(crate) fn decompress(
 ) -> Result<(Bytes, Codec)> {
     let mut failed = Failed::default();
     for &codec in Codec::of_type(id) {
+        if codec == Codec::None {
+            *made = made.saturating_add(stored.len() as u64);
+            // With `buffer` kept as well, the contents could exceed the limit.
+            *buffer = Vec::new();
+            return Ok((stored, codec));
+        }
         if !codec.magic_matches(&stored) {
             continue;
         }
@@ -55,10 +61,8 @@ fn decode(
         *buffer = Vec::new();
     }
     let decoded = match codec {
-        Codec::None => {
-            *made = made.saturating_add(stored.len() as u64);
-            return Some(Ok(stored.clone()));
-        }
+        // Not compressed: `decompress` returns the stored bytes themselves.
+        Codec::None => return None,
         Codec::Snappy => snappy::decode(stored, offset, limits.contents, std::mem::take(buffer), made),
         #[cfg(feature = "zstd")]
         Codec::Zstd => crate::table::codec::zstd::decode(stored, offset, limits, made),

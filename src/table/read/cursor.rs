@@ -189,7 +189,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.ended = false;
         self.pending = None;
         self.end = self.end.and(Some(0));
-        if !self.index.seek(&self.table.index.block, key, &*self.table.order)? {
+        if !self.table.order.seek(&mut self.index, &self.table.index.block, key)? {
             return Ok(false);
         }
         let handle = self.index.handle(&self.table.index.block)?;
@@ -199,7 +199,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             self.enter(handle)?;
         }
         let Some((_, block)) = &self.block else { return Err(no_block(handle)) };
-        if self.entry.seek(block, key, &*self.table.order)? {
+        if self.table.order.seek(&mut self.entry, block, key)? {
             return Ok(true);
         }
         self.try_next()

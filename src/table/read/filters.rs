@@ -32,11 +32,16 @@ pub(in crate::table) struct Filters {
 
 /// A filter block that the metaindex names.
 pub(in crate::table) struct Found {
-    /// The policy's name, without `filter.`.
-    pub(in crate::table) name: String,
     pub(in crate::table) handle: BlockHandle,
-    /// `None` if no policy of this name was asked for. The filter block is then not read.
-    policy: Option<SharedPolicy>,
+    policy: Asked,
+}
+
+/// The policy of filters that were found.
+enum Asked {
+    /// One that was asked for.
+    For(SharedPolicy),
+    /// Another, of this name. The filter block is then not read.
+    Not(String),
 }
 
 impl Filters {
@@ -60,14 +65,15 @@ impl Filters {
             max_name: options.longest_policy_name().saturating_add(FILTER_PREFIX.len()).max(MAX_NAME),
         };
         let origin = origin(metaindex)?;
-        let trusted = |policy: &SharedPolicy| {
+        let trusted = |policy: &&SharedPolicy| {
             origin != Some(Origin::Basho)
                 || policy.name() != AMBIGUOUS_NAME
                 || policy.reads_dialect(Origin::Basho)
         };
-        let policies: Vec<_> = options.policies(origin).collect();
+        let policies = options.policies();
         let none = Self { origin, ..Self::default() };
-        if let Some((policy, handle)) = first(metaindex, policies.iter().filter(|policy| trusted(policy)))? {
+        if let Some((policy, handle)) = first(metaindex, policies.iter().filter(trusted))? {
+            let policy = options.for_stored_keys(policy, origin);
             return Ok(Self { found: Some(Found::asked_for(policy, handle)), ..none });
         }
         if let Some((policy, handle)) = first(metaindex, policies.iter())? {
@@ -88,14 +94,14 @@ impl Filters {
         let error = Some(unknown(name, handle, policies.len()));
         // A longer name is only quoted in the error: a copy would take memory that is not checked.
         let found =
-            (name.len() <= MAX_NAME).then(|| Found { name: escape(name).to_string(), handle, policy: None });
+            (name.len() <= MAX_NAME).then(|| Found { handle, policy: Asked::Not(escape(name).to_string()) });
         Ok(Self { error, found, ..none })
     }
 
     /// Loads the filter block through `read`. Returns only [`Error::NeedRange`]; any other error is
     /// kept in `self.error`.
     pub(in crate::table) fn load(&mut self, read: impl FnOnce(BlockHandle) -> Result<Bytes>) -> Result<()> {
-        let Some(Found { policy: Some(policy), handle, .. }) = &self.found else { return Ok(()) };
+        let Some(Found { policy: Asked::For(policy), handle }) = &self.found else { return Ok(()) };
         match read(*handle) {
             Ok(contents) => self.reader = Some(FilterBlockReader::new(Arc::clone(policy), contents)),
             Err(error) if error.needs_range() => return Err(error),
@@ -107,7 +113,15 @@ impl Filters {
 
 impl Found {
     fn asked_for(policy: SharedPolicy, handle: BlockHandle) -> Self {
-        Self { name: policy.name().to_owned(), handle, policy: Some(policy) }
+        Self { handle, policy: Asked::For(policy) }
+    }
+
+    /// The policy's name, without `filter.`.
+    pub(in crate::table) fn name(&self) -> &str {
+        match &self.policy {
+            Asked::For(policy) => policy.name(),
+            Asked::Not(name) => name,
+        }
     }
 }
 
@@ -121,11 +135,11 @@ fn origin(metaindex: &Names<'_>) -> Result<Option<Origin>> {
 fn first<'p>(
     metaindex: &Names<'_>,
     policies: impl Iterator<Item = &'p SharedPolicy>,
-) -> Result<Option<(SharedPolicy, BlockHandle)>> {
+) -> Result<Option<(&'p SharedPolicy, BlockHandle)>> {
     for policy in policies {
         let is_its = |key: &[u8]| key.strip_prefix(FILTER_PREFIX) == Some(policy.name().as_bytes());
         if let Some(entry) = metaindex.find(is_its)? {
-            return Ok(Some((Arc::clone(policy), entry.handle(metaindex.block)?)));
+            return Ok(Some((policy, entry.handle(metaindex.block)?)));
         }
     }
     Ok(None)

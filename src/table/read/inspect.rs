@@ -15,7 +15,7 @@ impl<R> Table<R> {
     /// [`filter_error`](Self::filter_error). Bytes that are not text are
     /// [escaped](crate::escape()). An unknown name of more than 4 KiB is only in the error.
     pub fn filter_name(&self) -> Option<&str> {
-        Some(&self.filter.as_ref()?.filters.found.as_ref()?.name)
+        Some(self.filter.as_ref()?.filters.found.as_ref()?.name())
     }
 
     /// The handle of the filter block, as the metaindex gives it, even if the block cannot be read.

@@ -74,11 +74,9 @@ impl<R: ReadAt> Table<R> {
             return Ok(Lookup::Absent);
         }
         match kind(tag) {
-            VALUE => Ok(Lookup::Value(at.value_bytes(&block))),
+            VALUE => Ok(Lookup::Value(at.into_value(block))),
             DELETION => Ok(Lookup::Deleted),
-            kind if is_bashos && [TIMED, EXPIRING].contains(&kind) => {
-                Ok(Lookup::Value(at.value_bytes(&block)))
-            }
+            kind if is_bashos && [TIMED, EXPIRING].contains(&kind) => Ok(Lookup::Value(at.into_value(block))),
             other => Err(Error::Unsupported {
                 what: Structure::InternalKey,
                 offset: block.offset(),

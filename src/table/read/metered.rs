@@ -49,7 +49,7 @@ impl<R> Table<R> {
             let tag = MAX_SEQUENCE << 8 | u64::from(greatest);
             let newest = [self.filtered(key), time, &tag.to_le_bytes()].concat();
             let mut at = Position::default();
-            let found = at.seek(block, &newest, &*self.order).map_err(|error| self.in_file(error))?;
+            let found = self.order.seek(&mut at, block, &newest).map_err(|error| self.in_file(error))?;
             is_stored = found && is_it(&at);
         }
         Ok(Some(is_stored))

@@ -12,6 +12,7 @@ mod meter;
 mod metered;
 mod open;
 mod options;
+mod order;
 mod parts;
 mod stored_blocks;
 mod table;

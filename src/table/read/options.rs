@@ -1,9 +1,11 @@
 //! Options for reading a table.
 
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
 use super::meter::Meter;
+use super::order::KeyOrder;
 use crate::Origin;
 use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use crate::key::internal_comparator::BashoKeyComparator;
@@ -30,6 +32,8 @@ pub struct ReadOptions {
     pub(in crate::table) tail_size: usize,
     pub(in crate::table) internal_keys: bool,
     comparator: SharedComparator,
+    /// True if that is known to be the [`BytewiseComparator`].
+    is_bytewise: bool,
     filter_policies: Vec<SharedPolicy>,
     pub(in crate::table) meter: Option<Arc<Meter>>,
 }
@@ -45,6 +49,7 @@ impl Default for ReadOptions {
             tail_size: 64 << 10,
             internal_keys: false,
             comparator: Arc::new(BytewiseComparator),
+            is_bytewise: true,
             filter_policies: default_read_policies(),
             meter: None,
         }
@@ -101,7 +106,8 @@ impl ReadOptions {
     /// The order of the keys or, in a database's tables, of the user keys. Default:
     /// [`BytewiseComparator`].
     pub fn comparator(self, comparator: impl Comparator + 'static) -> Self {
-        Self { comparator: Arc::new(comparator), ..self }
+        let is_bytewise = comparator.type_id() == TypeId::of::<BytewiseComparator>();
+        Self { comparator: Arc::new(comparator), is_bytewise, ..self }
     }
 
     /// The only filter policy to look for. Default: all that are
@@ -142,12 +148,14 @@ impl ReadOptions {
     }
 
     /// The order of the stored keys.
-    pub(in crate::table) fn order(&self, origin: Option<Origin>) -> SharedComparator {
-        let user = Arc::clone(&self.comparator);
+    pub(in crate::table) fn order(&self, origin: Option<Origin>) -> KeyOrder {
+        let user = || Arc::clone(&self.comparator);
         match origin {
-            _ if !self.internal_keys => user,
-            Some(Origin::Basho) => Arc::new(BashoKeyComparator::new(user)),
-            _ => Arc::new(InternalKeyComparator::new(user)),
+            _ if !self.internal_keys && self.is_bytewise => KeyOrder::Bytewise,
+            _ if !self.internal_keys => KeyOrder::Other(user()),
+            Some(Origin::Basho) => KeyOrder::Other(Arc::new(BashoKeyComparator::new(user()))),
+            _ if self.is_bytewise => KeyOrder::Internal,
+            _ => KeyOrder::Other(Arc::new(InternalKeyComparator::new(user()))),
         }
     }
 
@@ -161,22 +169,42 @@ impl ReadOptions {
         self.filter_policies.iter().map(|policy| policy.name().len()).max().unwrap_or_default()
     }
 
-    /// The memory of the options beside the struct itself, without policies and comparator, in
-    /// bytes.
-    pub(in crate::table) fn heap_len(&self) -> usize {
-        self.filter_policies.capacity().saturating_mul(size_of::<SharedPolicy>())
+    /// The same options for parts that are open already, whose filters have been found.
+    pub(in crate::table) fn without_policies(&self) -> Self {
+        let Self {
+            verify_checksums, max_block_size, max_output, tail_size, internal_keys, is_bytewise, ..
+        } = *self;
+        let (comparator, meter) = (Arc::clone(&self.comparator), self.meter.clone());
+        Self {
+            verify_checksums,
+            max_block_size,
+            max_output,
+            tail_size,
+            internal_keys,
+            comparator,
+            is_bytewise,
+            filter_policies: Vec::new(),
+            meter,
+        }
     }
 
-    /// The policies, wrapped if need be, so that they take stored keys.
-    pub(in crate::table) fn policies(&self, origin: Option<Origin>) -> impl Iterator<Item = SharedPolicy> {
-        self.filter_policies.iter().map(move |policy| -> SharedPolicy {
-            let policy = Arc::clone(policy);
-            match origin {
-                _ if !self.internal_keys => policy,
-                Some(Origin::Basho) => Arc::new(BashoInternalFilterPolicy::new(policy)),
-                _ => Arc::new(InternalFilterPolicy::new(policy)),
-            }
-        })
+    /// The policies, which take user keys or whole keys.
+    pub(in crate::table) fn policies(&self) -> &[SharedPolicy] {
+        &self.filter_policies
+    }
+
+    /// Wraps one of the policies if need be, so that it takes stored keys.
+    pub(in crate::table) fn for_stored_keys(
+        &self,
+        policy: &SharedPolicy,
+        origin: Option<Origin>,
+    ) -> SharedPolicy {
+        let policy = Arc::clone(policy);
+        match origin {
+            _ if !self.internal_keys => policy,
+            Some(Origin::Basho) => Arc::new(BashoInternalFilterPolicy::new(policy)),
+            _ => Arc::new(InternalFilterPolicy::new(policy)),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The parts of an open table that a cache can hold.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::filters::Filters;
 use super::options::ReadOptions;
@@ -23,13 +23,13 @@ pub struct TableIndex {
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
     /// Tells this opening of a table from all others.
-    pub(super) identity: Arc<()>,
+    pub(super) identity: Identity,
 }
 
 impl TableIndex {
     /// The memory that it keeps, in bytes, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
-        size_of::<Self>().saturating_add(self.options.heap_len()).saturating_add(self.blocks_len())
+        size_of::<Self>().saturating_add(self.blocks_len())
     }
 
     /// The size of the file in bytes.
@@ -60,7 +60,7 @@ pub struct TableFilter {
     pub(super) filters: Filters,
     /// The same as that of the index these filters belong to. With the index of another table they
     /// would deny keys that are there.
-    pub(super) identity: Arc<()>,
+    pub(super) identity: Identity,
 }
 
 impl TableFilter {
@@ -76,5 +76,16 @@ impl fmt::Debug for TableFilter {
             .field("filter", &self.filters.reader)
             .field("error", &self.filters.error)
             .finish_non_exhaustive()
+    }
+}
+
+/// Tells one opening of a table from all others of the process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Identity(u64);
+
+impl Identity {
+    pub(super) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }

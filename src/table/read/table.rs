@@ -10,7 +10,8 @@ use super::ReadOptions;
 use super::block_reader::BlockReader;
 use super::filter_meter::Counter;
 use super::open::{MIN_MAX_KEY, Opened, open};
-use super::parts::{TableFilter, TableIndex};
+use super::order::KeyOrder;
+use super::parts::{Identity, TableFilter, TableIndex};
 #[cfg(doc)]
 use crate::Origin;
 use crate::key::comparator::SharedComparator;
@@ -73,7 +74,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 pub struct Table<R> {
     pub(in crate::table) blocks: BlockReader<R>,
     pub(in crate::table) path: Option<PathBuf>,
-    pub(in crate::table) order: SharedComparator,
+    pub(in crate::table) order: KeyOrder,
     /// The order of the user keys, if the keys are a database's internal keys.
     pub(in crate::table) user_order: Option<SharedComparator>,
     pub(in crate::table) index: Arc<TableIndex>,
@@ -96,15 +97,15 @@ impl<R: ReadAt> Table<R> {
         let blocks = BlockReader::new(source, options)?;
         let file_len = blocks.file_len;
         let Opened { footer, index, metaindex, filters } = open(&blocks, options)?;
-        let identity = Arc::new(());
+        let identity = Identity::new();
         let index = TableIndex {
             file_len,
-            options: options.clone(),
+            options: options.without_policies(),
             footer,
             block: index,
             metaindex,
             origin: filters.origin,
-            identity: Arc::clone(&identity),
+            identity,
         };
         Self::from_parts(blocks.source, Arc::new(index), Some(Arc::new(TableFilter { filters, identity })))
     }
@@ -143,15 +144,27 @@ impl<R: ReadAt> Table<R> {
     /// key.
     ///
     /// The value is a view of its data block, which stays in memory as long as the value does.
-    /// Besides that block, a lookup allocates only a buffer for keys that share their beginning
-    /// with others.
+    /// Besides that block, a lookup allocates nothing if keys are in bytewise order, else only a
+    /// buffer for keys that share their beginning with others.
     ///
     /// # Errors
     ///
     /// If the index or the data block is damaged.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        if matches!(self.order, KeyOrder::Bytewise) {
+            return self.get_bytewise(key);
+        }
         let found = self.find(key, ())?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
-        Ok(found.map(|(block, at)| at.value_bytes(&block)))
+        Ok(found.map(|(block, at)| at.into_value(block)))
+    }
+
+    /// Does the same for keys in bytewise order, which need not be put together.
+    fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        let Some(handle) = self.locate(key, ())? else { return Ok(None) };
+        let block = self.block(handle, Block::default())?;
+        let mut at = Position::default();
+        let found = at.find_bytewise(&block, key).map_err(|error| self.in_file(error))?;
+        Ok(found.filter(|found| found.is_equal).map(|_| at.into_value(block)))
     }
 
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
@@ -171,7 +184,7 @@ impl<R: ReadAt> Table<R> {
     fn locate(&self, key: &[u8], counter: impl Counter) -> Result<Option<BlockHandle>> {
         let handle = || {
             let mut at = Position::default();
-            if !at.seek(&self.index.block, key, &*self.order)? {
+            if !self.order.seek(&mut at, &self.index.block, key)? {
                 return Ok(None);
             }
             let handle = at.handle(&self.index.block)?;
@@ -198,7 +211,7 @@ impl<R: ReadAt> Table<R> {
         let Some(handle) = self.locate(key, counter)? else { return Ok(None) };
         let block = self.block(handle, Block::default())?;
         let mut at = Position::default();
-        let found = at.seek(&block, key, &*self.order).map_err(|error| self.in_file(error))?;
+        let found = self.order.seek(&mut at, &block, key).map_err(|error| self.in_file(error))?;
         counter.passed(|| self.holds(&block, found.then_some(&at), key))?;
         Ok(found.then_some((block, at)))
     }
@@ -304,7 +317,7 @@ impl<R> Table<R> {
     ///
     /// [`Error::InvalidOption`] if `filter` belongs to another table than `index`.
     pub fn from_parts(source: R, index: Arc<TableIndex>, filter: Option<Arc<TableFilter>>) -> Result<Self> {
-        if filter.as_ref().is_some_and(|filter| !Arc::ptr_eq(&filter.identity, &index.identity)) {
+        if filter.as_ref().is_some_and(|filter| filter.identity != index.identity) {
             return Err(Error::InvalidOption {
                 option: "filter",
                 expected: "the filters of the same table as the index".into(),

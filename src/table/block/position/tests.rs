@@ -17,11 +17,44 @@ fn walk(block: &Block) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     Ok(entries)
 }
 
+/// Seeks by a comparator and bytewise. Both lead to the same entry, and go on from there alike, or
+/// to the same error.
 fn seek(block: &Block, target: &[u8]) -> Result<Option<Vec<u8>>> {
-    let mut at = Position::default();
-    let found = at.seek(block, target, &BytewiseComparator)?;
+    let (mut at, mut bytewise, mut finder) = <(Position, Position, Position)>::default();
+    let found = at.seek(block, target, &BytewiseComparator);
+    let (also, third) = (bytewise.seek_bytewise(block, target), finder.find_bytewise(block, target));
+    let found = match (found, also, third) {
+        (Err(error), Err(also), Err(third)) => {
+            assert_eq!((error.to_string(), error.to_string()), (also.to_string(), third.to_string()));
+            return Err(error);
+        }
+        (found, also, third) => {
+            let found = found?;
+            assert_eq!(found, also?);
+            let is_equal = third?.map(|found| found.is_equal);
+            assert_eq!(is_equal, found.then(|| at.key(block) == target));
+            found
+        }
+    };
     assert_eq!(found, at.valid());
-    Ok(found.then(|| at.key(block).to_vec()))
+    let key = found.then(|| at.key(block).to_vec());
+    if found {
+        assert_eq!(finder.into_value(block.clone()), at.value(block));
+    }
+    loop {
+        assert_eq!((at.key(block), at.value(block)), (bytewise.key(block), bytewise.value(block)));
+        match (at.next(block), bytewise.next(block)) {
+            (Ok(true), Ok(true)) => {}
+            (Ok(next), Ok(also)) => {
+                assert_eq!((next, also), (false, false));
+                return Ok(key);
+            }
+            (next, also) => {
+                assert_eq!(next.unwrap_err().to_string(), also.unwrap_err().to_string());
+                return Ok(key);
+            }
+        }
+    }
 }
 
 fn walk_error(block: &Block) -> String {

@@ -1,0 +1,91 @@
+//! The beginnings of keys: what two have in common, and where a key stands in bytewise order.
+
+/// The length of the longest common prefix of `a` and `b`.
+#[expect(clippy::arithmetic_side_effects, reason = "lengths within the shorter of both slices")]
+#[inline]
+pub(super) fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
+    let len = a.len().min(b.len());
+    let (a, b) = (a.get(..len).unwrap_or_default(), b.get(..len).unwrap_or_default());
+    let differs = |a: &[u8; 8], b: &[u8; 8]| {
+        let difference = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        (difference != 0).then(|| difference.trailing_zeros() as usize / 8)
+    };
+    let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
+    for (index, (a, b)) in words.enumerate() {
+        if let Some(at) = differs(a, b) {
+            return index * 8 + at;
+        }
+    }
+    match (a.last_chunk(), b.last_chunk()) {
+        // The last eight bytes begin with some that are known to be equal.
+        (Some(a), Some(b)) => differs(a, b).map_or(len, |at| len - 8 + at),
+        _ => a.iter().zip(b).take_while(|(a, b)| a == b).count(),
+    }
+}
+
+/// The first eight bytes of a key as a number in the order of keys, with zeros behind a shorter
+/// key. If two of them differ, so do the keys, in the same order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Start(u64);
+
+impl Start {
+    pub(super) fn of(key: &[u8]) -> Self {
+        match key.first_chunk() {
+            Some(first) => Self(u64::from_be_bytes(*first)),
+            None => {
+                let mut first = [0; 8];
+                first.iter_mut().zip(key).for_each(|(first, byte)| *first = *byte);
+                Self(u64::from_be_bytes(first))
+            }
+        }
+    }
+
+    /// Does the same for the first `len` bytes of eight.
+    #[inline]
+    pub(super) fn of_first(bytes: [u8; 8], len: usize) -> Self {
+        let behind = if len < 8 { u64::MAX.wrapping_shr((len as u32).wrapping_mul(8)) } else { 0 };
+        Self(u64::from_be_bytes(bytes) & !behind)
+    }
+
+    /// Returns true if `key`, which starts like this, is before `other`, which starts with `start`.
+    #[inline]
+    pub(super) fn is_before(self, start: Self, key: &[u8], other: &[u8]) -> bool {
+        if self != start {
+            return self < start;
+        }
+        let common = shared_prefix_len(key, other);
+        match (key.get(common), other.get(common)) {
+            (Some(a), Some(b)) => a < b,
+            (a, b) => a.is_none() && b.is_some(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys of every length up to 17 over two bytes each, which differ early, late or not at all.
+    #[test]
+    fn prefixes_and_starts_agree_with_a_plain_comparison() {
+        let filled = |byte: u8| (0..18).map(move |len| vec![byte; len]);
+        let mut keys: Vec<Vec<u8>> = [0, 1, 0xff].into_iter().flat_map(filled).collect();
+        for key in keys.clone() {
+            for at in 0..key.len() {
+                let mut other = key.clone();
+                other[at] ^= 0x80;
+                keys.push(other);
+            }
+        }
+        for a in &keys {
+            for b in &keys {
+                let plain = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+                assert_eq!(shared_prefix_len(a, b), plain, "{a:x?} {b:x?}");
+                assert_eq!(Start::of(a).is_before(Start::of(b), a, b), a < b, "{a:x?} {b:x?}");
+            }
+            let mut behind = a.clone();
+            behind.extend([0xaa; 8]);
+            assert_eq!(Start::of_first(*behind.first_chunk().unwrap(), a.len()).0, Start::of(a).0, "{a:x?}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The order of a table's keys.
+
+use std::cmp::Ordering;
+
+use crate::Result;
+use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
+use crate::key::internal_comparator::InternalKeyComparator;
+use crate::table::block::{Block, Position};
+
+/// The order of the stored keys. The usual ones are known here, so that they are compared without
+/// calls.
+pub(in crate::table) enum KeyOrder {
+    Bytewise,
+    /// Internal keys, whose user keys are in bytewise order.
+    Internal,
+    Other(SharedComparator),
+}
+
+const INTERNAL: InternalKeyComparator = InternalKeyComparator::new(BytewiseComparator);
+
+impl KeyOrder {
+    #[inline]
+    pub(in crate::table) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        match self {
+            Self::Bytewise => a.cmp(b),
+            Self::Internal => INTERNAL.compare(a, b),
+            Self::Other(order) => order.compare(a, b),
+        }
+    }
+
+    /// Moves `at` to the first entry of `block` whose key is at or after `target`. Returns false if
+    /// there is none.
+    #[inline]
+    pub(in crate::table) fn seek(&self, at: &mut Position, block: &Block, target: &[u8]) -> Result<bool> {
+        match self {
+            Self::Bytewise => at.seek_bytewise(block, target),
+            Self::Internal => at.seek(block, target, &INTERNAL),
+            Self::Other(order) => at.seek(block, target, &**order),
+        }
+    }
+}
