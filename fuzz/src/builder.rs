@@ -6,7 +6,8 @@ use std::sync::Mutex;
 
 use arbitrary::{Arbitrary, Unstructured};
 use filterblock::{
-    BloomFilterPolicy, Error, FilterBlockBuilder, FilterBlockReader, FilterPolicy, KeyHash, Keys, Result,
+    BloomFilterPolicy, Error, FilterBlockBuilder, FilterBlockReader, FilterPolicy, KeyBuf, KeyHash, Keys,
+    Result,
 };
 
 use crate::model;
@@ -44,6 +45,7 @@ enum Call<'a> {
     Finish,
     FinishInto,
     Mood(Mood),
+    Keys(Vec<&'a [u8]>),
 }
 
 /// The behaviour of the policy when a filter is to be made.
@@ -212,6 +214,10 @@ fn follow(plan: &Plan<'_>) {
             Call::Key(key) => {
                 builder.add_key(key);
                 told.keys.push((told.last, key));
+            }
+            Call::Keys(ref keys) => {
+                builder.add_keys(keys.iter().collect::<KeyBuf>().as_keys());
+                told.keys.extend(keys.iter().map(|key| (told.last, *key)));
             }
             Call::Hash(key) => {
                 let hash = policy.hash_key(key).expect("a Bloom filter looks at hashes");

@@ -5,7 +5,8 @@ use std::fmt;
 use bytes::Bytes;
 
 use super::format::{DEFAULT_BASE_LG, TAIL_LEN, check_base_lg};
-use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Result};
+use super::pending::Pending;
+use crate::{Error, FilterPolicy, KeyHash, Keys, Result};
 
 /// The bytes that a policy finds in `dst` and must leave as they are. They reveal a policy that
 /// shortens `dst` or writes at its start, and keep the filters already made out of its reach.
@@ -52,14 +53,8 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     /// The number of filters, empty ones included.
     count: u64,
     last_offset: u64,
-    /// The keys of the current range. Those added or kept by hash are in `hashes`.
-    keys: KeyBuf,
-    hashes: Vec<KeyHash>,
-    /// The number of hashes whose keys were added as keys. Once it is above 0, only a key without a
-    /// hash is kept as a key.
-    hashed: u64,
-    /// True once the policy has accepted hashes.
-    takes_hashes: bool,
+    /// The keys of the current range.
+    pending: Pending,
     /// `GUARD`, then the filter being made.
     scratch: Vec<u8>,
 }
@@ -81,10 +76,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             made: Vec::new(),
             count: 0,
             last_offset: 0,
-            keys: KeyBuf::new(),
-            hashes: Vec::new(),
-            hashed: 0,
-            takes_hashes: false,
+            pending: Pending::default(),
             scratch: Vec::new(),
         }
     }
@@ -142,7 +134,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             });
         }
         if index > self.count {
-            if self.has_pending() {
+            if !self.pending.is_empty() {
                 self.make_filter()?;
             }
             self.finished_len(index)?;
@@ -157,51 +149,32 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// enlarge the filter.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
-        if !self.keys.push_same_len(key) {
-            self.add_unlike(key);
-        }
+        self.pending.push(&self.policy, key);
     }
 
-    /// Adds the first key of a range, or a key of a range whose keys are not all of one length. The
-    /// latter is hashed at once if possible. Branches on mixed lengths are mispredicted, so copying
-    /// such a key and hashing it later costs more than its hash.
-    #[inline(never)]
-    fn add_unlike(&mut self, key: &[u8]) {
-        let hashing = (self.hashed > 0 && self.keys.is_empty()) || self.hash_pending();
-        match hashing.then(|| self.policy.hash_key(key)).flatten() {
-            Some(hash) => {
-                self.hashes.push(hash);
-                self.hashed = self.hashed.saturating_add(1);
-            }
-            None => self.keys.push(key),
-        }
-    }
-
-    /// Replaces the pending keys, all of one length so far, by their hashes. Returns `false` if
-    /// there are none or they cannot be hashed.
-    fn hash_pending(&mut self) -> bool {
-        let Self { policy, keys, hashes, .. } = self;
-        let (pending, added) = (keys.as_keys(), hashes.len());
-        if pending.is_empty() || pending.fixed_len().is_none() {
-            return false;
-        }
-        hashes.extend(pending.iter().map_while(|key| policy.hash_key(key)));
-        if hashes.len().saturating_sub(added) < pending.len() || self.try_hashes().is_err() {
-            self.hashes.truncate(added);
-            return false;
-        }
-        self.hashed = self.hashed.saturating_add(self.keys.len() as u64);
-        self.keys.clear_and_mix();
-        true
-    }
-
-    /// Probes the policy once, with an empty set, for support of `create_filter_from_hashes`.
-    fn try_hashes(&mut self) -> Result<()> {
-        if !self.takes_hashes {
-            self.policy.create_filter_from_hashes(&[], &mut Vec::new())?;
-            self.takes_hashes = true;
-        }
-        Ok(())
+    /// Adds keys of the current data block. The filter is the same as if each were added by
+    /// [`add_key`](Self::add_key).
+    ///
+    /// Faster for those who have the keys of a data block at hand together. Keys of one length that
+    /// a [`KeyBuf`](crate::KeyBuf) holds are copied at once.
+    ///
+    /// ```
+    /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, KeyBuf};
+    /// let keys: KeyBuf = ["apple", "pear"].into_iter().collect();
+    /// let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+    /// builder.start_block(0)?;
+    /// builder.add_keys(keys.as_keys());
+    /// let block = builder.finish()?;
+    ///
+    /// builder.start_block(0)?;
+    /// builder.add_key(b"apple");
+    /// builder.add_key(b"pear");
+    /// assert_eq!(block, builder.finish()?);
+    /// # Ok::<(), filterblock::Error>(())
+    /// ```
+    #[inline]
+    pub fn add_keys(&mut self, keys: Keys<'_>) {
+        self.pending.push_all(&self.policy, keys);
     }
 
     /// Adds a key of the current data block by its [hash](FilterPolicy::hash_key), which takes
@@ -216,9 +189,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// hashes.
     #[inline]
     pub fn add_hash(&mut self, hash: KeyHash) -> Result<()> {
-        self.try_hashes()?;
-        self.hashes.push(hash);
-        Ok(())
+        self.pending.push_hash(&self.policy, hash)
     }
 
     /// Ends the block and returns it. The builder starts anew and keeps its buffers.
@@ -241,7 +212,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - [`Error::Limit`] if the block is larger than its limit.
     /// - Any error of the policy, or [`Error::PolicyContract`] if it misbehaves.
     pub fn finish_into(&mut self, dst: &mut Vec<u8>) -> Result<()> {
-        let pending = self.has_pending();
+        let pending = !self.pending.is_empty();
         if pending {
             self.make_filter()?;
         }
@@ -269,44 +240,18 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    fn has_pending(&self) -> bool {
-        !self.keys.is_empty() || !self.hashes.is_empty()
-    }
-
     /// Makes the filter of the pending keys in `scratch` only, so that a failure loses nothing.
     fn make_filter(&mut self) -> Result<()> {
-        let Self { policy, keys, hashes, hashed, scratch, .. } = self;
+        let Self { policy, pending, scratch, .. } = self;
         scratch.clear();
         scratch.extend_from_slice(GUARD);
-        if hashes.is_empty() {
-            policy.create_filter(keys.as_keys(), scratch)?;
-        } else {
-            let added = hashes.len();
-            for key in keys.as_keys().iter() {
-                let Some(hash) = policy.hash_key(key) else {
-                    hashes.truncate(added);
-                    // The policy can explain more about such keys. It does not see the keys kept as
-                    // hashes, so their number is added to its index.
-                    policy.create_filter(keys.as_keys(), scratch).map_err(|error| match error {
-                        Error::ShortInternalKey { index, expected, found } => {
-                            Error::ShortInternalKey { index: index.saturating_add(*hashed), expected, found }
-                        }
-                        error => error,
-                    })?;
-                    return Err(Error::HashUnsupported { policy: policy.name().to_owned() });
-                };
-                hashes.push(hash);
-            }
-            let result = policy.create_filter_from_hashes(hashes, scratch);
-            hashes.truncate(added);
-            result?;
-        }
+        pending.make_filter(policy, scratch)?;
         made_filter(policy, scratch).map(|_| ())
     }
 
     /// Returns the block's length with `count` filters, including the one in `scratch`.
     fn finished_len(&self, count: u64) -> Result<usize> {
-        let new = if self.has_pending() { made_filter(&self.policy, &self.scratch)?.len() } else { 0 };
+        let new = if !self.pending.is_empty() { made_filter(&self.policy, &self.scratch)?.len() } else { 0 };
         let len = count
             .saturating_mul(4)
             .saturating_add(TAIL_LEN as u64)
@@ -325,7 +270,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// Appends the filter in `scratch` to the others, if keys are pending.
     fn take_made_filter(&mut self) -> Result<()> {
-        if !self.has_pending() {
+        if self.pending.is_empty() {
             return Ok(());
         }
         let start = self.filters_end()?;
@@ -335,9 +280,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.made.push(Made { index: self.count, start });
         // Taken a second time, the filter would be that of other keys.
         self.scratch.clear();
-        self.keys.clear();
-        self.hashes.clear();
-        self.hashed = 0;
+        self.pending.clear();
         Ok(())
     }
 
@@ -381,7 +324,7 @@ impl<P: FilterPolicy> fmt::Debug for FilterBlockBuilder<P> {
             .field("base_lg", &self.base_lg)
             .field("filters", &self.count)
             .field("filter_bytes", &self.filters.len())
-            .field("pending_keys", &self.keys.len().saturating_add(self.hashes.len()))
+            .field("pending_keys", &self.pending.len())
             .finish()
     }
 }
@@ -400,7 +343,7 @@ mod tests {
             for _ in 0..2 {
                 assert!(matches!(builder.finished_len(1), Err(Error::PolicyContract { .. })));
                 assert!(matches!(builder.take_made_filter(), Err(Error::PolicyContract { .. })));
-                assert_eq!((builder.keys.len(), builder.made.len()), (1, 0));
+                assert_eq!((builder.pending.len(), builder.made.len()), (1, 0));
             }
             assert_eq!(builder.finish().unwrap().len(), 9 + 4 + 5);
         }

@@ -65,6 +65,7 @@
 
 mod builder;
 mod format;
+mod pending;
 mod reader;
 
 pub use builder::FilterBlockBuilder;

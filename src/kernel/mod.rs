@@ -14,12 +14,17 @@ pub mod level;
 mod modulus;
 mod portable;
 mod prefetch;
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+#[allow(unsafe_code)]
+mod rows;
 
 use crate::key::{FixedLenKeys, SameLen};
 
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use avx2::Avx2;
 pub(crate) use encoding::MAX_PROBES;
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+use level::Chosen;
 pub(crate) use prefetch::prefetch;
 
 /// Hashes eight keys of one length side by side by LevelDB's hash. Each step of a hash waits for
@@ -38,8 +43,17 @@ pub(crate) fn hash_eight(keys: SameLen<'_, 8>, seed: u32, hashes: &mut [u32; 8])
 #[inline]
 pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    if let Some(avx2) = avx2() {
-        return avx2.hash_fixed_len(keys, crate::hash::start(keys.key_len(), seed), hashes);
+    {
+        let start = crate::hash::start(keys.key_len(), seed);
+        match level::chosen() {
+            Chosen::Portable => {}
+            Chosen::Avx2(avx2) => return avx2.hash_fixed_len(keys, start, hashes),
+            Chosen::Avx512(avx512) => {
+                let done = avx512.hash_sixteens(keys, start, hashes);
+                let rest = keys.part(done, keys.count() - done);
+                return avx512.avx2().hash_fixed_len(rest, start, &mut hashes[done / 8..]);
+            }
+        }
     }
     portable::hash_fixed_len(keys, seed, hashes);
 }
@@ -47,15 +61,20 @@ pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u
 /// Sets the bits of the keys with the first `count` of these hashes, at least one. `area` has a
 /// byte for each bit, 8 to 2^29 bytes in whole eights. The other hashes may be overwritten.
 #[inline]
-pub(crate) fn set_spread<const N: usize>(area: &mut [u8], probes: u8, hashes: &mut [u32; N], count: usize) {
+pub(crate) fn set_spread(area: &mut [u8], probes: u8, hashes: &mut [u32; 64], count: usize) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if let Some(avx2) = avx2() {
-        const { assert!(N.is_multiple_of(8)) };
-        // Padded to whole eights with the last hash: setting its bits again changes nothing.
-        let whole = count.next_multiple_of(8);
+        // Padded to whole sixteens with the last hash: setting its bits again changes nothing.
         let last = hashes[count - 1];
+        let whole = count.next_multiple_of(16);
         hashes[count..whole].fill(last);
-        return avx2.set_spread(area, probes, hashes[..whole].as_chunks().0);
+        let all_of_last = count.wrapping_sub(1) % 16 >= 8;
+        if let Chosen::Avx512(avx512) = level::chosen()
+            && avx512.set_spread(area, probes, &hashes.as_chunks().0[..count.div_ceil(16)], all_of_last)
+        {
+            return;
+        }
+        return avx2.set_spread(area, probes, &hashes.as_chunks().0[..count.div_ceil(8)]);
     }
     portable::set_spread(area, probes, &hashes[..count]);
 }
@@ -68,7 +87,11 @@ pub(crate) fn set_packed(array: &mut [u8], probes: u8, hashes: &[u32]) {
 /// Packs the bytes of `area`, which are 0 or 1 and come in whole eights, into bits at its start.
 pub(crate) fn pack(area: &mut [u8]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    let done = avx2().map_or(0, |avx2| avx2.pack(area));
+    let done = match level::chosen() {
+        Chosen::Portable => 0,
+        Chosen::Avx2(avx2) => avx2.pack(area),
+        Chosen::Avx512(avx512) => avx512.pack(area),
+    };
     #[cfg(not(all(feature = "simd", target_arch = "x86_64")))]
     let done = 0;
     portable::pack(area, done);
@@ -117,8 +140,8 @@ fn same_filter<'a>(probes: &[(&[u8], &'a [u8])]) -> Option<&'a [u8]> {
 #[inline]
 fn avx2() -> Option<Avx2> {
     match level::chosen() {
-        level::Chosen::Portable => None,
-        level::Chosen::Avx2(avx2) => Some(avx2),
-        level::Chosen::Avx512(avx512) => Some(avx512.avx2()),
+        Chosen::Portable => None,
+        Chosen::Avx2(avx2) => Some(avx2),
+        Chosen::Avx512(avx512) => Some(avx512.avx2()),
     }
 }

@@ -37,7 +37,7 @@ const MIXED: usize = usize::MAX;
 
 /// The length up to which a key is copied without a call. Copying some bytes twice beats a
 /// variable-length copy.
-const SHORT: usize = 32;
+const SHORT: usize = 64;
 
 impl KeyBuf {
     /// Returns a buffer without keys. Allocates nothing.
@@ -93,12 +93,37 @@ impl KeyBuf {
     }
 
     /// Copies a key of any length, and makes room first if there is too little.
+    #[cold]
     fn copy_long(&mut self, key: &[u8], at: usize) {
-        let needed = at + key.len().max(SHORT);
+        self.make_room(at, key.len());
+        self.bytes[at..at + key.len()].copy_from_slice(key);
+    }
+
+    /// Makes room for `len` bytes at `at`, and for a short key.
+    fn make_room(&mut self, at: usize, len: usize) {
+        let needed = at + len.max(SHORT);
         if self.bytes.len() < needed {
             self.bytes.resize(needed.max(self.bytes.len() * 2), 0);
         }
-        self.bytes[at..at + key.len()].copy_from_slice(key);
+    }
+
+    /// Adds copies of `keys` at once, if they and all others are known to be of one length. Returns
+    /// `false` if they are not.
+    pub(crate) fn push_fixed_len(&mut self, keys: Keys<'_>) -> bool {
+        let Some(keys) = keys.fixed_len().filter(|keys| keys.key_len() == keys.stride()) else {
+            return false;
+        };
+        if self.count == 0 && self.stride != MIXED && keys.count() > 0 {
+            self.stride = keys.key_len();
+        }
+        let alike = self.stride == keys.key_len();
+        if alike {
+            let (at, len) = (self.count * self.stride, keys.bytes().len());
+            self.make_room(at, len);
+            self.bytes[at..at + len].copy_from_slice(keys.bytes());
+            self.count += keys.count();
+        }
+        alike
     }
 
     /// Removes all keys and keeps the memory for the next ones.
@@ -138,7 +163,13 @@ impl KeyBuf {
 /// Copies `key`, which is at most as long as `room`, to its start, as two pieces that may overlap.
 #[inline(always)]
 fn copy_short(key: &[u8], room: &mut [u8; SHORT]) {
-    let _ = copy_ends::<16>(key, room)
+    if let Ok(key) = <&[u8; 16]>::try_from(key) {
+        // A usual length, with one store.
+        room[..16].copy_from_slice(key);
+        return;
+    }
+    let _ = copy_ends::<32>(key, room)
+        || copy_ends::<16>(key, room)
         || copy_ends::<8>(key, room)
         || copy_ends::<4>(key, room)
         || copy_ends::<2>(key, room)

@@ -1,5 +1,6 @@
 //! Filters and filter blocks: bytes, answers, misuse, policies and what they take.
 
+mod add_keys;
 mod allocations;
 mod atomic_filter;
 mod bloom;

@@ -1,34 +1,43 @@
 //! Setting the bits of filters, and packing them.
 
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 use super::positions::Positions;
-use super::registers::{load, rotate_right_17, store};
+use super::registers::{load, rotate_right_17};
+use crate::kernel::rows::Rows;
 
-/// Rows for six bits of eight keys, which is all of them at ten bits a key.
-#[repr(align(64))]
-struct Rows([[u32; 8]; 6]);
+/// The number of bits set at a time: all six of a key at ten bits a key.
+const BITS: usize = 6;
 
 #[target_feature(enable = "avx2")]
 pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
     let positions = Positions::new(area.len() / 8);
-    let mut rows = Rows([[0; 8]; 6]);
+    let beyond = _mm256_set1_epi32(area.len() as i32 - 1);
+    let mut room = MaybeUninit::<Rows<{ BITS * 8 }>>::uninit();
+    let rows = Rows::beside(&mut room, area);
+    let area = area.as_mut_ptr();
     for hashes in hashes {
         let mut h = load(hashes);
         let delta = rotate_right_17(h);
         let mut left = usize::from(probes);
         while left > 0 {
-            let count = left.min(rows.0.len());
-            for row in &mut rows.0[..count] {
-                store(row, positions.of(h));
+            let count = left.min(BITS);
+            for row in 0..count {
+                // Changes nothing, but that the stores below need no proof by arithmetic.
+                let positions = _mm256_min_epu32(positions.of(h), beyond);
+                // SAFETY: `row` is below BITS, so the rows have room for eight words. The store
+                // needs no alignment.
+                unsafe { _mm256_storeu_si256(rows.add(row * 8).cast(), positions) };
                 h = _mm256_add_epi32(h, delta);
             }
             // Read back from memory, since taking the positions out of the registers one by one is
             // slower.
-            for row in &std::hint::black_box(&rows).0[..count] {
-                for &position in row {
-                    area[position as usize] = 1;
-                }
+            let rows = std::hint::black_box(rows);
+            for index in 0..count * 8 {
+                // SAFETY: the loop above has written `count * 8` positions, each below the length of
+                // the area.
+                unsafe { area.add(rows.add(index).read() as usize).write(1) };
             }
             left -= count;
         }

@@ -1,0 +1,127 @@
+//! The keys of a range whose filter is not made yet.
+
+use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Keys, Result};
+
+/// The keys of the current range, end to end. Those added or kept by hash are in `hashes`.
+#[derive(Default)]
+pub(super) struct Pending {
+    keys: KeyBuf,
+    hashes: Vec<KeyHash>,
+    /// The number of hashes whose keys were added as keys. Once it is above 0, only a key without a
+    /// hash is kept as a key.
+    hashed: u64,
+    /// True once the policy has accepted hashes.
+    takes_hashes: bool,
+}
+
+impl Pending {
+    /// Adds a key.
+    #[inline]
+    pub(super) fn push(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
+        if !self.keys.push_same_len(key) {
+            self.push_unlike(policy, key);
+        }
+    }
+
+    /// Adds keys: by one copy if they and those before are known to be of one length.
+    #[inline]
+    pub(super) fn push_all(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) {
+        if !self.keys.push_fixed_len(keys) {
+            keys.iter().for_each(|key| self.push(policy, key));
+        }
+    }
+
+    /// Adds the first key of a range, or a key of a range whose keys are not all of one length. The
+    /// latter is hashed at once if possible. Branches on mixed lengths are mispredicted, so copying
+    /// such a key and hashing it later costs more than its hash.
+    #[inline(never)]
+    fn push_unlike(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
+        let hashing = (self.hashed > 0 && self.keys.is_empty()) || self.hash_pending(policy);
+        match hashing.then(|| policy.hash_key(key)).flatten() {
+            Some(hash) => {
+                self.hashes.push(hash);
+                self.hashed = self.hashed.saturating_add(1);
+            }
+            None => self.keys.push(key),
+        }
+    }
+
+    /// Replaces the keys, all of one length so far, by their hashes. Returns `false` if there are
+    /// none or they cannot be hashed.
+    fn hash_pending(&mut self, policy: &impl FilterPolicy) -> bool {
+        let Self { keys, hashes, .. } = self;
+        let (pending, added) = (keys.as_keys(), hashes.len());
+        if pending.is_empty() || pending.fixed_len().is_none() {
+            return false;
+        }
+        hashes.extend(pending.iter().map_while(|key| policy.hash_key(key)));
+        if hashes.len().saturating_sub(added) < pending.len() || self.try_hashes(policy).is_err() {
+            self.hashes.truncate(added);
+            return false;
+        }
+        self.hashed = self.hashed.saturating_add(self.keys.len() as u64);
+        self.keys.clear_and_mix();
+        true
+    }
+
+    /// Probes the policy once, with an empty set, for support of `create_filter_from_hashes`.
+    fn try_hashes(&mut self, policy: &impl FilterPolicy) -> Result<()> {
+        if !self.takes_hashes {
+            policy.create_filter_from_hashes(&[], &mut Vec::new())?;
+            self.takes_hashes = true;
+        }
+        Ok(())
+    }
+
+    /// Adds a key by its hash. Fails if the policy cannot make filters from hashes.
+    #[inline]
+    pub(super) fn push_hash(&mut self, policy: &impl FilterPolicy, hash: KeyHash) -> Result<()> {
+        self.try_hashes(policy)?;
+        self.hashes.push(hash);
+        Ok(())
+    }
+
+    /// Returns the number of keys.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len().saturating_add(self.hashes.len())
+    }
+
+    /// Returns `true` if there are no keys.
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty() && self.hashes.is_empty()
+    }
+
+    /// Removes all keys and keeps the memory for the next ones.
+    pub(super) fn clear(&mut self) {
+        self.keys.clear();
+        self.hashes.clear();
+        self.hashed = 0;
+    }
+
+    /// Has the policy append the filter of the keys to `dst`. The keys stay.
+    pub(super) fn make_filter(&mut self, policy: &impl FilterPolicy, dst: &mut Vec<u8>) -> Result<()> {
+        let Self { keys, hashes, hashed, .. } = self;
+        if hashes.is_empty() {
+            return policy.create_filter(keys.as_keys(), dst);
+        }
+        let added = hashes.len();
+        for key in keys.as_keys().iter() {
+            let Some(hash) = policy.hash_key(key) else {
+                hashes.truncate(added);
+                // The policy can explain more about such keys. It does not see the keys kept as
+                // hashes, so their number is added to its index.
+                policy.create_filter(keys.as_keys(), dst).map_err(|error| match error {
+                    Error::ShortInternalKey { index, expected, found } => {
+                        Error::ShortInternalKey { index: index.saturating_add(*hashed), expected, found }
+                    }
+                    error => error,
+                })?;
+                return Err(Error::HashUnsupported { policy: policy.name().to_owned() });
+            };
+            hashes.push(hash);
+        }
+        let result = policy.create_filter_from_hashes(hashes, dst);
+        hashes.truncate(added);
+        result
+    }
+}

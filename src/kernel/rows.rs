@@ -1,0 +1,27 @@
+//! Room for positions on the stack, beside the bits that they name.
+
+use std::mem::MaybeUninit;
+
+/// The distance at which processors take two addresses for one while they look for the store that
+/// a load has to wait for.
+const ALIAS: usize = 4096;
+
+/// Room for N positions at any address modulo 4 KiB.
+#[repr(align(64))]
+pub(super) struct Rows<const N: usize>(#[expect(dead_code, reason = "room")] [u8; ALIAS], [u32; N]);
+
+impl<const N: usize> Rows<N> {
+    /// Returns N places for positions in `room`, not yet written, which do not overlap `area` modulo
+    /// 4 KiB as far as both fit there. A load of a position would otherwise wait for the store of a
+    /// bit at the same address modulo 4 KiB: for the whole life of some processes, as stack and heap
+    /// happen to lie.
+    #[inline]
+    pub(super) fn beside(room: &mut MaybeUninit<Self>, area: &[u8]) -> *mut u32 {
+        let end = area.as_ptr_range().end.addr().next_multiple_of(64);
+        let room = room.as_mut_ptr().cast::<u8>();
+        let skipped = end.wrapping_sub(room.addr()) % ALIAS;
+        // `skipped` is below ALIAS, so N positions fit behind it. It is a multiple of 64, as both
+        // addresses are.
+        room.wrapping_add(skipped).cast()
+    }
+}
