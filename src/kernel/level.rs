@@ -92,12 +92,17 @@ pub(super) fn chosen() -> Chosen {
     }
 }
 
+/// Held by tests that set the level, which is that of all threads.
+#[cfg(test)]
+pub(super) static LEVEL_IS_SET: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_level_up_to_the_best_can_be_set() {
+        let _alone = LEVEL_IS_SET.lock().unwrap();
         let before = current();
         assert_eq!(before, best());
         for level in ALL {

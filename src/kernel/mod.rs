@@ -17,6 +17,8 @@ mod prefetch;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[allow(unsafe_code)]
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use crate::key::{FixedLenKeys, SameLen};
 
@@ -62,7 +64,7 @@ pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u
 }
 
 /// Sets the bits of the keys with the first `count` of these hashes, at least one. `area` has a
-/// byte for each bit, 8 to 2^29 bytes in whole eights. The other hashes may be overwritten.
+/// byte for each bit, 64 to 2^29 bytes in whole eights. The other hashes may be overwritten.
 #[inline]
 pub(crate) fn set_spread(area: &mut [u8], probes: u8, hashes: &mut [u32; 64], count: usize) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]

@@ -52,7 +52,7 @@ impl Avx2 {
         unsafe { hash::hash_fixed_len(keys, start, hashes) }
     }
 
-    /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, 8 to 2^29 bytes
+    /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, 64 to 2^29 bytes
     /// in whole eights.
     #[inline]
     pub(in crate::kernel) fn set_spread(self, area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {

@@ -1,0 +1,46 @@
+//! The kernels for building, each level beside the portable code, on areas that no policy gives them, too.
+
+use super::level::{ALL, LEVEL_IS_SET, best, current, set};
+use super::{pack, portable, set_spread};
+
+/// Sizes of areas in bytes: around those at which code may change its ways, up to the limit for positions of 20 bits.
+fn sizes() -> Vec<usize> {
+    let around = [512, 1 << 12, 1 << 15, 1 << 16, 1 << 20, 1 << 21]
+        .into_iter()
+        .flat_map(|len| [len - 8, len, len + 8]);
+    (64..=400).step_by(8).chain(around).collect()
+}
+
+/// Hashes at both ends of what 32 bits hold, and between.
+fn hashes(seed: u32) -> [u32; 64] {
+    let ends = [0, 1, 7, 8, u32::MAX, u32::MAX - 1, 1 << 31, (1 << 31) - 1];
+    std::array::from_fn(|at| {
+        let between = (at as u32).wrapping_add(seed).wrapping_mul(0x9e37_79b9);
+        ends.get(at.wrapping_sub(seed as usize)).copied().unwrap_or(between)
+    })
+}
+
+#[cfg_attr(miri, ignore = "takes minutes")]
+#[test]
+fn bits_are_set_and_packed_as_by_the_portable_code() {
+    let _alone = LEVEL_IS_SET.lock().unwrap();
+    let before = current();
+    for len in sizes() {
+        for (probes, count) in [(1, 1), (6, 8), (6, 9), (6, 15), (6, 16), (7, 17), (9, 33), (30, 63), (6, 64)]
+        {
+            let mut expected = vec![0; len];
+            portable::set_spread(&mut expected, probes, &hashes(probes.into())[..count]);
+            let mut packed = expected.clone();
+            portable::pack(&mut packed, 0);
+            for level in ALL.into_iter().filter(|level| *level <= best()) {
+                assert!(set(level));
+                let mut area = vec![0; len];
+                set_spread(&mut area, probes, &mut hashes(probes.into()), count);
+                assert!(area == expected, "{len} bytes, {probes} bits of {count} keys, {level:?}");
+                pack(&mut area);
+                assert!(area[..len / 8] == packed[..len / 8], "{len} bytes packed, {level:?}");
+            }
+        }
+    }
+    assert!(set(before));
+}
