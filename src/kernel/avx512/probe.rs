@@ -21,8 +21,8 @@ const LOW_HALVES: __mmask16 = 0x5555;
 /// Computes positions of eight hashes at once: remainders by the number of bits, as the fractional
 /// part of the quotient, times the number of bits.
 ///
-/// The fraction has 52 bits. With the reciprocal rounded up, it is too large by less than
-/// `h * bits / 2^52` of a bit's share, so results are exact for up to 2^20 bits.
+/// This is exact for up to 2^20 bits, as `positions` argues for building. Here each hash has a lane
+/// of 64 bits, and reciprocals come from a table.
 #[derive(Clone, Copy)]
 struct Positions {
     reciprocal: __m512i,
