@@ -1,7 +1,8 @@
 //! The kernels for building, each level beside the portable code, on areas that no policy gives them, too.
 
 use super::level::{ALL, LEVEL_IS_SET, best, current, set};
-use super::{pack, portable, set_spread};
+use super::{hash_fixed_len, pack, portable, set_spread};
+use crate::KeyBuf;
 
 /// Sizes of areas in bytes: around those at which code may change its ways, up to the limit for positions of 20 bits.
 fn sizes() -> Vec<usize> {
@@ -40,6 +41,25 @@ fn bits_are_set_and_packed_as_by_the_portable_code() {
                 pack(&mut area);
                 assert!(area[..len / 8] == packed[..len / 8], "{len} bytes packed, {level:?}");
             }
+        }
+    }
+    assert!(set(before));
+}
+
+/// Filters are the same whatever the order of hashes, but they are said to be in that of the keys.
+#[test]
+fn hashes_are_in_the_order_of_their_keys() {
+    let _alone = LEVEL_IS_SET.lock().unwrap();
+    let before = current();
+    for len in [0, 3, 4, 16, 17, 40] {
+        let keys: KeyBuf = (0..75_u8).map(|first| vec![first; len]).collect();
+        let keys = keys.as_keys();
+        let expected: Vec<u32> = keys.iter().map(|key| crate::hash::leveldb(key, 7)).collect();
+        for level in ALL.into_iter().filter(|level| *level <= best()) {
+            assert!(set(level));
+            let mut hashes = [[0; 8]; 10];
+            hash_fixed_len(keys.fixed_len().unwrap(), 7, &mut hashes);
+            assert_eq!(hashes.as_flattened()[..75], expected, "{len} bytes, {level:?}");
         }
     }
     assert!(set(before));

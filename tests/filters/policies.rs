@@ -219,6 +219,8 @@ fn options_can_be_asked() {
     ] {
         assert_eq!(policy.reads_dialect(Origin::Basho), reads_basho, "{}", policy.name());
         assert!(!policy.reads_dialect(Origin::RocksDb), "{}", policy.name());
+        let behind: [&dyn FilterPolicy; 3] = [&policy, &Box::new(policy), &Arc::new(policy)];
+        assert!(behind.iter().all(|policy| policy.reads_dialect(Origin::Basho) == reads_basho));
     }
 }
 

@@ -26,13 +26,15 @@ impl Linear {
     pub(super) fn ticks(self, most: usize, unit: f64) -> Vec<f64> {
         let most = most.max(3);
         let span = (self.high - self.low) / unit;
-        // `powf` is not exact everywhere.
-        let power = 10_f64.powi(span.log10().floor() as i32 - 2);
+        let exponent = span.log10().floor() as i32 - 2;
+        // Negative powers are not exact everywhere.
+        let power = 10_f64.powi(exponent.saturating_abs());
+        let scaled = |step: f64| if exponent < 0 { step / power } else { step * power };
         let steps =
             [1.0, 10.0, 100.0, 1000.0].into_iter().flat_map(|tens| [1.0, 2.0, 5.0].map(|step| step * tens));
         // Rounding must not take away a tick at the end of the scale.
         let spaces = |step: f64| (span / step + 1e-9).floor();
-        let step = steps.map(|step| step * power).find(|step| spaces(*step) < most as f64);
+        let step = steps.map(scaled).find(|step| spaces(*step) < most as f64);
         let Some(step) = step.map(|step| step * unit).filter(|step| step.is_finite() && *step > 0.0) else {
             return Vec::new();
         };
