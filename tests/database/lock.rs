@@ -3,12 +3,14 @@
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, thread};
 
 use filterblock::Error;
 use filterblock::database::DatabaseLock;
+
+use crate::this_program::this_program;
 
 /// The ways to lock of the other process: those of this library, and by one means alone, as
 /// LevelDB on Unix and goleveldb do.
@@ -52,19 +54,6 @@ fn other_process() {
     };
     println!("\nlock: {}", held.as_ref().err().map_or("held", |error| error));
     _ = std::io::stdin().read_line(&mut String::new());
-}
-
-/// This program, to be started once more: where Cargo runs it by another one, an emulator, by that.
-fn this_program() -> Command {
-    let program = env::current_exe().unwrap();
-    let is_runner = |name: &str| name.starts_with("CARGO_TARGET_") && name.ends_with("_RUNNER");
-    // Wine starts programs for Windows itself.
-    let runner = env::vars().find(|(name, _)| cfg!(unix) && is_runner(name)).map(|(_, runner)| runner);
-    let mut words = runner.iter().flat_map(|runner| runner.split_whitespace());
-    let Some(first) = words.next() else { return Command::new(program) };
-    let mut command = Command::new(first);
-    command.args(words).arg(program);
-    command
 }
 
 /// A lock that another process holds.

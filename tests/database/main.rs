@@ -15,6 +15,9 @@ mod logs;
 mod lookup;
 mod manifest;
 mod scan;
+#[cfg(all(feature = "lock", not(miri)))]
+#[path = "../common/this_program.rs"]
+mod this_program;
 mod view;
 mod writes;
 mod writing;

@@ -20,3 +20,6 @@ mod own_policies;
 mod policies;
 mod prefix;
 mod rates;
+#[cfg(all(unix, not(miri)))]
+#[path = "../common/this_program.rs"]
+mod this_program;

@@ -19,6 +19,7 @@ use tester::{Tester, Times};
 
 const USAGE: &str = "\
 usage: tests/faults/run.sh [WORD...]        all faults, or those whose description has one of the words
+       tests/faults/run.sh --part=K/N       one of N parts, K from 1 on, as large as the others
        tests/faults/run.sh --check [--fix]  only see whether each can be put in; --fix corrects the files' names";
 
 /// The test programs of the code itself.
@@ -33,14 +34,21 @@ fn main() -> ExitCode {
     let words: Vec<&str> =
         arguments.iter().map(String::as_str).filter(|word| !word.starts_with("--")).collect();
     let known = ["--check", "--fix"];
-    if arguments.iter().any(|argument| argument.starts_with('-') && !known.contains(&argument.as_str())) {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
+    let mut part = Part::ALL;
+    for option in arguments.iter().filter(|argument| argument.starts_with('-')) {
+        match option.strip_prefix("--part=").map(Part::parse) {
+            Some(Some(given)) => part = given,
+            None if known.contains(&option.as_str()) => {}
+            _ => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        }
     }
     let result = match (is_given("--check"), is_given("--fix")) {
         (true, fix) => Project::read().and_then(|project| project.check(fix)),
         (false, true) => Err(USAGE.to_owned()),
-        (false, false) => Project::read().and_then(|project| project.run(&words)),
+        (false, false) => Project::read().and_then(|project| project.run(&words, part)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -48,6 +56,28 @@ fn main() -> ExitCode {
             eprintln!("{message}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Every so many of the faults, neighbours in different parts.
+#[derive(Clone, Copy)]
+struct Part {
+    number: usize,
+    of: usize,
+}
+
+impl Part {
+    const ALL: Self = Self { number: 1, of: 1 };
+
+    /// `K/N` with K from 1 to N.
+    fn parse(text: &str) -> Option<Self> {
+        let (number, of) = text.split_once('/')?;
+        let part = Self { number: number.parse().ok()?, of: of.parse().ok()? };
+        (1..=part.of).contains(&part.number).then_some(part)
+    }
+
+    fn has(self, number: usize) -> bool {
+        number % self.of == self.number % self.of
     }
 }
 
@@ -191,7 +221,7 @@ impl Project {
         Ok(())
     }
 
-    fn run(mut self, words: &[&str]) -> Result<(), String> {
+    fn run(mut self, words: &[&str], part: Part) -> Result<(), String> {
         let begun = Instant::now();
         let switched = self.switched().map_err(|wrong| format!("{}\nnothing was built", wrong.join("\n")))?;
         let switched: BTreeMap<String, String> =
@@ -203,6 +233,7 @@ impl Project {
 
         let chosen: Vec<(usize, &Fault)> = (1..)
             .zip(&self.faults)
+            .filter(|(number, _)| part.has(*number))
             .filter(|(_, fault)| words.is_empty() || words.iter().any(|word| fault.name.contains(word)))
             .collect();
         let (next, noticed, skipped) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));

@@ -1,7 +1,7 @@
 //! Filters and keys at either end of memory beyond which nothing can be read: a load that goes too far ends the
 //! process.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::ptr;
 
 use filterblock::{
@@ -12,6 +12,7 @@ use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, m
 use super::levels::at_each_level;
 use super::reference::{hashes_at_the_ends, key_of_hash, random_keys, reference_filter, reference_match};
 use crate::interpreted::fewer;
+use crate::this_program::this_program;
 
 /// A multiple of the size of a page everywhere.
 const PAGE: usize = 1 << 16;
@@ -83,7 +84,7 @@ fn a_byte_too_far() {
 #[test]
 fn a_byte_too_far_ends_the_process() {
     for before in [false, true] {
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut command = this_program();
         command.args(["--exact", "--ignored", "--nocapture", "kernels::pages::a_byte_too_far"]);
         if before {
             command.env("BEFORE", "1");
