@@ -6,4 +6,6 @@ mod murmur;
 
 pub use leveldb::{BLOOM_SEED, hash_signed_tail, leveldb};
 pub(crate) use leveldb::{finish, start, step, to_signed_tail};
-pub(crate) use murmur::{murmur2_cassandra, murmur3_twice, murmur64a};
+pub(crate) use murmur::{
+    murmur2_twice, murmur2_twice_of_four, murmur3_twice, murmur3_twice_of_two, murmur64a, murmur64a_of_four,
+};

@@ -44,6 +44,12 @@ impl Modulus {
         Self { divisor, reciprocal: known.copied().unwrap_or_else(|| reciprocal(divisor)) }
     }
 
+    /// Returns the divisor.
+    #[inline(always)]
+    pub(crate) const fn divisor(self) -> u64 {
+        self.divisor
+    }
+
     /// Returns `n` modulo the divisor, which is at most 2^26, for `n` below 2^38.
     ///
     /// The reciprocal exceeds 2^64 / divisor by less than 1, so the fraction by less than 2^38. That

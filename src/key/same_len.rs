@@ -76,3 +76,12 @@ impl<'a, const N: usize> SameLen<'a, N> {
         self.keys[0].len()
     }
 }
+
+impl<'a> SameLen<'a, 8> {
+    /// Returns the first four keys and the last four.
+    #[inline]
+    pub(crate) fn halves(self) -> [SameLen<'a, 4>; 2] {
+        let [a, b, c, d, e, f, g, h] = self.keys;
+        [SameLen { keys: [a, b, c, d] }, SameLen { keys: [e, f, g, h] }]
+    }
+}

@@ -1,9 +1,11 @@
 //! The Bloom filter of Cassandra's early versions, in an encoding of this library.
 
+use super::groups::{LastModulus, hashes, in_groups};
 use super::rate::check_rate;
 use super::{FilterPolicy, FilterShape, KeyHash, bit_array};
-use crate::hash::murmur2_cassandra;
+use crate::hash::{murmur2_twice, murmur2_twice_of_four};
 use crate::kernel::Modulus;
+use crate::key::SameLen;
 use crate::{Error, Keys, Result};
 
 /// The number of bits beyond n * buckets.
@@ -18,6 +20,9 @@ const MAX_BUCKETS: u64 = 15;
 /// The largest K, more than any row asks for. Other values of the filter's last byte are free for
 /// other encodings.
 const MAX_PROBES: u8 = 15;
+
+/// The K of ten bits a key, the usual setting. Loops of a known length are faster.
+const USUAL_PROBES: u8 = 7;
 
 /// The false-positive probability by buckets per element, then by K from 0.
 const PROBABILITIES: [&[f64]; MAX_BUCKETS as usize + 1] = [
@@ -138,11 +143,16 @@ impl CassandraBloomPolicy {
         Ok((bits.next_multiple_of(64).min(MAX_BITS), probes))
     }
 
-    fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
-        let (bits, probes) = self.bits_and_probes(hashes.len() as u64)?;
-        let modulus = Modulus::new(bits);
-        let keys = hashes.map(|hash| positions(hash, modulus, probes));
-        bit_array::append_keys(dst, (bits / 8) as usize, probes, keys)
+    /// Appends a filter of the keys with these hashes, `count` of them.
+    fn create(&self, count: usize, hashes: impl Iterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
+        let (bits, probes) = self.bits_and_probes(count as u64)?;
+        let modulus = Modulus::of_small(bits);
+        let len = (bits / 8) as usize;
+        if probes == USUAL_PROBES {
+            let keys = hashes.map(|hash| positions(hash, modulus, USUAL_PROBES));
+            return bit_array::append_keys(dst, len, probes, keys);
+        }
+        bit_array::append_keys(dst, len, probes, hashes.map(|hash| positions(hash, modulus, probes)))
     }
 }
 
@@ -161,9 +171,31 @@ fn best(buckets: u64) -> (u8, f64) {
     best
 }
 
+fn pair([first, step]: [u32; 2]) -> KeyHash {
+    KeyHash::from_pair(first, step)
+}
+
 fn hash_key(key: &[u8]) -> KeyHash {
-    let first = murmur2_cassandra(key, 0);
-    KeyHash::from_pair(first, murmur2_cassandra(key, first))
+    pair(murmur2_twice(key))
+}
+
+fn hash_four(keys: SameLen<'_, 4>) -> [KeyHash; 4] {
+    murmur2_twice_of_four(keys).map(pair)
+}
+
+/// Looks a key up. `modulus` prepares that by the number of bits.
+#[inline]
+fn may_match(hash: KeyHash, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool {
+    match decode(filter) {
+        Some((probes, array)) => {
+            let modulus = modulus(bit_array::bits(array));
+            if probes == USUAL_PROBES {
+                return bit_array::all_set(array, positions(hash, modulus, USUAL_PROBES));
+            }
+            bit_array::all_set(array, positions(hash, modulus, probes))
+        }
+        None => !filter.is_empty(),
+    }
 }
 
 /// Yields the positions of a key's bits, given the modulus by the number of bits.
@@ -194,11 +226,18 @@ impl FilterPolicy for CassandraBloomPolicy {
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        self.create(keys.iter().map(hash_key), dst)
+        self.create(keys.len(), hashes(keys, hash_key, hash_four), dst)
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         self.hash_may_match(hash_key(key), filter)
+    }
+
+    fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
+        let mut last = LastModulus::default();
+        in_groups(probes, answers, hash_key, hash_four, |hash, filter| {
+            may_match(hash, filter, |bits| last.by(bits))
+        });
     }
 
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
@@ -206,15 +245,11 @@ impl FilterPolicy for CassandraBloomPolicy {
     }
 
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
-        self.create(hashes.iter().copied(), dst)
+        self.create(hashes.len(), hashes.iter().copied(), dst)
     }
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
-        match decode(filter) {
-            Some((probes, array)) => positions(hash, Modulus::new(bit_array::bits(array)), probes)
-                .all(|position| bit_array::is_set(array, position)),
-            None => !filter.is_empty(),
-        }
+        may_match(hash, filter, Modulus::of_small)
     }
 
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {

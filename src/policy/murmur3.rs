@@ -1,15 +1,18 @@
 //! The Bloom filter of Go's `bloom` libraries, in an encoding of this library.
 
-use super::groups::in_groups;
+use super::groups::{hashes, in_groups};
 use super::rate::{bits_per_key_for, check_rate};
 use super::{FilterPolicy, FilterShape, bit_array};
-use crate::hash::murmur3_twice;
+use crate::hash::{murmur3_twice, murmur3_twice_of_two};
 use crate::{Error, Keys, Result};
 
 const MIN_BITS: u64 = 64;
 
 /// The largest power of two that fits into a filter block with its 32-bit offsets.
 const MAX_BITS: u64 = 1 << 34;
+
+/// The k of ten bits a key, the usual setting. Loops of a known length are faster.
+const USUAL_PROBES: u8 = 7;
 
 /// The largest k. Other values of the filter's last byte are free for other encodings.
 const MAX_PROBES: u8 = 64;
@@ -150,12 +153,24 @@ fn positions_of([v1, v2, v3, v4]: [u64; 4], bits: u64, probes: u8) -> impl Itera
     })
 }
 
+/// Looks a key up.
 #[inline]
-fn hashes_may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
+fn may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
     match decode(filter) {
         Some((probes, array)) => positions_of(hashes, bit_array::bits(array), probes)
             .all(|position| bit_array::is_set(array, position)),
         None => !filter.is_empty(),
+    }
+}
+
+/// Does the same for one of many keys. More code is no loss where it runs again and again.
+#[inline]
+fn one_of_many_may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
+    match decode(filter) {
+        Some((USUAL_PROBES, array)) => {
+            bit_array::all_set(array, positions_of(hashes, bit_array::bits(array), USUAL_PROBES))
+        }
+        _ => may_match(hashes, filter),
     }
 }
 
@@ -167,16 +182,21 @@ impl FilterPolicy for Murmur3BloomPolicy {
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
         let count = keys.len() as u64;
         let bits = round_up(bit_array::wished_bits(count, self.bits_per_key), count)?;
-        let keys = keys.iter().map(|key| positions(key, bits, self.probes));
-        bit_array::append_keys(dst, (bits / 8) as usize, self.probes, keys)
+        let (len, probes) = ((bits / 8) as usize, self.probes);
+        let hashes = hashes(keys, murmur3_twice, murmur3_twice_of_two);
+        if probes == USUAL_PROBES {
+            let keys = hashes.map(|hash| positions_of(hash, bits, USUAL_PROBES));
+            return bit_array::append_keys(dst, len, probes, keys);
+        }
+        bit_array::append_keys(dst, len, probes, hashes.map(|hash| positions_of(hash, bits, probes)))
     }
 
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        hashes_may_match(murmur3_twice(key), filter)
+        may_match(murmur3_twice(key), filter)
     }
 
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
-        in_groups(probes, answers, murmur3_twice, hashes_may_match);
+        in_groups(probes, answers, murmur3_twice, murmur3_twice_of_two, one_of_many_may_match);
     }
 
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {

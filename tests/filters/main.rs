@@ -20,6 +20,7 @@ mod own_policies;
 mod policies;
 mod prefix;
 mod rates;
+mod side_by_side;
 #[cfg(all(unix, not(miri)))]
 #[path = "../common/this_program.rs"]
 mod this_program;

@@ -1,43 +1,9 @@
-//! Austin Appleby's MurmurHash family, as far as filters use it.
+//! MurmurHash3 for 64-bit processors, of 128 bits.
 
 use byteorder::{ByteOrder, LittleEndian};
 
-/// MurmurHash2 with Cassandra's tail, whose bytes count from the end of the key and are signed.
-///
-/// It equals the original for keys of whole words.
-pub(crate) fn murmur2_cassandra(key: &[u8], seed: u32) -> u32 {
-    const M: u32 = 0x5bd1_e995;
-    let mut h = seed ^ key.len() as u32;
-    let (words, tail) = key.as_chunks::<4>();
-    for word in words {
-        let k = LittleEndian::read_u32(word).wrapping_mul(M);
-        h = h.wrapping_mul(M) ^ (k ^ (k >> 24)).wrapping_mul(M);
-    }
-    if !tail.is_empty() {
-        for (shift, &byte) in [0, 8, 16].into_iter().zip(tail.iter().rev()) {
-            h ^= (i32::from(byte.cast_signed()) << shift).cast_unsigned();
-        }
-        h = h.wrapping_mul(M);
-    }
-    h = (h ^ (h >> 13)).wrapping_mul(M);
-    h ^ (h >> 15)
-}
-
-/// Returns the MurmurHash64A of `key`.
-pub(crate) fn murmur64a(key: &[u8], seed: u64) -> u64 {
-    const M: u64 = 0xc6a4_a793_5bd1_e995;
-    let mut h = seed ^ (key.len() as u64).wrapping_mul(M);
-    let (words, tail) = key.as_chunks::<8>();
-    for word in words {
-        let k = LittleEndian::read_u64(word).wrapping_mul(M);
-        h = (h ^ (k ^ (k >> 47)).wrapping_mul(M)).wrapping_mul(M);
-    }
-    if !tail.is_empty() {
-        h = (h ^ up_to_8_bytes(tail)).wrapping_mul(M);
-    }
-    h = (h ^ (h >> 47)).wrapping_mul(M);
-    h ^ (h >> 47)
-}
+use super::up_to_8_bytes;
+use crate::key::SameLen;
 
 /// Returns the MurmurHash3 x64 128 with seed 0 twice, two words each: of `key`, and of `key`
 /// followed by a byte 0x01.
@@ -48,40 +14,29 @@ pub(crate) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
     let (blocks, tail) = key.as_chunks::<16>();
     let mut state = Murmur3::default();
     for block in blocks {
-        let (low, high) = block.split_at(8);
-        state.add([LittleEndian::read_u64(low), LittleEndian::read_u64(high)]);
+        state.add(words(block));
     }
-    let len = key.len() as u64;
-
-    // Padding the tail with zeros is harmless: they mix to zero.
-    let (low, high) = tail.split_at(tail.len().min(8));
-    let mut rest = [up_to_8_bytes(low), up_to_8_bytes(high)];
-    let [v1, v2] = if tail.is_empty() { state.mix(len) } else { state.finish(rest, len) };
-    let place = 1 << ((tail.len() % 8) as u32).wrapping_mul(8);
-    rest = if tail.len() < 8 { [rest[0] | place, rest[1]] } else { [rest[0], rest[1] | place] };
-    if tail.len() == 15 {
-        state.add(rest);
-        rest = [0; 2];
-    }
-    let [v3, v4] = state.finish(rest, len.wrapping_add(1));
-    [v1, v2, v3, v4]
+    state.finish_twice(tail, key.len() as u64)
 }
 
-/// Returns at most 8 bytes as an integer, the first one lowest.
-///
-/// Takes at most two loads from four bytes on. A buffer would cost more: the processor would have
-/// to wait for its bytes to be gathered into one load.
-#[inline]
-fn up_to_8_bytes(bytes: &[u8]) -> u64 {
-    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        (Some(first), Some(last)) => {
-            // The two may overlap. In the overlap they hold the same bytes, so the OR changes
-            // nothing.
-            let shift = (bytes.len() as u32).wrapping_sub(4).wrapping_mul(8);
-            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift
-        }
-        _ => bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+/// Does the same for two keys of one length, side by side.
+pub(crate) fn murmur3_twice_of_two(keys: SameLen<'_, 2>) -> [[u64; 4]; 2] {
+    let [(a, a_tail), (b, b_tail)] = keys.keys().map(<[u8]>::as_chunks::<16>);
+    let mut states = [Murmur3::default(); 2];
+    let [state_a, state_b] = &mut states;
+    for (a, b) in a.iter().zip(b) {
+        state_a.add(words(a));
+        state_b.add(words(b));
     }
+    let len = keys.len() as u64;
+    let [a, b] = states;
+    [a.finish_twice(a_tail, len), b.finish_twice(b_tail, len)]
+}
+
+#[inline(always)]
+fn words(block: &[u8; 16]) -> [u64; 2] {
+    let (low, high) = block.split_at(8);
+    [LittleEndian::read_u64(low), LittleEndian::read_u64(high)]
 }
 
 #[derive(Clone, Copy, Default)]
@@ -117,6 +72,31 @@ impl Murmur3 {
         Self { h1: self.h1 ^ k1, h2: self.h2 ^ k2 }.mix(len)
     }
 
+    /// Ends the hash of a key of `len` bytes with its last up to 15, and that of the same key
+    /// followed by a byte 0x01.
+    #[inline(always)]
+    fn finish_twice(mut self, tail: &[u8], len: u64) -> [u64; 4] {
+        if tail.is_empty() {
+            // What the one byte contributes is always the same.
+            const ONE: u64 = 0x87c3_7b91_1142_53d5_u64.rotate_left(31).wrapping_mul(0x4cf5_ad43_2745_937f);
+            let [v1, v2] = self.mix(len);
+            let [v3, v4] = Self { h1: self.h1 ^ ONE, ..self }.mix(len.wrapping_add(1));
+            return [v1, v2, v3, v4];
+        }
+        // Padding the tail with zeros is harmless: they mix to zero.
+        let (low, high) = tail.split_at(tail.len().min(8));
+        let mut rest = [up_to_8_bytes(low), up_to_8_bytes(high)];
+        let [v1, v2] = self.finish(rest, len);
+        let place = 1 << ((tail.len() % 8) as u32).wrapping_mul(8);
+        rest = if tail.len() < 8 { [rest[0] | place, rest[1]] } else { [rest[0], rest[1] | place] };
+        if tail.len() == 15 {
+            self.add(rest);
+            rest = [0; 2];
+        }
+        let [v3, v4] = self.finish(rest, len.wrapping_add(1));
+        [v1, v2, v3, v4]
+    }
+
     /// Ends the hash if nothing is left to be added.
     #[inline]
     fn mix(self, len: u64) -> [u64; 2] {
@@ -140,75 +120,8 @@ fn avalanche(h: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::bytes;
     use super::*;
-
-    /// Returns bytes 200, 33, 122, …: high and low ones in every place.
-    fn bytes(len: u8) -> Vec<u8> {
-        (0..len).map(|i| i.wrapping_mul(89).wrapping_add(200)).collect()
-    }
-
-    /// By Cassandra 0.3's own `MurmurHash.java` (OpenJDK 17), seeds 0 and the hash by seed 0.
-    #[test]
-    fn murmur2_of_every_tail() {
-        let expected: [(u32, u32); 21] = [
-            (0x0000_0000, 0x0000_0000),
-            (0x18d3_9580, 0xd3ea_c8c5),
-            (0xe04b_6684, 0x12d1_795c),
-            (0x0c36_f568, 0x5ccf_298d),
-            (0x4c2e_12d7, 0x70d3_7360),
-            (0x9d83_bc99, 0x3a80_e2e8),
-            (0x54da_9f5b, 0xceb0_814d),
-            (0xf7b2_3ec9, 0x886e_8129),
-            (0x4c4c_fc1d, 0x048f_1a94),
-            (0x7cf7_9141, 0xc53b_41ad),
-            (0x9d3e_0fe3, 0xb73c_3ce3),
-            (0xaee9_68cb, 0x4da2_48fb),
-            (0xfb20_4a22, 0x19b1_011d),
-            (0xb5b7_5b04, 0x0f03_c998),
-            (0xd873_4ec1, 0x121d_2fab),
-            (0x16a5_b712, 0x59a3_6856),
-            (0xd0ca_2b72, 0xf88c_1663),
-            (0xc7bf_2c65, 0xf312_329a),
-            (0xed5f_4d29, 0x7757_cc93),
-            (0xbf8a_e587, 0x7f0c_6bff),
-            (0x4ab8_6018, 0x77f0_0dbf),
-        ];
-        for (len, expected) in (0..).zip(expected) {
-            let first = murmur2_cassandra(&bytes(len), 0);
-            assert_eq!((first, murmur2_cassandra(&bytes(len), first)), expected, "{len} bytes");
-        }
-    }
-
-    /// By `util/murmurhash.cc` of Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64).
-    #[test]
-    fn murmur64a_of_every_tail() {
-        let expected: [u64; 21] = [
-            0xab4c_3bbe_286b_c621,
-            0xc789_7a71_02d0_399a,
-            0xaf8a_11b0_02d5_3ac9,
-            0xdc0a_9921_379a_b55d,
-            0xd146_35ec_e7bf_d00f,
-            0x4cc7_788e_83c0_9b21,
-            0x7f7c_e295_19a1_9174,
-            0xb060_d0ff_fe74_4d57,
-            0x7deb_1632_2d00_bc54,
-            0x7b91_089a_f171_0988,
-            0xeb76_85f7_4387_d50b,
-            0xab33_eab8_642c_edb6,
-            0x61a8_15ea_b183_b005,
-            0x6580_81df_d3c4_e6b0,
-            0xfae3_7901_647e_c5ec,
-            0xd0e3_5c2d_d31f_dd47,
-            0x83e9_b847_cc94_eab3,
-            0x6edd_7e7d_ae80_60c6,
-            0xe75a_94ec_7c26_6e7a,
-            0x142d_d42b_a205_f23e,
-            0x7e68_c54a_addf_7025,
-        ];
-        for (len, expected) in (0..).zip(expected) {
-            assert_eq!(murmur64a(&bytes(len), 0x5bd1_e995), expected, "{len} bytes");
-        }
-    }
 
     /// By the Python package mmh3 5.3.1: `hash64(key, 0, True, False)`, then
     /// `hash64(key + b"\1", 0, True, False)`.
@@ -252,6 +165,22 @@ mod tests {
         ];
         for (len, expected) in (0..).zip(expected) {
             assert_eq!(murmur3_twice(&bytes(len)), expected, "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn side_by_side() {
+        for len in 0..150 {
+            // The bytes of each key differ from those of the others.
+            let keys: [Vec<u8>; 2] = std::array::from_fn(|at| {
+                (0..len).map(|i| (i as u8).wrapping_mul(89).wrapping_add(at as u8 * 71)).collect()
+            });
+            let keys = keys.each_ref().map(Vec::as_slice);
+            assert_eq!(
+                murmur3_twice_of_two(SameLen::new(keys).unwrap()),
+                keys.map(murmur3_twice),
+                "{len} bytes"
+            );
         }
     }
 }
