@@ -64,7 +64,7 @@ pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u
 }
 
 /// Sets the bits of the keys with the first `count` of these hashes, at least one. `area` has a
-/// byte for each bit, 64 to 2^29 bytes in whole eights. The other hashes may be overwritten.
+/// byte for each bit, 8 to 2^29 bytes in whole eights. The other hashes may be overwritten.
 #[inline]
 pub(crate) fn set_spread(area: &mut [u8], probes: u8, hashes: &mut [u32; 64], count: usize) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -79,7 +79,9 @@ pub(crate) fn set_spread(area: &mut [u8], probes: u8, hashes: &mut [u32; 64], co
         {
             return;
         }
-        return avx2.set_spread(area, probes, &hashes.as_chunks().0[..count.div_ceil(8)]);
+        if avx2.set_spread(area, probes, &hashes.as_chunks().0[..count.div_ceil(8)]) {
+            return;
+        }
     }
     portable::set_spread(area, probes, &hashes[..count]);
 }

@@ -9,7 +9,7 @@ fn sizes() -> Vec<usize> {
     let around = [512, 1 << 12, 1 << 15, 1 << 16, 1 << 20, 1 << 21]
         .into_iter()
         .flat_map(|len| [len - 8, len, len + 8]);
-    (64..=400).step_by(8).chain(around).collect()
+    (8..=400).step_by(8).chain(around).collect()
 }
 
 /// Hashes at both ends of what 32 bits hold, and between.

@@ -52,12 +52,16 @@ impl Avx2 {
         unsafe { hash::hash_fixed_len(keys, start, hashes) }
     }
 
-    /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, 64 to 2^29 bytes
-    /// in whole eights.
+    /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, in whole eights.
+    /// Returns `false`, and sets none, unless it has 64 to 2^29 bytes.
     #[inline]
-    pub(in crate::kernel) fn set_spread(self, area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
-        // SAFETY: `self` proves that the CPU has AVX2.
-        unsafe { build::set_spread(area, probes, hashes) }
+    pub(in crate::kernel) fn set_spread(self, area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) -> bool {
+        let fits = (64..=1 << 29).contains(&area.len());
+        if fits {
+            // SAFETY: `self` proves that the CPU has AVX2.
+            unsafe { build::set_spread(area, probes, hashes) };
+        }
+        fits
     }
 
     /// Returns `true` if `filter` may have a key with the hash `h`. `None` unless its array has 8
