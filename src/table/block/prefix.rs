@@ -54,7 +54,7 @@ impl Start {
         if shared >= 8 {
             return self;
         }
-        let bits = shared as u32 * 8;
+        let bits = (shared as u32).wrapping_mul(8);
         Self(self.0 & !(u64::MAX >> bits) | rest.0 >> bits)
     }
 }
