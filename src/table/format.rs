@@ -2,7 +2,9 @@
 //!
 //! The page of `filterblock::table` has their layout.
 
-use crate::bytes::coding::{MAX_VARINT64_LEN, fixed64_at, get_varint64, put_fixed64, put_varint64};
+use crate::bytes::coding::{
+    MAX_VARINT64_LEN, VarintError, fixed64_at, get_varint64, put_fixed64, put_varint64,
+};
 use crate::{Error, Result, Structure};
 
 /// The length of the trailer behind each block: the compression type and the checksum.
@@ -56,6 +58,7 @@ impl BlockHandle {
     ///
     /// [`Error::Corrupt`] if `bytes` does not begin with two varints of up to 64 bits and ten bytes
     /// each. LevelDB drops excess bits; here they are an error.
+    #[inline]
     pub fn decode(bytes: &[u8], at: u64) -> Result<(Self, usize)> {
         let (offset, offset_len) = varint(bytes, at, "an offset of 1 to 10 bytes")?;
         let rest = bytes.get(offset_len..).unwrap_or_default();
@@ -70,9 +73,14 @@ impl BlockHandle {
     }
 }
 
+#[inline]
 fn varint(bytes: &[u8], at: u64, expected: &'static str) -> Result<(u64, usize)> {
-    get_varint64(bytes)
-        .map_err(|error| Error::corrupt(Structure::BlockHandle, at, expected, error.to_string()))
+    get_varint64(bytes).map_err(|error| bad_varint(error, at, expected))
+}
+
+#[cold]
+fn bad_varint(error: VarintError, at: u64, expected: &'static str) -> Error {
+    Error::corrupt(Structure::BlockHandle, at, expected, error.to_string())
 }
 
 /// The end of a table, which leads to everything else in it.

@@ -7,9 +7,17 @@ use std::ops::Range;
 use bytes::{Buf, Bytes};
 
 use crate::bytes::coding::{VarintError, fixed32_at, get_varint32};
+use crate::kernel::prefetch;
 use crate::table::block::prefix::Start;
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
+
+/// The most restarts that are prefetched.
+const PREFETCHED_RESTARTS: usize = 16;
+/// The most bytes of entries that are prefetched.
+const PREFETCHED_BYTES: usize = 4096;
+/// The length of nearly all processors' cache lines, in bytes.
+const CACHE_LINE: usize = 64;
 
 /// A block's contents, decompressed and without trailer. By default it is empty.
 #[derive(Clone)]
@@ -140,7 +148,7 @@ impl Block {
     /// The range of the key of the entry at restart `index`. `None` if the entry has a longer header
     /// than nearly all, or is damaged: [`long_restart_key`](Self::long_restart_key) tells.
     #[inline(always)]
-    pub(in crate::table) fn restart_key(&self, index: usize) -> Option<Range<usize>> {
+    fn restart_key(&self, index: usize) -> Option<Range<usize>> {
         let at = self.restart(index)?;
         let [shared, non_shared, value_len] = *self.data.get(at..)?.first_chunk()?;
         if shared != 0 || (non_shared | value_len) >= 0x80 {
@@ -152,8 +160,42 @@ impl Block {
         (end.wrapping_add(value_len.into()) <= self.entries_end).then_some(start..end)
     }
 
+    /// Prefetches the keys at restarts, unless there are so many that a search needs few of them.
+    #[inline]
+    pub(in crate::table::block) fn prefetch_restarts(&self) {
+        if self.num_restarts <= PREFETCHED_RESTARTS {
+            let restarts = self.probes().restarts.iter().take(self.num_restarts);
+            prefetch(restarts.filter_map(|at| self.data.get(u32::from_le_bytes(*at) as usize)));
+        }
+    }
+
+    /// Prefetches the entries from `at`, at restart `index`, to the next restart. Each entry says where the next one is, so
+    /// else each would be waited for.
+    #[inline]
+    pub(in crate::table::block) fn prefetch_between(&self, at: usize, index: usize) {
+        let end = self.restart(index.saturating_add(1)).unwrap_or(self.entries_end);
+        let end = end.min(at.saturating_add(PREFETCHED_BYTES));
+        prefetch(self.data.get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE));
+    }
+
+    /// The keys at restarts, by their starts.
+    #[inline]
+    pub(in crate::table::block) fn probes(&self) -> Probes<'_> {
+        let restarts = self.data.get(self.entries_end..).unwrap_or_default().as_chunks().0;
+        Probes { data: &self.data, restarts, entries_end: self.entries_end }
+    }
+
+    /// The range of the key of the entry at restart `index`, whatever its header is like.
+    #[inline]
+    pub(in crate::table::block) fn any_restart_key(&self, index: usize) -> Result<Range<usize>> {
+        match self.restart_key(index) {
+            Some(key) => Ok(key),
+            None => self.long_restart_key(index),
+        }
+    }
+
     #[inline(never)]
-    pub(in crate::table) fn long_restart_key(&self, index: usize) -> Result<Range<usize>> {
+    fn long_restart_key(&self, index: usize) -> Result<Range<usize>> {
         let at = self.restart_entry(index)?;
         let header = self.header(at)?;
         if header.shared != 0 {
@@ -188,14 +230,13 @@ impl Block {
         })
     }
 
-    /// The start of the key at `range`.
-    #[inline]
-    pub(in crate::table::block) fn start_of_key(&self, range: &Range<usize>) -> Start {
-        // Behind the entries lie a restart and the number of restarts, eight bytes at least.
-        match self.data.get(range.start..).and_then(|bytes| bytes.first_chunk()) {
-            Some(first) => Start::of_first(*first, range.len()),
-            None => Start::of(self.bytes(range.clone())),
-        }
+    /// Decodes an entry as [`entry`](Self::entry) does, with the start of the key's own bytes.
+    #[inline(always)]
+    pub(in crate::table::block) fn entry_start(&self, at: usize) -> Option<(Entry, Start)> {
+        let entry = self.entry(at)?;
+        let first = self.data.get(entry.key.start..entry.key.start.wrapping_add(8))?.first_chunk()?;
+        let start = Start::of_first(*first, entry.key.len());
+        Some((entry, start))
     }
 
     /// Decodes the header of the entry at offset `at` of the block.
@@ -273,6 +314,37 @@ impl Block {
             None => format!("{} restarts", self.num_restarts),
         };
         Error::corrupt(Structure::Restarts, self.offset, expected, found)
+    }
+}
+
+/// The keys at a block's restarts, of which only the starts are looked at.
+pub(in crate::table::block) struct Probes<'b> {
+    data: &'b [u8],
+    /// The restarts, and the number of them.
+    restarts: &'b [[u8; 4]],
+    entries_end: usize,
+}
+
+impl Probes<'_> {
+    /// The start of the key of the entry at restart `index`, less its last `SUFFIX` bytes. `None` if there are fewer, if
+    /// the entry has a longer header than nearly all, or is damaged.
+    #[inline(always)]
+    pub(in crate::table::block) fn start_of<const SUFFIX: usize>(&self, index: usize) -> Option<Start> {
+        let at = u32::from_le_bytes(*self.restarts.get(index)?) as usize;
+        // Behind the entries lie a restart and the number of restarts, so even the shortest entry has so many bytes
+        // from its start on.
+        let bytes = self.data.get(at..at.wrapping_add(11))?;
+        let header = u32::from_le_bytes(*bytes.first_chunk()?);
+        // Nothing is shared, and the other lengths take a byte each.
+        if header & 0x80_80ff != 0 {
+            return None;
+        }
+        let (non_shared, value_len) = ((header >> 8 & 0x7f) as usize, (header >> 16 & 0x7f) as usize);
+        let end = at.wrapping_add(3).wrapping_add(non_shared).wrapping_add(value_len);
+        if end > self.entries_end {
+            return None;
+        }
+        Some(Start::of_first(*bytes.last_chunk()?, non_shared.checked_sub(SUFFIX)?))
     }
 }
 

@@ -8,6 +8,8 @@ use bytes::Bytes;
 
 use super::Block;
 use super::contents::Entry;
+pub(in crate::table) use seek::INTERNAL;
+
 use crate::table::format::BlockHandle;
 use crate::{Error, Result};
 

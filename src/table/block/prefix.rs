@@ -25,7 +25,7 @@ pub(super) fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
 
 /// The first eight bytes of a key as a number in the order of keys, with zeros behind a shorter
 /// key. If two of them differ, so do the keys, in the same order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Start(u64);
 
 impl Start {
@@ -47,17 +47,15 @@ impl Start {
         Self(u64::from_be_bytes(bytes) & !behind)
     }
 
-    /// Returns true if `key`, which starts like this, is before `other`, which starts with `start`.
+    /// The start of a key that has the first `shared` bytes in common with the one that starts like this, and goes on
+    /// with bytes that start with `rest`.
     #[inline]
-    pub(super) fn is_before(self, start: Self, key: &[u8], other: &[u8]) -> bool {
-        if self != start {
-            return self < start;
+    pub(super) fn followed_by(self, shared: usize, rest: Self) -> Self {
+        if shared >= 8 {
+            return self;
         }
-        let common = shared_prefix_len(key, other);
-        match (key.get(common), other.get(common)) {
-            (Some(a), Some(b)) => a < b,
-            (a, b) => a.is_none() && b.is_some(),
-        }
+        let bits = (shared as u32).wrapping_mul(8);
+        Self(self.0 & !(u64::MAX >> bits) | rest.0 >> bits)
     }
 }
 
@@ -81,7 +79,10 @@ mod tests {
             for b in &keys {
                 let plain = a.iter().zip(b).take_while(|(a, b)| a == b).count();
                 assert_eq!(shared_prefix_len(a, b), plain, "{a:x?} {b:x?}");
-                assert_eq!(Start::of(a).is_before(Start::of(b), a, b), a < b, "{a:x?} {b:x?}");
+                let (start, other) = (Start::of(a), Start::of(b));
+                assert!(start == other || (start < other) == (a < b), "{a:x?} {b:x?}");
+                let behind = Start::of(b.get(plain..).unwrap_or_default());
+                assert_eq!(start.followed_by(plain, behind), other, "{a:x?} {b:x?}");
             }
             let mut behind = a.clone();
             behind.extend([0xaa; 8]);

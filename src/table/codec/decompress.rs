@@ -24,14 +24,14 @@ pub(crate) fn decompress(
     buffer: &mut Vec<u8>,
     made: &mut u64,
 ) -> Result<(Bytes, Codec)> {
+    if Codec::of_type(id) == [Codec::None] {
+        *made = made.saturating_add(stored.len() as u64);
+        // With `buffer` kept as well, the contents could exceed the limit.
+        *buffer = Vec::new();
+        return Ok((stored, Codec::None));
+    }
     let mut failed = Failed::default();
     for &codec in Codec::of_type(id) {
-        if codec == Codec::None {
-            *made = made.saturating_add(stored.len() as u64);
-            // With `buffer` kept as well, the contents could exceed the limit.
-            *buffer = Vec::new();
-            return Ok((stored, codec));
-        }
         if !codec.magic_matches(&stored) {
             continue;
         }

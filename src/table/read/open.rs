@@ -40,16 +40,19 @@ impl ReadChunk {
     }
 
     fn get(&self, span: Span) -> Option<Bytes> {
+        self.slice(span).map(|part| self.bytes.slice_ref(part))
+    }
+
+    /// The bytes of `span`, if they are here.
+    fn slice(&self, span: Span) -> Option<&[u8]> {
         let start = usize::try_from(span.offset.checked_sub(self.offset)?).ok()?;
-        let end = start.checked_add(span.len)?;
-        (end <= self.bytes.len()).then(|| self.bytes.slice(start..end))
+        self.bytes.get(start..start.checked_add(span.len)?)
     }
 
     /// The bytes of `span`, if they are here. They are copied if a slice would keep this whole
     /// chunk in memory.
     fn take(&self, span: Span) -> Option<Bytes> {
-        let bytes = self.get(span)?;
-        Some(if self.owned { Bytes::copy_from_slice(&bytes) } else { bytes })
+        if self.owned { self.slice(span).map(Bytes::copy_from_slice) } else { self.get(span) }
     }
 }
 
@@ -60,10 +63,10 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     };
     let tail = read_tail(blocks, footer_at, options.tail_size)?;
     let footer = Span { offset: footer_at, len: FOOTER_LEN };
-    let footer = tail.get(footer);
+    let footer = tail.slice(footer);
     debug_assert!(footer.is_some(), "the tail holds the footer");
     // Were it missing, decoding the empty slice would fail.
-    let footer = Footer::decode(&footer.unwrap_or_default(), footer_at)?;
+    let footer = Footer::decode(footer.unwrap_or_default(), footer_at)?;
 
     let index_span = blocks.span(footer.index, footer_at)?;
     let metaindex_span = blocks.span(footer.metaindex, footer_at);

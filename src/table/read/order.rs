@@ -3,9 +3,8 @@
 use std::cmp::Ordering;
 
 use crate::Result;
-use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
-use crate::key::internal_comparator::InternalKeyComparator;
-use crate::table::block::{Block, Position};
+use crate::key::comparator::{Comparator, SharedComparator};
+use crate::table::block::{Block, INTERNAL, Position};
 
 /// The order of the stored keys. The usual ones are known here, so that they are compared without
 /// calls.
@@ -15,8 +14,6 @@ pub(in crate::table) enum KeyOrder {
     Internal,
     Other(SharedComparator),
 }
-
-const INTERNAL: InternalKeyComparator = InternalKeyComparator::new(BytewiseComparator);
 
 impl KeyOrder {
     #[inline]
@@ -34,7 +31,7 @@ impl KeyOrder {
     pub(in crate::table) fn seek(&self, at: &mut Position, block: &Block, target: &[u8]) -> Result<bool> {
         match self {
             Self::Bytewise => at.seek_bytewise(block, target),
-            Self::Internal => at.seek(block, target, &INTERNAL),
+            Self::Internal => at.seek_internal(block, target),
             Self::Other(order) => at.seek(block, target, &**order),
         }
     }

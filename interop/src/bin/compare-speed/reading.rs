@@ -123,10 +123,14 @@ fn case_of(
         let lookups = lookups(tables, absent);
         let windows: Vec<_> = lookups.chunks(ROUND).collect();
         let raw: Vec<_> = windows.iter().map(|window| Lookups::new(window)).collect();
-        let turn = Cell::new(0);
-        let next = || {
-            turn.set((turn.get() + 1) % windows.len());
-            turn.get()
+        // Each goes through all windows, so that each meets the same keys.
+        let windows_in_turn = || {
+            let turn = Cell::new(0);
+            let count = windows.len();
+            move || {
+                turn.set((turn.get() + 1) % count);
+                turn.get()
+            }
         };
         let look_up = |window: usize| -> u64 {
             let get = |&(table, key): &(usize, &[u8])| ours[table].get(key).expect("a sound table");
@@ -157,14 +161,18 @@ fn case_of(
                 "rusty-leveldb finds {found}"
             );
         }
-        let mut turns = Turns::new(&format!("{case}, {kind}"), ROUND);
+        let mut turns = Turns::new(&format!("{case}, {kind}"), ROUND).in_runs_of(windows.len());
+        let next = windows_in_turn();
         turns.fixed("LevelDB", || raw[next()].get(&theirs));
+        let next = windows_in_turn();
         turns.fixed("`sstable`, cache", || look_up_sstable(next()));
+        let next = windows_in_turn();
         if let Some(database) = &mut database {
             turns.fixed("`rusty-leveldb`: `DB::get`, cache", || {
                 windows[next()].iter().filter_map(|(_, key)| database.get(key)).count()
             });
         }
+        let next = windows_in_turn();
         turns.faster("", aims, || look_up(next()));
         rows.extend(turns.run(rounds));
     }

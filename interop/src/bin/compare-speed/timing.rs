@@ -62,6 +62,8 @@ pub(crate) struct Turns<'a> {
     fixed: Vec<(&'static str, Work<'a>)>,
     ours: Vec<Work<'a>>,
     rows: Vec<Spec>,
+    /// Rounds of the same work in succession.
+    run: usize,
 }
 
 /// Levels that this processor has.
@@ -84,7 +86,13 @@ impl<'a> Turns<'a> {
     /// Begins a case. Times are printed for each of `operations`.
     pub(crate) fn new(case: &str, operations: usize) -> Self {
         let (fixed, ours, rows) = (Vec::new(), Vec::new(), Vec::new());
-        Self { case: case.to_owned(), operations, fixed, ours, rows }
+        Self { case: case.to_owned(), operations, fixed, ours, rows, run: 1 }
+    }
+
+    /// Has each work take so many rounds in succession, so that the fastest do not depend on what the
+    /// work before it left in the caches.
+    pub(crate) fn in_runs_of(self, run: usize) -> Self {
+        Self { run, ..self }
     }
 
     /// Adds work that has no levels. The first is LevelDB's.
@@ -116,14 +124,15 @@ impl<'a> Turns<'a> {
         let levels = levels();
         let mut fixed_times = vec![Vec::with_capacity(rounds); self.fixed.len()];
         let mut our_times = vec![vec![Vec::with_capacity(rounds); levels.len()]; self.ours.len()];
-        for _ in 0..rounds {
+        for _ in 0..rounds.div_ceil(self.run) {
+            let run = self.run;
             for ((_, work), times) in self.fixed.iter_mut().zip(&mut fixed_times) {
-                times.push(time(work));
+                times.extend((0..run).map(|_| time(work)));
             }
             for (work, times) in self.ours.iter_mut().zip(&mut our_times) {
                 for (&level, times) in levels.iter().zip(times) {
                     set(level);
-                    times.push(time(work));
+                    times.extend((0..run).map(|_| time(work)));
                 }
             }
         }

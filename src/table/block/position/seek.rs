@@ -1,13 +1,19 @@
 //! Seeking within a block (`Iter::Seek` of LevelDB's `table/block.cc`).
 
+use std::cmp::Ordering;
 use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::{Position, State};
 use crate::Result;
-use crate::key::comparator::Comparator;
+use crate::key::comparator::{BytewiseComparator, Comparator};
+use crate::key::internal_comparator::InternalKeyComparator;
+use crate::key::parts::TAG_LEN;
 use crate::table::block::Block;
+use crate::table::block::contents::Entry;
 use crate::table::block::prefix::{Start, shared_prefix_len};
+
+pub(in crate::table) const INTERNAL: InternalKeyComparator = InternalKeyComparator::new(BytewiseComparator);
 
 /// The key of an entry that was sought bytewise: the first `shared` bytes of the target, then those
 /// in the range `rest` of the block.
@@ -24,12 +30,36 @@ impl Position {
     where
         C: Comparator + ?Sized,
     {
+        block.prefetch_restarts();
         if !self.enter(block, |key| comparator.compare(block.bytes(key), target).is_lt())? {
             return Ok(false);
         }
+        self.go_on(block, |key| comparator.compare(key, target).is_ge())
+    }
+
+    /// Does the same for internal keys whose user keys are in bytewise order.
+    pub(in crate::table) fn seek_internal(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
+        let Some((user_key, _)) = target.split_last_chunk::<TAG_LEN>() else {
+            return self.seek(block, target, &INTERNAL);
+        };
+        block.prefetch_restarts();
+        let is_before = |key: &[u8]| INTERNAL.compare(key, target).is_lt();
+        if !self.enter_by_starts::<TAG_LEN>(block, Start::of(user_key), is_before)? {
+            return Ok(false);
+        }
+        self.go_on(block, |key| !is_before(key))
+    }
+
+    /// Goes on from a restart to the first entry that `is_sought`.
+    #[inline(always)]
+    fn go_on(&mut self, block: &Block, is_sought: impl Fn(&[u8]) -> bool) -> Result<bool> {
+        if self.pass_known(block) {
+            return Ok(true);
+        }
+        block.prefetch_between(self.next, self.next_restart);
         self.state = State::Start;
         while self.next(block)? {
-            if comparator.compare(self.key(block), target).is_ge() {
+            if is_sought(self.key(block)) {
                 return Ok(true);
             }
         }
@@ -38,7 +68,18 @@ impl Position {
 
     /// Does the same for keys in bytewise order, which need not be put together to be compared.
     pub(in crate::table) fn seek_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
-        let Some(Found { shared, rest, .. }) = self.find_bytewise(block, target)? else { return Ok(false) };
+        if !self.enter_bytewise(block, target)? {
+            return Ok(false);
+        }
+        if self.pass_known(block) {
+            return Ok(true);
+        }
+        self.go_on_bytewise(block, target)
+    }
+
+    #[inline(never)]
+    fn go_on_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
+        let Some(Found { shared, rest, .. }) = self.scan_bytewise(block, target)? else { return Ok(false) };
         if shared == 0 {
             self.key = Some(rest);
         } else {
@@ -53,10 +94,127 @@ impl Position {
     /// Finds the first entry whose key is at or after `target` in bytewise order, and its value.
     /// The position itself is then at no entry.
     pub(in crate::table) fn find_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
-        let start = Start::of(target);
-        if !self.enter(block, |key| block.start_of_key(&key).is_before(start, block.bytes(key), target))? {
+        if !self.enter_bytewise(block, target)? {
             return Ok(None);
         }
+        self.scan_bytewise(block, target)
+    }
+
+    #[inline(always)]
+    fn enter_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
+        block.prefetch_restarts();
+        self.enter_by_starts::<0>(block, Start::of(target), |key| key < target)
+    }
+
+    /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order up to the last `SUFFIX` bytes. `start`
+    /// is that of the key sought; where it does not tell, `is_before` does.
+    #[inline(always)]
+    fn enter_by_starts<const SUFFIX: usize>(
+        &mut self,
+        block: &Block,
+        start: Start,
+        is_before: impl Fn(&[u8]) -> bool,
+    ) -> Result<bool> {
+        self.state = State::End;
+        if block.is_empty() {
+            return Ok(false);
+        }
+        let probes = block.probes();
+        let (mut left, mut right) = (0, block.num_restarts.saturating_sub(1));
+        while left < right {
+            let middle = middle(left, right);
+            let before = match probes.start_of::<SUFFIX>(middle) {
+                Some(key) if key != start => key < start,
+                _ => is_before(block.bytes(block.any_restart_key(middle)?)),
+            };
+            // Either is as likely, so a branch would often be mispredicted.
+            left = select_unpredictable(before, middle, left);
+            right = select_unpredictable(before, right, middle.wrapping_sub(1));
+        }
+        self.stand_before(block, left)?;
+        Ok(true)
+    }
+
+    /// Moves from a restart to the entry at the next one, if no other lies between them, as in an index: the search has
+    /// compared both keys, and that of the second is not before the one sought. Else stays.
+    #[inline(always)]
+    fn pass_known(&mut self, block: &Block) -> bool {
+        // No restart before the first was compared, nor one behind the last.
+        if self.next_restart == 0 {
+            return false;
+        }
+        let passed = || {
+            let right = self.next_restart.checked_add(1)?;
+            let at = block.restart(right)?;
+            let before = block.entry(self.next)?;
+            let entry = block.entry(at)?;
+            ((before.shared | entry.shared) == 0 && before.value.end == at).then_some((right, entry))
+        };
+        let Some((right, entry)) = passed() else { return false };
+        self.next = entry.value.end;
+        self.set_next_restart(block, right.saturating_add(1));
+        self.key = Some(entry.key);
+        self.value = entry.value;
+        self.state = State::Entry;
+        true
+    }
+
+    /// Scans from here for the first entry whose key is at or after `target`. Starts at a restart.
+    #[inline(always)]
+    fn scan_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
+        block.prefetch_between(self.next, self.next_restart);
+        match self.scan_starts(block, target) {
+            Some(found) => Ok(Some(found)),
+            None => self.scan_keys(block, target),
+        }
+    }
+
+    /// Scans by the first eight bytes of keys, where these tell nearly all keys from `target`. Returns `None`, and stays,
+    /// if there is anything out of the ordinary.
+    #[inline(always)]
+    fn scan_starts(&mut self, block: &Block, target: &[u8]) -> Option<Found> {
+        let sought = Start::of(target);
+        let (_, target_rest) = target.split_first_chunk::<8>()?;
+        let max_key = self.max_key.min(block.max_key);
+        let (mut restart, mut restart_at) = (self.next_restart, self.next);
+        let (mut at, mut start, mut len) = (self.next, Start::default(), 0);
+        loop {
+            if at >= restart_at {
+                if at > restart_at {
+                    return None;
+                }
+                // Nothing is shared here.
+                len = 0;
+                restart = restart.checked_add(1)?;
+                restart_at = block.restart(restart).unwrap_or(usize::MAX);
+            }
+            let (Entry { shared, key, value }, rest_start) = block.entry_start(at)?;
+            let before = std::mem::replace(&mut len, shared.wrapping_add(key.len()));
+            if shared > before || (shared > 0 && len > max_key) {
+                return None;
+            }
+            at = value.end;
+            start = start.followed_by(shared, rest_start);
+            if start < sought {
+                continue;
+            }
+            let mut is_equal = false;
+            if start == sought {
+                // The bytes behind the first eight, if all of them are the entry's own.
+                let rest = block.bytes(key.clone()).get(8_usize.checked_sub(shared)?..)?;
+                match rest.cmp(target_rest) {
+                    Ordering::Less => continue,
+                    order => is_equal = order.is_eq(),
+                }
+            }
+            (self.next, self.value) = (at, value);
+            (self.next_restart, self.next_restart_at) = (restart, restart_at);
+            return Some(Found { shared, rest: key, is_equal });
+        }
+    }
+
+    /// Does the same as [`scan_bytewise`](Self::scan_bytewise), whatever the keys are.
+    fn scan_keys(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
         // The key of each entry passed is before `target`, which it equals in `matched` bytes.
         let (mut matched, mut len) = (0, 0);
         while let Some((shared, rest)) = self.step(block, len)? {
@@ -83,26 +241,33 @@ impl Position {
     /// Moves before the last restart whose key `is_before` the one sought, or before the first
     /// restart. Returns false if the block has no entries.
     #[inline]
-    fn enter(&mut self, block: &Block, is_before: impl Fn(Range<usize>) -> bool) -> Result<bool> {
+    pub(super) fn enter(&mut self, block: &Block, is_before: impl Fn(Range<usize>) -> bool) -> Result<bool> {
         self.state = State::End;
         if block.is_empty() {
             return Ok(false);
         }
         let (mut left, mut right) = (0, block.num_restarts.saturating_sub(1));
         while left < right {
-            // Above `left` and at most `right`, so nothing here wraps.
-            let middle = left.wrapping_add(right.wrapping_sub(left).wrapping_add(1) / 2);
-            let key = match block.restart_key(middle) {
-                Some(key) => key,
-                None => block.long_restart_key(middle)?,
-            };
-            let before = is_before(key);
+            let middle = middle(left, right);
+            let before = is_before(block.any_restart_key(middle)?);
             // Either is as likely, so a branch would often be mispredicted.
             left = select_unpredictable(before, middle, left);
             right = select_unpredictable(before, right, middle.wrapping_sub(1));
         }
-        self.next = block.restart_entry(left)?;
-        self.set_next_restart(block, left);
+        self.stand_before(block, left)?;
         Ok(true)
     }
+
+    #[inline]
+    fn stand_before(&mut self, block: &Block, restart: usize) -> Result<()> {
+        self.next = block.restart_entry(restart)?;
+        self.set_next_restart(block, restart);
+        Ok(())
+    }
+}
+
+/// The restart that LevelDB compares next: above `left` and at most `right`, so nothing here wraps.
+#[inline(always)]
+fn middle(left: usize, right: usize) -> usize {
+    left.wrapping_add(right.wrapping_sub(left).wrapping_add(1) / 2)
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::key::comparator::BytewiseComparator;
+use crate::key::comparator::{BytewiseComparator, Comparator};
 use crate::table::block::BlockBuilder;
 use crate::table::block::contents::testing::{entry, raw_block};
 
@@ -17,9 +17,42 @@ fn walk(block: &Block) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     Ok(entries)
 }
 
-/// Seeks by a comparator and bytewise. Both lead to the same entry, and go on from there alike, or
-/// to the same error.
+/// Seeks as LevelDB does, comparing each key from a restart on.
+fn plain_seek(at: &mut Position, block: &Block, target: &[u8], order: &dyn Comparator) -> Result<bool> {
+    if !at.enter(block, |key| order.compare(block.bytes(key), target).is_lt())? {
+        return Ok(false);
+    }
+    at.state = State::Start;
+    while at.next(block)? {
+        if order.compare(at.key(block), target).is_ge() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Seeks internal keys in both ways. Both lead to the same entry, or to the same error.
+fn seek_internal(block: &Block, target: &[u8]) {
+    let (mut plain, mut at, mut other) = <(Position, Position, Position)>::default();
+    let expected = plain_seek(&mut plain, block, target, &INTERNAL).map_err(|error| error.to_string());
+    let found = at.seek_internal(block, target).map_err(|error| error.to_string());
+    assert_eq!((&found, at.key(block), at.value(block)), (&expected, plain.key(block), plain.value(block)));
+    let found = other.seek(block, target, &INTERNAL).map_err(|error| error.to_string());
+    assert_eq!((&found, other.key(block), other.next), (&expected, plain.key(block), plain.next));
+}
+
+/// Seeks by a comparator, bytewise, and in the plain way. All lead to the same entry, and go on from
+/// there alike, or to the same error.
 fn seek(block: &Block, target: &[u8]) -> Result<Option<Vec<u8>>> {
+    let mut at = Position::default();
+    let plain = plain_seek(&mut at, block, target, &BytewiseComparator);
+    let plain = plain.map(|found| found.then(|| at.key(block).to_vec())).map_err(|error| error.to_string());
+    let found = seek_by_all(block, target);
+    assert_eq!(found.as_ref().map_err(ToString::to_string), plain.as_ref().map_err(Clone::clone));
+    found
+}
+
+fn seek_by_all(block: &Block, target: &[u8]) -> Result<Option<Vec<u8>>> {
     let (mut at, mut bytewise, mut finder) = <(Position, Position, Position)>::default();
     let found = at.seek(block, target, &BytewiseComparator);
     let (also, third) = (bytewise.seek_bytewise(block, target), finder.find_bytewise(block, target));
@@ -83,12 +116,12 @@ proptest! {
     #[test]
     fn what_was_written_is_walked_and_found(
         entries in prop::collection::btree_map(
-            prop::collection::vec(prop::sample::select(vec![0, 1, 0x7f, 0xff]), 0..9),
+            prop::collection::vec(prop::sample::select(vec![0, 1, 0x7f, 0xff]), 0..20),
             prop::collection::vec(any::<u8>(), 0..200),
             0..80,
         ),
         interval in 1..20u32,
-        targets in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![0, 1, 0x80, 0xff]), 0..9), 20),
+        targets in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![0, 1, 0x80, 0xff]), 0..20), 20),
     ) {
         let mut builder = BlockBuilder::new(interval);
         entries.iter().for_each(|(key, value)| builder.add(key, value));
@@ -98,6 +131,39 @@ proptest! {
         for target in targets.iter().chain(entries.keys()) {
             let expected = entries.range(target.clone()..).next().map(|(key, _)| key.clone());
             prop_assert_eq!(seek(&block, target).unwrap(), expected);
+            seek_internal(&block, target);
+        }
+    }
+
+    /// Keys in any order, restarts at any entry and sometimes elsewhere, and more shared than there is.
+    #[test]
+    fn blocks_out_of_order_are_sought_as_by_a_plain_search(
+        entries in prop::collection::vec(
+            (0..14u32, prop::collection::vec(prop::sample::select(vec![0, 1, 0xff]), 0..13), any::<bool>()),
+            1..30,
+        ),
+        off in 0..40u32,
+        max_key in 8..60usize,
+        targets in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![0, 1, 0xff]), 0..16), 8),
+    ) {
+        let (mut made, mut restarts, mut len, mut at) = (Vec::new(), Vec::new(), 0, 0);
+        for (index, (shared, rest, is_restart)) in (0_u32..).zip(entries) {
+            let is_restart = is_restart || index == 0;
+            let shared = if is_restart && off != index { 0 } else if off == 30 { shared } else { shared.min(len) };
+            if is_restart {
+                restarts.push(at);
+            }
+            len = shared + rest.len() as u32;
+            made.push(entry(shared, &rest, &index.to_le_bytes()));
+            at += made.last().unwrap().len() as u32;
+        }
+        if let Some(restart) = restarts.get_mut(off as usize).filter(|_| off > 0) {
+            *restart += off % 3;
+        }
+        let block = Block::new(raw_block(&made, &restarts), 7000).unwrap().with_max_key(max_key);
+        for target in &targets {
+            let _ = seek(&block, target);
+            seek_internal(&block, target);
         }
     }
 
