@@ -309,12 +309,18 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 /// Returns the filter that `policy` has made, which lies behind the guard.
 ///
 /// A damaged guard is an error: an empty filter instead would deny every key.
+#[inline]
 fn made_filter<'a>(policy: &impl FilterPolicy, scratch: &'a [u8]) -> Result<&'a [u8]> {
-    scratch.strip_prefix(GUARD).ok_or_else(|| Error::PolicyContract {
+    scratch.strip_prefix(GUARD).ok_or_else(|| damaged_guard(policy, scratch.len()))
+}
+
+#[cold]
+fn damaged_guard(policy: &impl FilterPolicy, left: usize) -> Error {
+    Error::PolicyContract {
         policy: policy.name().to_owned(),
         expected: "a filter appended to what was there",
-        found: format!("{} bytes left of {}, or changed", scratch.len().min(GUARD.len()), GUARD.len()).into(),
-    })
+        found: format!("{} bytes left of {}, or changed", left.min(GUARD.len()), GUARD.len()).into(),
+    }
 }
 
 impl<P: FilterPolicy> fmt::Debug for FilterBlockBuilder<P> {

@@ -5,5 +5,5 @@ mod leveldb;
 mod murmur;
 
 pub use leveldb::{BLOOM_SEED, hash_signed_tail, leveldb};
-pub(crate) use leveldb::{finish, start, step, to_signed_tail};
+pub(crate) use leveldb::{finish, last_step, start, step, to_signed_tail};
 pub(crate) use murmur::{murmur2_cassandra, murmur3_twice, murmur64a};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::keys::{Keys, KeysIter, Starts};
+use crate::kernel;
 
 /// Owns keys that lie end to end. [`as_keys`](KeyBuf::as_keys) returns the view that a policy
 /// takes.
@@ -78,10 +79,40 @@ impl KeyBuf {
             self.mixed.end = self.count * self.stride;
             self.stride = MIXED;
         }
-        self.copy(key, self.mixed.end);
-        self.mixed.starts.push(self.mixed.end);
-        self.mixed.end += key.len();
-        self.count += 1;
+        if !self.push_mixed(key, usize::MAX) {
+            let end = self.mixed.end;
+            self.copy_long(key, end);
+            self.mixed.starts.push(end);
+            self.mixed.end = end + key.len();
+            self.count += 1;
+        }
+    }
+
+    /// Adds a copy of `key` if there are less than `most` keys, of several lengths so far, and room
+    /// for it.
+    /// No branch depends on its length, up to 64 bytes.
+    #[inline(always)]
+    pub(crate) fn push_mixed(&mut self, key: &[u8], most: usize) -> bool {
+        let Mixed { starts, end } = &mut self.mixed;
+        // A kernel may read as far beyond the key as it may be long.
+        let room = self.bytes.get_mut(*end..).and_then(|room| room.first_chunk_mut::<{ 2 * SHORT }>());
+        let Some((room, _)) = room.and_then(|room| room.split_first_chunk_mut::<SHORT>()) else {
+            return false;
+        };
+        let has_room = (1..most.min(starts.capacity())).contains(&starts.len());
+        let fits = self.stride == MIXED && key.len() <= SHORT && has_room;
+        if fits {
+            kernel::copy_short(key, room);
+            starts.push(*end);
+            *end += key.len();
+            self.count += 1;
+        }
+        fits
+    }
+
+    /// Returns `true` if keys of several lengths have been added.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.stride == MIXED
     }
 
     #[inline]
@@ -99,9 +130,10 @@ impl KeyBuf {
         self.bytes[at..at + key.len()].copy_from_slice(key);
     }
 
-    /// Makes room for `len` bytes at `at`, and for a short key.
+    /// Makes room for `len` bytes at `at`, and for a short key behind them: kernels read beyond the end
+    /// of a key as far as its longest neighbour goes.
     fn make_room(&mut self, at: usize, len: usize) {
-        let needed = at + len.max(SHORT);
+        let needed = at + len + SHORT;
         if self.bytes.len() < needed {
             self.bytes.resize(needed.max(self.bytes.len() * 2), 0);
         }
@@ -153,7 +185,10 @@ impl KeyBuf {
     /// Returns a view of the keys.
     pub fn as_keys(&self) -> Keys<'_> {
         let (starts, end) = match self.stride {
-            MIXED => (Starts::At(&self.mixed.starts), self.mixed.end),
+            MIXED => {
+                let Mixed { starts, end } = &self.mixed;
+                (Starts::At { starts, end: *end }, self.bytes.len())
+            }
             stride => (Starts::Fixed { count: self.count, stride }, self.count * stride),
         };
         Keys { bytes: &self.bytes[..end], starts, suffix: 0 }
@@ -213,7 +248,7 @@ impl fmt::Debug for KeyBuf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyBuf")
             .field("len", &self.count)
-            .field("bytes", &self.as_keys().bytes.len())
+            .field("bytes", &if self.is_mixed() { self.mixed.end } else { self.count * self.stride })
             .finish()
     }
 }
