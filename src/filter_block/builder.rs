@@ -57,6 +57,19 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     pending: Pending,
     /// `GUARD`, then the filter being made.
     scratch: Vec<u8>,
+    /// The keys that the current range began with, if those came together.
+    run: Run,
+}
+
+/// The keys that a range began with.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    /// The number of keys, if they came together, or 0.
+    len: usize,
+    /// True if `scratch` has their filter.
+    is_made: bool,
+    /// True if all keys of the range before came together.
+    was_all: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -78,6 +91,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             last_offset: 0,
             pending: Pending::default(),
             scratch: Vec::new(),
+            run: Run::default(),
         }
     }
 
@@ -172,8 +186,15 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// assert_eq!(block, builder.finish()?);
     /// # Ok::<(), filterblock::Error>(())
     /// ```
-    #[inline]
     pub fn add_keys(&mut self, keys: Keys<'_>) {
+        if self.pending.is_empty() && !keys.is_empty() {
+            self.run.len = keys.len();
+            // If these are all keys of the range again, their filter needs no copy of them: it is made
+            // of what the processor has at hand, while the copy waits for the case that more follow.
+            self.run.is_made = self.run.was_all
+                && self.pending.hashes_together(&self.policy)
+                && self.make_ahead(keys).is_ok();
+        }
         self.pending.push_all(&self.policy, keys);
     }
 
@@ -240,13 +261,20 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
+    /// Makes the filter of `keys`, which may be all of the range, in `scratch`.
+    fn make_ahead(&mut self, keys: Keys<'_>) -> Result<()> {
+        let Self { policy, scratch, .. } = self;
+        make_behind_guard(policy, scratch, |scratch| policy.create_filter(keys, scratch))
+    }
+
     /// Makes the filter of the pending keys in `scratch` only, so that a failure loses nothing.
     fn make_filter(&mut self) -> Result<()> {
+        if self.run.is_made && self.run.len == self.pending.len() {
+            return Ok(());
+        }
+        self.run.is_made = false;
         let Self { policy, pending, scratch, .. } = self;
-        scratch.clear();
-        scratch.extend_from_slice(GUARD);
-        pending.make_filter(policy, scratch)?;
-        made_filter(policy, scratch).map(|_| ())
+        make_behind_guard(policy, scratch, |scratch| pending.make_filter(policy, scratch))
     }
 
     /// Returns the block's length with `count` filters, including the one in `scratch`.
@@ -280,6 +308,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.made.push(Made { index: self.count, start });
         // Taken a second time, the filter would be that of other keys.
         self.scratch.clear();
+        self.run = Run { was_all: self.run.len == self.pending.len(), ..Run::default() };
         self.pending.clear();
         Ok(())
     }
@@ -304,6 +333,19 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.count = 0;
         self.last_offset = 0;
     }
+}
+
+/// Has `make` append a filter to the guard, the only content of `scratch`.
+#[inline]
+fn make_behind_guard(
+    policy: &impl FilterPolicy,
+    scratch: &mut Vec<u8>,
+    make: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    scratch.clear();
+    scratch.extend_from_slice(GUARD);
+    make(scratch)?;
+    made_filter(policy, scratch).map(|_| ())
 }
 
 /// Returns the filter that `policy` has made, which lies behind the guard.

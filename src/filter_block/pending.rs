@@ -18,6 +18,7 @@ pub(super) struct Pending {
     /// True once the policy has accepted hashes.
     takes_hashes: bool,
     /// Whether the policy hashes keys together and accepts their hashes, once it has been asked.
+    /// False, too, for a range with a key that has no hash.
     hashes_together: Option<bool>,
 }
 
@@ -30,17 +31,24 @@ impl Pending {
         }
     }
 
-    /// Adds keys: as their hashes if they can be hashed together, or else by one copy if they and
-    /// those before are known to be of one length.
-    #[inline]
+    /// Adds keys: by one copy, or by their hashes if they are many.
     pub(super) fn push_all(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) {
-        // Keys added before stay before these.
-        if self.keys.is_empty() && self.hashes_together(policy) && self.hash_all(policy, keys) {
+        if self.keys.push_fixed_len(keys) {
             return;
         }
-        if !self.keys.push_fixed_len(keys) {
-            keys.iter().for_each(|key| self.push(policy, key));
+        if self.hashes_together(policy) {
+            if keys.len() <= KEPT && self.keys.push_run(keys) {
+                if self.keys.is_mixed() && self.keys.len() >= KEPT {
+                    self.hash_kept(policy);
+                }
+                return;
+            }
+            // Keys added before stay before these.
+            if self.keys.is_empty() && self.hash_all(policy, keys) {
+                return;
+            }
         }
+        keys.iter().for_each(|key| self.push(policy, key));
     }
 
     /// Adds the first key of a range, or a key of a range whose keys are not all of one length. The
@@ -77,7 +85,7 @@ impl Pending {
 
     /// Returns `true` if the policy hashes keys together and makes filters from hashes.
     #[inline]
-    fn hashes_together(&mut self, policy: &impl FilterPolicy) -> bool {
+    pub(super) fn hashes_together(&mut self, policy: &impl FilterPolicy) -> bool {
         match self.hashes_together {
             Some(together) => together,
             None => {
@@ -96,6 +104,9 @@ impl Pending {
         self.keys = keys;
         if hashed {
             self.keys.clear();
+        } else {
+            // A key has no hash. The others are kept, and not tried again and again.
+            self.hashes_together = Some(false);
         }
     }
 
@@ -163,6 +174,7 @@ impl Pending {
         self.hashes.clear();
         self.hashed = 0;
         self.as_they_come = false;
+        self.hashes_together = self.hashes_together.filter(|together| *together);
     }
 
     /// Has the policy append the filter of the keys to `dst`. The keys stay.

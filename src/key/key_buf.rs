@@ -74,11 +74,7 @@ impl KeyBuf {
             self.push_same_len(key);
             return;
         }
-        if self.stride != MIXED {
-            self.mixed.starts.extend((0..self.count).map(|index| index * self.stride));
-            self.mixed.end = self.count * self.stride;
-            self.stride = MIXED;
-        }
+        self.mix();
         if !self.push_mixed(key, usize::MAX) {
             let end = self.mixed.end;
             self.copy_long(key, end);
@@ -86,6 +82,30 @@ impl KeyBuf {
             self.mixed.end = end + key.len();
             self.count += 1;
         }
+    }
+
+    /// Keeps the starts of keys from now on.
+    fn mix(&mut self) {
+        if self.stride != MIXED {
+            self.mixed.starts.extend((0..self.count).map(|index| index * self.stride));
+            self.mixed.end = self.count * self.stride;
+            self.stride = MIXED;
+        }
+    }
+
+    /// Adds copies of `keys` at once, if they lie end to end by their starts. Returns `false` if they do
+    /// not.
+    pub(crate) fn push_run(&mut self, keys: Keys<'_>) -> bool {
+        let (Starts::At { starts, end }, 0) = (keys.starts, keys.suffix) else { return false };
+        let Some(&first) = starts.first() else { return true };
+        self.mix();
+        let (at, len) = (self.mixed.end, end - first);
+        self.make_room(at, len);
+        self.bytes[at..at + len].copy_from_slice(&keys.bytes[first..end]);
+        self.mixed.starts.extend(starts.iter().map(|start| start - first + at));
+        self.mixed.end = at + len;
+        self.count += starts.len();
+        true
     }
 
     /// Adds a copy of `key` if there are less than `most` keys, of several lengths so far, and room

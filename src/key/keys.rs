@@ -147,23 +147,29 @@ impl<'a> Keys<'a> {
     /// # Errors
     ///
     /// [`Error::ShortInternalKey`] if a key is shorter than that.
+    #[inline]
     pub fn strip_suffix(self, len: usize) -> Result<Self> {
         let suffix = self.suffix.saturating_add(len);
-        let shortest = match self.starts {
-            Starts::Fixed { count: 0, .. } => usize::MAX,
-            Starts::Fixed { stride, .. } => stride,
+        let are_long = match self.starts {
+            Starts::Fixed { count, stride } => stride >= suffix || count == 0,
             Starts::At { starts, end } => {
-                let last = starts.last().map_or(usize::MAX, |start| end - start);
-                starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(usize::MAX).min(last)
+                let mut shortest = starts.last().map_or(usize::MAX, |start| end - start);
+                for pair in starts.windows(2) {
+                    shortest = shortest.min(pair[1] - pair[0]);
+                }
+                shortest >= suffix
             }
         };
-        if shortest >= suffix {
-            return Ok(Self { suffix, ..self });
-        }
+        if are_long { Ok(Self { suffix, ..self }) } else { Err(self.short_key(len)) }
+    }
+
+    /// Returns the error that names the first key shorter than `len`.
+    #[cold]
+    fn short_key(&self, len: usize) -> Error {
         let short = self.iter().zip(0..).find(|(key, _)| key.len() < len);
-        debug_assert!(short.is_some(), "a key of {shortest} bytes and no key below {suffix}");
+        debug_assert!(short.is_some(), "no key below {len}");
         let (index, found) = short.map_or((0, 0), |(key, index)| (index, key.len()));
-        Err(Error::ShortInternalKey { index, expected: len, found })
+        Error::ShortInternalKey { index, expected: len, found }
     }
 }
 
