@@ -143,11 +143,15 @@ unsafe fn hash_at(first: *const u8, stride: usize, len: usize, start: u32) -> __
     let key = |index: usize| first.wrapping_add(index * stride);
     let mut h = _mm512_set1_epi32(start as i32);
     let mut at = 0;
+    // Every fourth key by a pointer, and those between by their distances, which takes less registers
+    // than sixteen pointers.
+    let mut fourths = [key(0), key(4), key(8), key(12)];
     while at + 16 <= len {
         // SAFETY: `at + 16` is at most `len`, so 16 bytes can be read from `at` on.
-        let [a, b, c, d] = unsafe { rows(|index| key(index).add(at)) };
+        let [a, b, c, d] = unsafe { rows(|index| fourths[index / 4].wrapping_add(index % 4 * stride)) };
         h = hash_columns(h, a, b, c, d);
         at += 16;
+        fourths = fourths.map(|key| key.wrapping_add(16));
     }
     while at + 4 <= len {
         // SAFETY: `at + 4` is at most `len`, so 4 bytes can be read from `at` on. The loads need no
