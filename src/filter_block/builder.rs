@@ -24,7 +24,8 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
 /// end. Once the lengths of the keys differ and the policy goes by hashes, it keeps only their
-/// [hashes](FilterPolicy::hash_key), eight bytes each. A range without keys takes no memory until
+/// [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys that are to be hashed
+/// [together](FilterPolicy::hash_keys). A range without keys takes no memory until
 /// `finish`, and four bytes of the block then.
 ///
 /// ```
@@ -169,8 +170,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Adds keys of the current data block. The filter is the same as if each were added by
     /// [`add_key`](Self::add_key).
     ///
-    /// Faster for those who have the keys of a data block at hand together. Keys of one length that
-    /// a [`KeyBuf`](crate::KeyBuf) holds are copied at once.
+    /// Faster for those who have the keys of a data block at hand together: they are copied at once.
+    /// If each range gets its keys by one call, filters are made of the keys where they lie.
     ///
     /// ```
     /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, KeyBuf};
