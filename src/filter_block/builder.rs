@@ -24,7 +24,8 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
 /// end. Once the lengths of the keys differ and the policy goes by hashes, it keeps only their
-/// [hashes](FilterPolicy::hash_key), eight bytes each. A range without keys takes no memory until
+/// [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys that are to be hashed
+/// [together](FilterPolicy::hash_keys). A range without keys takes no memory until
 /// `finish`, and four bytes of the block then.
 ///
 /// ```
@@ -57,6 +58,19 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     pending: Pending,
     /// `GUARD`, then the filter being made.
     scratch: Vec<u8>,
+    /// The keys that the current range began with, if those came together.
+    run: Run,
+}
+
+/// The keys that a range began with.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    /// The number of keys, if they came together, or 0.
+    len: usize,
+    /// True if `scratch` has their filter.
+    is_made: bool,
+    /// True if all keys of the range before came together.
+    was_all: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -78,6 +92,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
             last_offset: 0,
             pending: Pending::default(),
             scratch: Vec::new(),
+            run: Run::default(),
         }
     }
 
@@ -155,8 +170,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Adds keys of the current data block. The filter is the same as if each were added by
     /// [`add_key`](Self::add_key).
     ///
-    /// Faster for those who have the keys of a data block at hand together. Keys of one length that
-    /// a [`KeyBuf`](crate::KeyBuf) holds are copied at once.
+    /// Faster for those who have the keys of a data block at hand together: they are copied at once.
+    /// If each range gets its keys by one call, filters are made of the keys where they lie.
     ///
     /// ```
     /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, KeyBuf};
@@ -172,8 +187,15 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// assert_eq!(block, builder.finish()?);
     /// # Ok::<(), filterblock::Error>(())
     /// ```
-    #[inline]
     pub fn add_keys(&mut self, keys: Keys<'_>) {
+        if self.pending.is_empty() && !keys.is_empty() {
+            self.run.len = keys.len();
+            // If these are all keys of the range again, their filter needs no copy of them: it is made
+            // of what the processor has at hand, while the copy waits for the case that more follow.
+            self.run.is_made = self.run.was_all
+                && self.pending.hashes_together(&self.policy)
+                && self.make_ahead(keys).is_ok();
+        }
         self.pending.push_all(&self.policy, keys);
     }
 
@@ -240,13 +262,20 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
+    /// Makes the filter of `keys`, which may be all of the range, in `scratch`.
+    fn make_ahead(&mut self, keys: Keys<'_>) -> Result<()> {
+        let Self { policy, scratch, .. } = self;
+        make_behind_guard(policy, scratch, |scratch| policy.create_filter(keys, scratch))
+    }
+
     /// Makes the filter of the pending keys in `scratch` only, so that a failure loses nothing.
     fn make_filter(&mut self) -> Result<()> {
+        if self.run.is_made && self.run.len == self.pending.len() {
+            return Ok(());
+        }
+        self.run.is_made = false;
         let Self { policy, pending, scratch, .. } = self;
-        scratch.clear();
-        scratch.extend_from_slice(GUARD);
-        pending.make_filter(policy, scratch)?;
-        made_filter(policy, scratch).map(|_| ())
+        make_behind_guard(policy, scratch, |scratch| pending.make_filter(policy, scratch))
     }
 
     /// Returns the block's length with `count` filters, including the one in `scratch`.
@@ -280,6 +309,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.made.push(Made { index: self.count, start });
         // Taken a second time, the filter would be that of other keys.
         self.scratch.clear();
+        self.run = Run { was_all: self.run.len == self.pending.len(), ..Run::default() };
         self.pending.clear();
         Ok(())
     }
@@ -306,15 +336,34 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 }
 
+/// Has `make` append a filter to the guard, the only content of `scratch`.
+#[inline]
+fn make_behind_guard(
+    policy: &impl FilterPolicy,
+    scratch: &mut Vec<u8>,
+    make: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    scratch.clear();
+    scratch.extend_from_slice(GUARD);
+    make(scratch)?;
+    made_filter(policy, scratch).map(|_| ())
+}
+
 /// Returns the filter that `policy` has made, which lies behind the guard.
 ///
 /// A damaged guard is an error: an empty filter instead would deny every key.
+#[inline]
 fn made_filter<'a>(policy: &impl FilterPolicy, scratch: &'a [u8]) -> Result<&'a [u8]> {
-    scratch.strip_prefix(GUARD).ok_or_else(|| Error::PolicyContract {
+    scratch.strip_prefix(GUARD).ok_or_else(|| damaged_guard(policy, scratch.len()))
+}
+
+#[cold]
+fn damaged_guard(policy: &impl FilterPolicy, left: usize) -> Error {
+    Error::PolicyContract {
         policy: policy.name().to_owned(),
         expected: "a filter appended to what was there",
-        found: format!("{} bytes left of {}, or changed", scratch.len().min(GUARD.len()), GUARD.len()).into(),
-    })
+        found: format!("{} bytes left of {}, or changed", left.min(GUARD.len()), GUARD.len()).into(),
+    }
 }
 
 impl<P: FilterPolicy> fmt::Debug for FilterBlockBuilder<P> {

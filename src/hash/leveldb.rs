@@ -47,6 +47,12 @@ pub(crate) fn finish(h: u32, bytes: &[u8]) -> u32 {
         Some(last) => LittleEndian::read_u32(last) >> (32 - 8 * count),
         None => bytes.iter().rev().fold(0, |rest, &byte| rest * 0x100 + u32::from(byte)),
     };
+    last_step(h, rest)
+}
+
+/// Mixes in the value of the last one to three bytes.
+#[inline(always)]
+pub(crate) fn last_step(h: u32, rest: u32) -> u32 {
     let h = h.wrapping_add(rest).wrapping_mul(M);
     h ^ (h >> 24)
 }

@@ -5,6 +5,7 @@
 
 #[cfg(all(feature = "simd", target_arch = "aarch64", not(miri)))]
 mod aarch64;
+mod any_len;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 mod avx2;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -22,6 +23,7 @@ mod tests;
 
 use crate::key::{FixedLenKeys, SameLen};
 
+pub(crate) use any_len::{copies_short_keys, copy_short, hash_any_len};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use avx2::Avx2;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]

@@ -1,8 +1,8 @@
 //! The kernels for building, each level beside the portable code, on areas that no policy gives them, too.
 
 use super::level::{ALL, LEVEL_IS_SET, best, current, set};
-use super::{hash_fixed_len, pack, portable, set_spread};
-use crate::KeyBuf;
+use super::{copy_short, hash_any_len, hash_fixed_len, pack, portable, set_spread};
+use crate::{KeyBuf, Keys};
 
 /// Sizes of areas in bytes: around those at which code may change its ways, up to the limit for positions of 20 bits.
 fn sizes() -> Vec<usize> {
@@ -60,6 +60,55 @@ fn hashes_are_in_the_order_of_their_keys() {
             let mut hashes = [[0; 8]; 10];
             hash_fixed_len(keys.fixed_len().unwrap(), 7, &mut hashes);
             assert_eq!(hashes.as_flattened()[..75], expected, "{len} bytes, {level:?}");
+        }
+    }
+    assert!(set(before));
+}
+
+/// Each length beside others, in a buffer with room behind the keys and in bytes that end with them.
+#[test]
+fn keys_of_any_lengths_are_hashed_to_their_ends() {
+    let _alone = LEVEL_IS_SET.lock().unwrap();
+    let before = current();
+    let most = if cfg!(miri) { 70 } else { 150 };
+    for longest in [3, 4, 16, 17, 64, 65, most] {
+        let keys: Vec<Vec<u8>> = (0..2 * most)
+            .map(|at| (0..at * 29 % (longest + 1)).map(|byte| (byte * 7 + at) as u8 | 0x80).collect())
+            .collect();
+        let buf: KeyBuf = keys.iter().collect();
+        let bytes = keys.concat();
+        let starts: Vec<usize> =
+            keys.iter().scan(0, |end, key| Some(std::mem::replace(end, *end + key.len()))).collect();
+        let long_enough: KeyBuf = keys.iter().map(|key| [key, &b"cut"[..]].concat()).collect();
+        let cut = long_enough.as_keys().strip_suffix(3).unwrap();
+        for level in ALL.into_iter().filter(|level| *level <= best()) {
+            assert!(set(level));
+            for all in [buf.as_keys(), Keys::new(&bytes, &starts).unwrap(), cut] {
+                for (from, count) in [(0, keys.len()), (1, 1), (3, 16), (5, 15), (keys.len() - 5, 5)] {
+                    let mut hashes = vec![0; count];
+                    hash_any_len(all, from, 7, &mut hashes);
+                    for (key, hash) in keys[from..].iter().zip(hashes) {
+                        let expected = crate::hash::leveldb(key, 7);
+                        assert_eq!(hash, expected, "{} of up to {longest} bytes, {level:?}", key.len());
+                    }
+                }
+            }
+        }
+    }
+    assert!(set(before));
+}
+
+#[test]
+fn short_keys_are_copied_whole() {
+    let _alone = LEVEL_IS_SET.lock().unwrap();
+    let before = current();
+    let bytes: [u8; 64] = std::array::from_fn(|at| at as u8 + 1);
+    for level in ALL.into_iter().filter(|level| *level <= best()) {
+        assert!(set(level));
+        for len in 0..=64 {
+            let mut room = [0xff; 64];
+            copy_short(&bytes[64 - len..], &mut room);
+            assert_eq!(room[..len], bytes[64 - len..], "{len} bytes, {level:?}");
         }
     }
     assert!(set(before));

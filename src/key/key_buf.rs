@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::keys::{Keys, KeysIter, Starts};
+use crate::kernel;
 
 /// Owns keys that lie end to end. [`as_keys`](KeyBuf::as_keys) returns the view that a policy
 /// takes.
@@ -73,15 +74,65 @@ impl KeyBuf {
             self.push_same_len(key);
             return;
         }
+        self.mix();
+        if !self.push_mixed(key, usize::MAX) {
+            let end = self.mixed.end;
+            self.copy_long(key, end);
+            self.mixed.starts.push(end);
+            self.mixed.end = end + key.len();
+            self.count += 1;
+        }
+    }
+
+    /// Keeps the starts of keys from now on.
+    fn mix(&mut self) {
         if self.stride != MIXED {
             self.mixed.starts.extend((0..self.count).map(|index| index * self.stride));
             self.mixed.end = self.count * self.stride;
             self.stride = MIXED;
         }
-        self.copy(key, self.mixed.end);
-        self.mixed.starts.push(self.mixed.end);
-        self.mixed.end += key.len();
-        self.count += 1;
+    }
+
+    /// Adds copies of `keys` at once, if they lie end to end by their starts. Returns `false` if they do
+    /// not.
+    pub(crate) fn push_run(&mut self, keys: Keys<'_>) -> bool {
+        let (Starts::At { starts, end }, 0) = (keys.starts, keys.suffix) else { return false };
+        let Some(&first) = starts.first() else { return true };
+        self.mix();
+        let (at, len) = (self.mixed.end, end - first);
+        self.make_room(at, len);
+        self.bytes[at..at + len].copy_from_slice(&keys.bytes[first..end]);
+        self.mixed.starts.extend(starts.iter().map(|start| start - first + at));
+        self.mixed.end = at + len;
+        self.count += starts.len();
+        true
+    }
+
+    /// Adds a copy of `key` if there are less than `most` keys, of several lengths so far, and room
+    /// for it.
+    /// No branch depends on its length, up to 64 bytes.
+    #[inline(always)]
+    pub(crate) fn push_mixed(&mut self, key: &[u8], most: usize) -> bool {
+        let Mixed { starts, end } = &mut self.mixed;
+        // A kernel may read as far beyond the key as it may be long.
+        let room = self.bytes.get_mut(*end..).and_then(|room| room.first_chunk_mut::<{ 2 * SHORT }>());
+        let Some((room, _)) = room.and_then(|room| room.split_first_chunk_mut::<SHORT>()) else {
+            return false;
+        };
+        let has_room = (1..most.min(starts.capacity())).contains(&starts.len());
+        let fits = self.stride == MIXED && key.len() <= SHORT && has_room;
+        if fits {
+            kernel::copy_short(key, room);
+            starts.push(*end);
+            *end += key.len();
+            self.count += 1;
+        }
+        fits
+    }
+
+    /// Returns `true` if keys of several lengths have been added.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.stride == MIXED
     }
 
     #[inline]
@@ -99,9 +150,10 @@ impl KeyBuf {
         self.bytes[at..at + key.len()].copy_from_slice(key);
     }
 
-    /// Makes room for `len` bytes at `at`, and for a short key.
+    /// Makes room for `len` bytes at `at`, and for a short key behind them: kernels read beyond the end
+    /// of a key as far as its longest neighbour goes.
     fn make_room(&mut self, at: usize, len: usize) {
-        let needed = at + len.max(SHORT);
+        let needed = at + len + SHORT;
         if self.bytes.len() < needed {
             self.bytes.resize(needed.max(self.bytes.len() * 2), 0);
         }
@@ -153,7 +205,10 @@ impl KeyBuf {
     /// Returns a view of the keys.
     pub fn as_keys(&self) -> Keys<'_> {
         let (starts, end) = match self.stride {
-            MIXED => (Starts::At(&self.mixed.starts), self.mixed.end),
+            MIXED => {
+                let Mixed { starts, end } = &self.mixed;
+                (Starts::At { starts, end: *end }, self.bytes.len())
+            }
             stride => (Starts::Fixed { count: self.count, stride }, self.count * stride),
         };
         Keys { bytes: &self.bytes[..end], starts, suffix: 0 }
@@ -213,7 +268,7 @@ impl fmt::Debug for KeyBuf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyBuf")
             .field("len", &self.count)
-            .field("bytes", &self.as_keys().bytes.len())
+            .field("bytes", &if self.is_mixed() { self.mixed.end } else { self.count * self.stride })
             .finish()
     }
 }
@@ -227,16 +282,13 @@ mod tests {
     #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn room_doubles_and_is_used_up() {
-        for (len, first) in [(8, SHORT), (64, 64), (1000, 1000)] {
+        for len in [8, 64, 1000] {
             let (mut buf, mut room) = (KeyBuf::new(), 0);
             for count in 1..=1000 {
                 buf.push(&vec![7; len]);
                 if buf.bytes.len() != room {
-                    assert!(
-                        room < (count - 1) * len + len.max(SHORT),
-                        "key {count} of {len} bytes had its room"
-                    );
-                    assert_eq!(buf.bytes.len(), if room == 0 { first } else { room * 2 });
+                    assert!(room < count * len + SHORT, "key {count} of {len} bytes had its room");
+                    assert_eq!(buf.bytes.len(), if room == 0 { len + SHORT } else { room * 2 });
                     room = buf.bytes.len();
                 }
             }

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::same_len::{FixedLenKeys, SameLen};
+use super::{FixedLenKeys, Places};
 use crate::{Error, Result};
 
 /// A view of many keys that lie end to end. Copying it copies no keys.
@@ -16,6 +16,7 @@ use crate::{Error, Result};
 /// all ([`len`](Keys::len)) when it chooses its size.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
+    /// The keys. Behind keys of several lengths more may follow, which kernels may read.
     pub(super) bytes: &'a [u8],
     pub(super) starts: Starts<'a>,
     /// The number of bytes cut from the end of each key. Every key is at least as long.
@@ -27,9 +28,9 @@ pub struct Keys<'a> {
 pub(super) enum Starts<'a> {
     /// Keys of equal length, the first at the first byte. There are `count * stride` bytes.
     Fixed { count: usize, stride: usize },
-    /// Ascending starts, none beyond the bytes. A key ends where the next one starts, and the last
-    /// one at the end of the bytes.
-    At(&'a [usize]),
+    /// Ascending starts, none beyond `end`, which is within the bytes. A key ends where the next one
+    /// starts, and the last one at `end`.
+    At { starts: &'a [usize], end: usize },
 }
 
 impl<'a> Keys<'a> {
@@ -58,14 +59,14 @@ impl<'a> Keys<'a> {
             }
             lowest = start;
         }
-        Ok(Self { bytes, starts: Starts::At(starts), suffix: 0 })
+        Ok(Self { bytes, starts: Starts::At { starts, end: bytes.len() }, suffix: 0 })
     }
 
     /// Returns the number of keys.
     pub fn len(&self) -> usize {
         match self.starts {
             Starts::Fixed { count, .. } => count,
-            Starts::At(starts) => starts.len(),
+            Starts::At { starts, .. } => starts.len(),
         }
     }
 
@@ -85,7 +86,7 @@ impl<'a> Keys<'a> {
     pub(crate) fn at(&self, index: usize) -> &'a [u8] {
         let (start, end) = match self.starts {
             Starts::Fixed { stride, .. } => (index * stride, (index + 1) * stride),
-            Starts::At(starts) => (starts[index], starts.get(index + 1).copied().unwrap_or(self.bytes.len())),
+            Starts::At { starts, end } => (starts[index], starts.get(index + 1).copied().unwrap_or(end)),
         };
         &self.bytes[start..end - self.suffix]
     }
@@ -99,18 +100,38 @@ impl<'a> Keys<'a> {
                 debug_assert!(count == 0 || self.suffix <= stride);
                 Some(FixedLenKeys::new(self.bytes, count, stride, stride.saturating_sub(self.suffix)))
             }
-            Starts::At(_) => None,
+            Starts::At { .. } => None,
         }
     }
 
-    /// Returns N keys from number `index` on, if there are so many and they are of equal length.
-    #[inline]
-    pub(crate) fn same_len<const N: usize>(&self, index: usize) -> Option<SameLen<'a, N>> {
-        let mut keys = [&[][..]; N];
-        for (offset, key) in keys.iter_mut().enumerate() {
-            *key = self.get(index + offset)?;
+    /// Returns `count` keys, 1 to N, from number `from` on, of any lengths. The others are empty.
+    /// `None` if a kernel could read beyond the bytes.
+    #[inline(always)]
+    pub(crate) fn places<const N: usize>(&self, from: usize, count: usize) -> Option<Places<'a, N>> {
+        let (mut starts, mut lens) = ([0; N], [0; N]);
+        match self.starts {
+            Starts::Fixed { stride, .. } => {
+                starts.iter_mut().enumerate().take(count).for_each(|(i, start)| *start = (from + i) * stride);
+                lens[..count].fill(stride - self.suffix);
+            }
+            Starts::At { starts: all, end } => match all[from..].split_at_checked(N) {
+                Some((some, &[next, ..])) if count == N => {
+                    starts.copy_from_slice(some);
+                    for index in 0..N - 1 {
+                        lens[index] = some[index + 1] - some[index] - self.suffix;
+                    }
+                    lens[N - 1] = next - some[N - 1] - self.suffix;
+                }
+                _ => {
+                    for index in 0..count {
+                        starts[index] = all[from + index];
+                        let end = all.get(from + index + 1).copied().unwrap_or(end);
+                        lens[index] = end - starts[index] - self.suffix;
+                    }
+                }
+            },
         }
-        SameLen::new(keys)
+        Places::new(self.bytes, starts, lens)
     }
 
     /// Iterates over the keys in the order in which they were added.
@@ -126,23 +147,29 @@ impl<'a> Keys<'a> {
     /// # Errors
     ///
     /// [`Error::ShortInternalKey`] if a key is shorter than that.
+    #[inline]
     pub fn strip_suffix(self, len: usize) -> Result<Self> {
         let suffix = self.suffix.saturating_add(len);
-        let shortest = match self.starts {
-            Starts::Fixed { count: 0, .. } => usize::MAX,
-            Starts::Fixed { stride, .. } => stride,
-            Starts::At(starts) => {
-                let last = starts.last().map_or(usize::MAX, |start| self.bytes.len() - start);
-                starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(usize::MAX).min(last)
+        let are_long = match self.starts {
+            Starts::Fixed { count, stride } => stride >= suffix || count == 0,
+            Starts::At { starts, end } => {
+                let mut shortest = starts.last().map_or(usize::MAX, |start| end - start);
+                for pair in starts.windows(2) {
+                    shortest = shortest.min(pair[1] - pair[0]);
+                }
+                shortest >= suffix
             }
         };
-        if shortest >= suffix {
-            return Ok(Self { suffix, ..self });
-        }
+        if are_long { Ok(Self { suffix, ..self }) } else { Err(self.short_key(len)) }
+    }
+
+    /// Returns the error that names the first key shorter than `len`.
+    #[cold]
+    fn short_key(&self, len: usize) -> Error {
         let short = self.iter().zip(0..).find(|(key, _)| key.len() < len);
-        debug_assert!(short.is_some(), "a key of {shortest} bytes and no key below {suffix}");
+        debug_assert!(short.is_some(), "no key below {len}");
         let (index, found) = short.map_or((0, 0), |(key, index)| (index, key.len()));
-        Err(Error::ShortInternalKey { index, expected: len, found })
+        Error::ShortInternalKey { index, expected: len, found }
     }
 }
 
@@ -210,7 +237,11 @@ impl<'a> IntoIterator for &Keys<'a> {
 
 impl fmt::Debug for Keys<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keys").field("len", &self.len()).field("bytes", &self.bytes.len()).finish()
+        let bytes = match self.starts {
+            Starts::Fixed { .. } => self.bytes.len(),
+            Starts::At { end, .. } => end,
+        };
+        f.debug_struct("Keys").field("len", &self.len()).field("bytes", &bytes).finish()
     }
 }
 
@@ -218,26 +249,6 @@ impl fmt::Debug for Keys<'_> {
 mod tests {
     use super::*;
     use crate::KeyBuf;
-
-    fn alike(keys: &[&[u8]], index: usize) -> Option<[Vec<u8>; 3]> {
-        let buf: KeyBuf = keys.iter().collect();
-        let alike = buf.as_keys().same_len::<3>(index)?;
-        assert_eq!(alike.len(), alike.keys()[0].len());
-        Some(alike.keys().map(<[u8]>::to_vec))
-    }
-
-    #[test]
-    fn keys_of_equal_length_are_alike() {
-        let keys: [&[u8]; 6] = [b"a", b"bc", b"de", b"fg", b"hij", b"k"];
-        assert_eq!(alike(&keys, 1), Some([b"bc".into(), b"de".into(), b"fg".into()]));
-        for index in [0, 2, 3, 4, 6, 7] {
-            assert_eq!(alike(&keys, index), None, "{index}");
-        }
-        // Lengths that differ in every bit, and in a single one.
-        assert_eq!(alike(&[b"a", b"bc", b"defg"], 0), None);
-        assert_eq!(alike(&[b"abc", b"ab", b"abc"], 0), None);
-        assert_eq!(alike(&[b"", b"", b"", b"x"], 0), Some([vec![], vec![], vec![]]));
-    }
 
     #[test]
     fn keys_of_one_length_are_known_to_be() {

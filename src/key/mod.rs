@@ -18,10 +18,17 @@ mod key_buf;
 )]
 mod keys;
 pub(crate) mod parts;
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths are compared before anything is read or written; hot"
+)]
+mod places;
 #[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "within keys of one length; hot")]
 mod same_len;
 
 pub use key_buf::KeyBuf;
 pub use keys::{Keys, KeysIter};
 pub use parts::{InternalKey, KeyFormat};
+pub(crate) use places::{Places, SLOT};
 pub(crate) use same_len::{FixedLenKeys, SameLen};

@@ -79,6 +79,7 @@ impl KeyFormat {
     /// # Errors
     ///
     /// [`Error::ShortInternalKey`] if a key is too short, and those of `make`.
+    #[inline]
     pub(crate) fn with_user_keys(
         self,
         keys: Keys<'_>,

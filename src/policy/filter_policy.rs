@@ -102,6 +102,17 @@ pub trait FilterPolicy: Send + Sync {
         None
     }
 
+    /// Appends the [hash](Self::hash_key) of each of `keys` to `hashes`, if the policy hashes several
+    /// keys together in less time than one by one. Returns `false`, and appends nothing, if it does
+    /// not, as by default, or if a key has no hash.
+    ///
+    /// The builder calls this for keys of several lengths and for keys that come together. A policy
+    /// that returns `true` for no keys is expected to do so for others, too, unless one has no hash.
+    #[expect(unused_variables, reason = "named for the documentation")]
+    fn hash_keys(&self, keys: Keys<'_>, hashes: &mut Vec<KeyHash>) -> bool {
+        false
+    }
+
     /// Appends the filter for the keys with these [hashes](Self::hash_key) to `dst`.
     ///
     /// # Errors

@@ -28,6 +28,9 @@ macro_rules! forward {
             fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
                 (**self).hash_key(key)
             }
+            fn hash_keys(&self, keys: Keys<'_>, hashes: &mut Vec<KeyHash>) -> bool {
+                (**self).hash_keys(keys, hashes)
+            }
             #[inline]
             fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
                 (**self).create_filter_from_hashes(hashes, dst)

@@ -4,6 +4,7 @@
 //! the bytes behind a key's last whole word of four as `char`: signed on x86, unsigned on ARM.
 //! goleveldb reads them as unsigned. A table does not record the choice.
 
+use super::bloom::{BATCH, hash_some};
 use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::hash::{self, BLOOM_SEED, hash_signed_tail, to_signed_tail};
 use crate::kernel::MAX_PROBES;
@@ -96,16 +97,6 @@ impl LegacyBloomPolicy {
         }
         Ok(())
     }
-
-    fn create(&self, hashes: impl ExactSizeIterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
-        self.check_size(hashes.len() as u64)?;
-        match self.hash {
-            LegacyHash::Signed => self.bloom.create(hashes.map(|hash| hash.pair().1), dst),
-            LegacyHash::Unsigned | LegacyHash::Either => {
-                self.bloom.create(hashes.map(|hash| hash.pair().0), dst)
-            }
-        }
-    }
 }
 
 /// Returns `true` if a byte behind the key's last whole word of four is 0x80 or above. The signed
@@ -129,7 +120,13 @@ impl FilterPolicy for LegacyBloomPolicy {
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
         self.check_size(keys.len() as u64)?;
         if self.hash == LegacyHash::Signed && keys.iter().any(has_high_tail) {
-            return self.bloom.create(keys.iter().map(|key| hash_signed_tail(key, BLOOM_SEED)), dst);
+            let hash = |from: usize, hashes: &mut _, count| {
+                hash_some(keys, from, hashes, count);
+                for (h, key) in hashes.iter_mut().zip(keys.iter().skip(from)).take(count) {
+                    *h = to_signed_tail(*h, key);
+                }
+            };
+            return self.bloom.create(keys.len(), hash, dst);
         }
         self.bloom.create_filter(keys, dst)
     }
@@ -164,8 +161,26 @@ impl FilterPolicy for LegacyBloomPolicy {
         Some(hash_key(key))
     }
 
+    fn hash_keys(&self, keys: Keys<'_>, hashes: &mut Vec<KeyHash>) -> bool {
+        let from = hashes.len();
+        self.bloom.hash_keys(keys, hashes);
+        for (hash, key) in hashes.iter_mut().skip(from).zip(keys) {
+            let unsigned = hash.pair().0;
+            *hash = KeyHash::from_pair(unsigned, to_signed_tail(unsigned, key));
+        }
+        true
+    }
+
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
-        self.create(hashes.iter().copied(), dst)
+        self.check_size(hashes.len() as u64)?;
+        let is_signed = self.hash == LegacyHash::Signed;
+        let hash = |from: usize, some: &mut [u32; BATCH], _| {
+            for (h, hash) in some.iter_mut().zip(hashes.iter().skip(from)) {
+                let (unsigned, signed) = hash.pair();
+                *h = if is_signed { signed } else { unsigned };
+            }
+        };
+        self.bloom.create(hashes.len(), hash, dst)
     }
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {

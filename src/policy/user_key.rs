@@ -70,6 +70,10 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
         self.policy.hash_key(KeyFormat::LevelDb.user_key(key)?)
     }
 
+    fn hash_keys(&self, keys: Keys<'_>, hashes: &mut Vec<KeyHash>) -> bool {
+        keys.strip_suffix(TAG_LEN).is_ok_and(|keys| self.policy.hash_keys(keys, hashes))
+    }
+
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
         self.policy.create_filter_from_hashes(hashes, dst)
     }

@@ -157,3 +157,42 @@ fn fails_as_key_by_key_does() {
     let (made, failed) = check(InternalFilterPolicy::new(&Verbatim), false, &mut state);
     assert!(made > 0 && failed > 0, "{made} made, {failed} failed");
 }
+
+/// A builder makes a filter ahead where all keys of the range before came together.
+#[test]
+fn keys_that_follow_those_that_came_together_are_in_the_filter() {
+    let policy = BloomFilterPolicy::new(10);
+    for len in [None, Some(16)] {
+        let key = |number: usize| vec![number as u8; len.unwrap_or(number % 70)];
+        let (first, second): (Vec<_>, Vec<_>) = ((0..40).map(key).collect(), (40..50).map(key).collect());
+        let [first, second] = [first, second].map(|keys: Vec<Vec<u8>>| keys.iter().collect::<KeyBuf>());
+        let expected = |parts: &[&KeyBuf]| {
+            let keys: KeyBuf = parts.iter().flat_map(|part| part.as_keys().iter()).collect();
+            let mut filter = Vec::new();
+            policy.create_filter(keys.as_keys(), &mut filter).unwrap();
+            filter
+        };
+        let mut builder = FilterBlockBuilder::new(policy);
+        let mut block = Vec::new();
+        for range in 0..9 {
+            builder.start_block(range * 2048).unwrap();
+            if range < 8 {
+                builder.add_keys(first.as_keys());
+            } else {
+                // As many keys, none of which came together.
+                first.as_keys().iter().for_each(|key| builder.add_key(key));
+            }
+            match range {
+                2 => builder.add_keys(second.as_keys()),
+                4 => second.as_keys().iter().for_each(|key| builder.add_key(key)),
+                6 => second.as_keys().iter().for_each(|key| {
+                    builder.add_hash(policy.hash_key(key).unwrap()).unwrap();
+                }),
+                _ => {}
+            }
+            let more = [2, 4, 6].contains(&range);
+            block.extend(if more { expected(&[&first, &second]) } else { expected(&[&first]) });
+        }
+        assert!(builder.finish().unwrap().starts_with(&block), "{len:?}");
+    }
+}

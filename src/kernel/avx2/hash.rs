@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::registers::store;
-use crate::key::{FixedLenKeys, SameLen};
+use super::registers::{load, store};
+use crate::key::{FixedLenKeys, Places, SameLen};
 
 const M: i32 = 0xc6a4_a793_u32 as i32;
 
@@ -51,19 +51,10 @@ unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32
     let mut h = _mm256_set1_epi32(start as i32);
     let mut at = 0;
     while at + 16 <= len {
-        // SAFETY: `at + 16` is at most `len`, so 16 bytes can be read from `at` on. The loads need
-        // no alignment.
-        let load = |index| unsafe { _mm_loadu_si128(key(index).add(at).cast()) };
-        // Each row has four words of a key and four of the key four further on. The unpacking turns
-        // rows into columns, one word of all eight keys each.
-        let row = |index| _mm256_set_m128i(load(index + 4), load(index));
-        let (a, b, c, d) = (row(0), row(1), row(2), row(3));
-        let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
-        h = step::<16>(h, _mm256_unpacklo_epi64(ab, cd));
-        h = step::<16>(h, _mm256_unpackhi_epi64(ab, cd));
-        let (ab, cd) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
-        h = step::<16>(h, _mm256_unpacklo_epi64(ab, cd));
-        h = step::<16>(h, _mm256_unpackhi_epi64(ab, cd));
+        // SAFETY: `at + 16` is at most `len`, so 16 bytes can be read from `at` on.
+        for column in unsafe { words(|index| key(index).add(at)) } {
+            h = step::<16>(h, column);
+        }
         at += 16;
     }
     while at + 4 <= len {
@@ -81,6 +72,58 @@ unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32
         h = step::<24>(h, columns(rest));
     }
     h
+}
+
+/// Reads four words of each of eight keys, and returns the first words of all, the second and so on.
+///
+/// # Safety
+///
+/// 16 bytes have to be readable at each pointer that `key` returns for 0 to 7.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn words(key: impl Fn(usize) -> *const u8) -> [__m256i; 4] {
+    // SAFETY: as the caller promises. The loads need no alignment.
+    let load = |index| unsafe { _mm_loadu_si128(key(index).cast()) };
+    // Each row has four words of a key and four of the key four further on. The unpacking turns rows
+    // into columns, one word of all eight keys each.
+    let row = |index| _mm256_set_m128i(load(index + 4), load(index));
+    let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+    let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
+    let (first, second) = (_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
+    let (ab, cd) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
+    [first, second, _mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd)]
+}
+
+/// Hashes eight keys of any lengths. Words beyond the end of a key are left out.
+#[target_feature(enable = "avx2")]
+pub(super) fn hash_places(keys: &Places<'_, 8>, seed: u32) -> [u32; 8] {
+    let (first, starts, lens) = (keys.bytes().as_ptr(), keys.starts(), load(keys.lens()));
+    let word_count = _mm256_srli_epi32::<2>(lens);
+    let factor = _mm256_set1_epi32(M);
+    let mut h = _mm256_xor_si256(_mm256_set1_epi32(seed as i32), _mm256_mullo_epi32(lens, factor));
+    let mut rest = _mm256_setzero_si256();
+    let mut number = _mm256_setzero_si256();
+    let mut at = 0;
+    while at < keys.longest() {
+        // SAFETY: `at` is a multiple of 16 below `longest`, which is one, too, and as many bytes are
+        // readable from each start on.
+        for column in unsafe { words(|index| first.wrapping_add(starts[index] + at)) } {
+            // Numbers of words are far below 2^31, so that a signed comparison will do.
+            let has_it = _mm256_cmpgt_epi32(word_count, number);
+            h = _mm256_blendv_epi8(h, step::<16>(h, column), has_it);
+            rest = _mm256_blendv_epi8(rest, column, _mm256_cmpeq_epi32(word_count, number));
+            number = _mm256_add_epi32(number, _mm256_set1_epi32(1));
+        }
+        at += 16;
+    }
+    let count = _mm256_and_si256(lens, _mm256_set1_epi32(3));
+    // A shift by 32, of a key without last bytes, leaves nothing.
+    let bits = _mm256_sub_epi32(_mm256_set1_epi32(32), _mm256_slli_epi32::<3>(count));
+    let rest = _mm256_and_si256(rest, _mm256_srlv_epi32(_mm256_set1_epi32(-1), bits));
+    let has_none = _mm256_cmpeq_epi32(count, _mm256_setzero_si256());
+    let mut hashes = [0; 8];
+    store(&mut hashes, _mm256_blendv_epi8(step::<24>(h, rest), h, has_none));
+    hashes
 }
 
 #[target_feature(enable = "avx2")]

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 mod build;
+mod copy;
 mod hash;
 mod positions;
 mod probe;
@@ -13,7 +14,7 @@ mod registers;
 
 use std::arch::x86_64::*;
 
-use crate::key::{FixedLenKeys, SameLen};
+use crate::key::{FixedLenKeys, Places, SameLen};
 
 /// Proof that the CPU has AVX2.
 #[derive(Clone, Copy)]
@@ -50,6 +51,20 @@ impl Avx2 {
     ) {
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe { hash::hash_fixed_len(keys, start, hashes) }
+    }
+
+    /// Hashes eight keys of any lengths.
+    #[inline]
+    pub(in crate::kernel) fn hash_places(self, keys: &Places<'_, 8>, seed: u32) -> [u32; 8] {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { hash::hash_places(keys, seed) }
+    }
+
+    /// Copies `key`, 4 to 64 bytes, to the start of `room`, and may change what follows.
+    #[inline]
+    pub(in crate::kernel) fn copy_short(self, key: &[u8], room: &mut [u8; 64]) {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { copy::copy_short(key, room) }
     }
 
     /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, in whole eights.

@@ -5,13 +5,14 @@
 #![allow(unsafe_code)]
 
 mod build;
+mod copy;
 mod hash;
 mod positions;
 mod probe;
 mod registers;
 
 use super::avx2::Avx2;
-use crate::key::FixedLenKeys;
+use crate::key::{FixedLenKeys, Places};
 
 /// Proof that the CPU has AVX-512 F, BW, DQ, VL and IFMA, and with them AVX2.
 #[derive(Clone, Copy)]
@@ -54,6 +55,20 @@ impl Avx512 {
     ) -> usize {
         // SAFETY: `self` proves that the CPU has AVX-512.
         unsafe { hash::hash_sixteens(keys, start, hashes) }
+    }
+
+    /// Hashes sixteen keys of any lengths.
+    #[inline]
+    pub(in crate::kernel) fn hash_places(self, keys: &Places<'_, 16>, seed: u32) -> [u32; 16] {
+        // SAFETY: `self` proves that the CPU has AVX-512.
+        unsafe { hash::hash_places(keys, seed) }
+    }
+
+    /// Copies `key`, at most 64 bytes, to the start of `room`, and fills the rest with zeros.
+    #[inline]
+    pub(in crate::kernel) fn copy_short(self, key: &[u8], room: &mut [u8; 64]) {
+        // SAFETY: `self` proves that the CPU has AVX-512.
+        unsafe { copy::copy_short(key, room) }
     }
 
     /// Sets the bits of the keys with these hashes, without the last eight unless `all_of_last`.

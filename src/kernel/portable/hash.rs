@@ -1,9 +1,11 @@
 //! Hashes of several keys of one length, side by side.
 
+use std::hint::select_unpredictable;
+
 use byteorder::{ByteOrder, LittleEndian};
 
-use crate::hash::{finish, leveldb, start, step};
-use crate::key::{FixedLenKeys, SameLen};
+use crate::hash::{finish, last_step, leveldb, start, step};
+use crate::key::{FixedLenKeys, Places, SameLen};
 
 #[inline]
 pub(in crate::kernel) fn hash_eight(keys: SameLen<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
@@ -45,6 +47,30 @@ fn hash_four(keys: [&[u8]; 4], start: u32) -> [u32; 4] {
     }
     for (h, key) in h.iter_mut().zip(keys) {
         *h = finish(*h, key);
+    }
+    h
+}
+
+/// Hashes four keys of any lengths. Steps beyond the end of a key are done and thrown away, since a
+/// branch on its length would often be mispredicted.
+#[inline]
+pub(in crate::kernel) fn hash_places(keys: &Places<'_, 4>, seed: u32) -> [u32; 4] {
+    let (lens, count) = (keys.lens(), keys.longest() / 4);
+    let key = |index: usize| &keys.bytes()[keys.starts()[index]..].as_chunks::<4>().0[..count];
+    let [a, b, c, d] = [key(0), key(1), key(2), key(3)];
+    let mut h = lens.map(|len| start(len as usize, seed));
+    for number in 0..count {
+        for (index, word) in [&a[number], &b[number], &c[number], &d[number]].into_iter().enumerate() {
+            let next = step(h[index], LittleEndian::read_u32(word));
+            h[index] = select_unpredictable((number as u32) < lens[index] / 4, next, h[index]);
+        }
+    }
+    for (index, key) in [a, b, c, d].into_iter().enumerate() {
+        let (words, bytes) = (lens[index] as usize / 4, lens[index] % 4);
+        // Without last bytes, there may be no further word.
+        let rest = key.get(words).map_or(0, |word| LittleEndian::read_u32(word));
+        let next = last_step(h[index], rest & ((1 << (8 * bytes)) - 1));
+        h[index] = select_unpredictable(bytes > 0, next, h[index]);
     }
     h
 }

@@ -2,9 +2,11 @@
 //! kernels.
 
 mod build;
+mod copy;
 mod hash;
 mod probe;
 
 pub(super) use build::{pack, set_packed, set_spread};
-pub(super) use hash::{hash_eight, hash_fixed_len};
+pub(super) use copy::copy_short;
+pub(super) use hash::{hash_eight, hash_fixed_len, hash_places};
 pub(super) use probe::{LastModulus, matches};

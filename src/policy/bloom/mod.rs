@@ -19,5 +19,7 @@ mod policy;
 )]
 mod probe;
 
+pub(super) use array::BATCH;
 pub use policy::BloomFilterPolicy;
+pub(super) use policy::hash_some;
 pub(crate) use probe::PREFETCHED;

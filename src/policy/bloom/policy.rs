@@ -76,60 +76,38 @@ impl BloomFilterPolicy {
         Ok((bits as u64).max(64).div_ceil(8) as usize)
     }
 
-    /// Appends a filter for the keys with these hashes.
+    /// Appends a filter for `count` keys. `hash` is called with a number, an array and a number of keys:
+    /// it stores the hashes of so many keys, from the first number on.
+    #[inline]
     pub(in crate::policy) fn create(
         &self,
-        hashes: impl ExactSizeIterator<Item = u32>,
+        count: usize,
+        mut hash: impl FnMut(usize, &mut [u32; BATCH], usize),
         dst: &mut Vec<u8>,
     ) -> Result<()> {
-        let mut array = BloomArray::new(dst, self.array_len(hashes.len())?, self.probes)?;
-        let mut batch = [0; BATCH];
-        let mut hashes = hashes.fuse();
-        loop {
-            let mut count = 0;
-            for (slot, hash) in batch.iter_mut().zip(&mut hashes) {
-                *slot = hash;
-                count += 1;
-            }
-            if count == 0 {
-                break;
-            }
-            array.add(&mut batch, count);
+        let mut array = BloomArray::new(dst, self.array_len(count)?, self.probes)?;
+        let mut hashes = [0; BATCH];
+        let mut done = 0;
+        while done < count {
+            let some = BATCH.min(count - done);
+            hash(done, &mut hashes, some);
+            array.add(&mut hashes, some);
+            done += some;
         }
         array.finish();
         Ok(())
     }
 }
 
-/// Hashes at most `BATCH` of `keys`, from number `from` on. Returns their number.
+/// Hashes `count` keys, at most `BATCH`, from number `from` on.
 #[inline]
-fn hash_batch(keys: Keys<'_>, from: usize, hashes: &mut [u32; BATCH]) -> usize {
-    let count = BATCH.min(keys.len() - from);
+pub(in crate::policy) fn hash_some(keys: Keys<'_>, from: usize, hashes: &mut [u32; BATCH], count: usize) {
     match keys.fixed_len() {
-        Some(keys) => kernel::hash_fixed_len(
-            keys.part(from, count),
-            BLOOM_SEED,
-            &mut hashes.as_chunks_mut().0[..count.div_ceil(8)],
-        ),
-        None => hash_uneven(keys, from, &mut hashes[..count]),
-    }
-    count
-}
-
-/// Hashes keys of several lengths. Neighbours often have one length for a while, and are then
-/// hashed side by side.
-#[inline(never)]
-fn hash_uneven(keys: Keys<'_>, from: usize, hashes: &mut [u32]) {
-    for (part, hashes) in hashes.chunks_mut(8).enumerate() {
-        let first = from + part * 8;
-        match (keys.same_len(first), hashes.first_chunk_mut::<8>()) {
-            (Some(keys), Some(hashes)) => kernel::hash_eight(keys, BLOOM_SEED, hashes),
-            _ => {
-                for (index, slot) in hashes.iter_mut().enumerate() {
-                    *slot = hash::leveldb(keys.at(first + index), BLOOM_SEED);
-                }
-            }
+        Some(keys) => {
+            let eights = &mut hashes.as_chunks_mut().0[..count.div_ceil(8)];
+            kernel::hash_fixed_len(keys.part(from, count), BLOOM_SEED, eights);
         }
+        None => kernel::hash_any_len(keys, from, BLOOM_SEED, &mut hashes[..count]),
     }
 }
 
@@ -139,16 +117,7 @@ impl FilterPolicy for BloomFilterPolicy {
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        let mut array = BloomArray::new(dst, self.array_len(keys.len())?, self.probes)?;
-        let mut hashes = [0; BATCH];
-        let mut done = 0;
-        while done < keys.len() {
-            let count = hash_batch(keys, done, &mut hashes);
-            array.add(&mut hashes, count);
-            done += count;
-        }
-        array.finish();
-        Ok(())
+        self.create(keys.len(), |from, hashes, count| hash_some(keys, from, hashes, count), dst)
     }
 
     #[inline]
@@ -165,8 +134,22 @@ impl FilterPolicy for BloomFilterPolicy {
         Some(KeyHash::new(u64::from(hash::leveldb(key, BLOOM_SEED))))
     }
 
+    fn hash_keys(&self, keys: Keys<'_>, hashes: &mut Vec<KeyHash>) -> bool {
+        let mut some = [0; BATCH];
+        hashes.reserve(keys.len());
+        for from in (0..keys.len()).step_by(BATCH) {
+            let count = BATCH.min(keys.len() - from);
+            hash_some(keys, from, &mut some, count);
+            hashes.extend(some[..count].iter().map(|&hash| KeyHash::new(u64::from(hash))));
+        }
+        true
+    }
+
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
-        self.create(hashes.iter().map(|hash| hash.get() as u32), dst)
+        let hash = |from: usize, some: &mut [u32; BATCH], count| {
+            some.iter_mut().zip(&hashes[from..from + count]).for_each(|(h, hash)| *h = hash.get() as u32);
+        };
+        self.create(hashes.len(), hash, dst)
     }
 
     #[inline]

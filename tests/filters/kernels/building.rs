@@ -1,7 +1,8 @@
 //! Filters, byte for byte.
 
 use filterblock::{
-    BloomFilterPolicy, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash, Keys,
+    BloomFilterPolicy, Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash, Keys,
+    LegacyBloomPolicy, LegacyHash,
 };
 
 use super::levels::at_each_level;
@@ -43,6 +44,104 @@ fn check(keys: &[Vec<u8>], bits_per_key: u32) {
         let mut builder = FilterBlockBuilder::new(policy);
         keys.iter().for_each(|key| builder.add_key(key));
         assert!(builder.finish().unwrap()[..expected.len()] == expected, "{} through the builder", what());
+    });
+}
+
+/// Makes a filter of these keys, of several lengths, in every way that a builder has, at each level.
+fn check_mixed(keys: &[Vec<u8>], policy: &dyn FilterPolicy, expected: &[u8]) {
+    let buf: KeyBuf = keys.iter().collect();
+    let bytes = keys.concat();
+    let starts: Vec<usize> =
+        keys.iter().scan(0, |end, key| Some(std::mem::replace(end, *end + key.len()))).collect();
+    at_each_level(|| {
+        let mut builder = FilterBlockBuilder::new(policy);
+        let mut check = |how, add: &dyn Fn(&mut FilterBlockBuilder<&dyn FilterPolicy>)| {
+            // Twice, as a builder may go by what it has seen.
+            for offset in [0, 2048] {
+                builder.start_block(offset).unwrap();
+                add(&mut builder);
+            }
+            let block = builder.finish().unwrap();
+            assert!(block.starts_with(&expected.repeat(2)), "{} keys {how}", keys.len());
+        };
+        check("key by key", &|builder| keys.iter().for_each(|key| builder.add_key(key)));
+        check("in a buffer", &|builder| builder.add_keys(buf.as_keys()));
+        check("by starts", &|builder| builder.add_keys(Keys::new(&bytes, &starts).unwrap()));
+        check("in parts", &|builder| {
+            let half = keys.len() / 2;
+            builder.add_keys(keys[..half].iter().collect::<KeyBuf>().as_keys());
+            keys[half..].iter().for_each(|key| builder.add_key(key));
+        });
+        check("a part as hashes", &|builder| {
+            let half = keys.len() / 2;
+            keys[..half].iter().for_each(|key| builder.add_key(key));
+            for key in &keys[half..] {
+                builder.add_hash(policy.hash_key(key).unwrap()).unwrap();
+            }
+        });
+        check("one by one", &|builder| {
+            keys.iter().for_each(|key| builder.add_keys(Keys::new(key, &[0]).unwrap()));
+        });
+    });
+}
+
+#[test]
+fn filters_of_keys_of_several_lengths() {
+    let policy = BloomFilterPolicy::new(10);
+    for (count, longest) in
+        [(2, 4), (40, 3), (40, 64), (40, 65), (40, 72), (200, 64), (300, 20), (600, 90), (40, 300)]
+            .into_iter()
+            .step_by(fewer(3))
+    {
+        let mut keys = random_keys(count, longest as u64, |n| n as usize % (longest + 1));
+        let expected = reference_filter(&keys, 10, 6);
+        check_mixed(&keys, &policy, &expected);
+        for policy in [LegacyHash::Unsigned, LegacyHash::Either] {
+            check_mixed(&keys, &LegacyBloomPolicy::new(10).with_hash(policy), &expected);
+        }
+        keys.iter_mut().for_each(|key| key.extend_from_slice(&[7; 8]));
+        check_mixed(&keys, &InternalFilterPolicy::new(policy), &expected);
+    }
+}
+
+#[test]
+fn signed_filters_of_keys_of_several_lengths() {
+    let policy = LegacyBloomPolicy::new(10).with_hash(LegacyHash::Signed);
+    for longest in [3, 20, 64] {
+        let keys = random_keys(130, longest as u64, |n| n as usize % (longest + 1));
+        let mut expected = Vec::new();
+        let hashes: Vec<KeyHash> = keys.iter().map(|key| policy.hash_key(key).unwrap()).collect();
+        policy.create_filter_from_hashes(&hashes, &mut expected).unwrap();
+        check_mixed(&keys, &policy, &expected);
+        for key in &keys {
+            assert!(policy.key_may_match(key, &expected), "{key:?}");
+        }
+    }
+}
+
+/// A key of an odd length among hundreds, or a key too short for an internal one.
+#[test]
+fn a_short_key_among_many_is_named() {
+    let policy = InternalFilterPolicy::new(BloomFilterPolicy::new(10));
+    at_each_level(|| {
+        for bad in [0, 1, 100, 255, 256, 600] {
+            let mut keys = random_keys(700, 1, |n| 8 + n as usize % 60);
+            keys[bad].truncate(5);
+            let buf: KeyBuf = keys.iter().collect();
+            let mut builder = FilterBlockBuilder::new(policy);
+            for together in [false, true] {
+                if together {
+                    builder.add_keys(buf.as_keys());
+                } else {
+                    keys.iter().for_each(|key| builder.add_key(key));
+                }
+                let error = builder.finish().unwrap_err();
+                let is_right =
+                    matches!(error, Error::ShortInternalKey { index, found: 5, .. } if index == bad as u64);
+                assert!(is_right, "{bad}, {together}: {error}");
+                builder = FilterBlockBuilder::new(policy);
+            }
+        }
     });
 }
 

@@ -183,6 +183,35 @@ fn keys_are_read_to_their_ends_and_no_further() {
     }
 }
 
+/// Keys of several lengths are copied in another way than those of one length.
+#[test]
+fn keys_of_several_lengths_are_read_to_their_ends_and_no_further() {
+    let policy = BloomFilterPolicy::new(10);
+    let (mut behind, mut before) = (Pages::new(PAGE), Pages::new(PAGE));
+    for len in 0..=130 {
+        let mut keys = random_keys(4, len as u64, |_| len.max(3));
+        keys.iter_mut().zip([1, 2, 3, len]).for_each(|(key, len)| key.truncate(len));
+        let expected = reference_filter(&keys, 10, 6);
+        for last in [behind.at_end(&keys[3]), before.at_start(&keys[3])] {
+            at_each_level(|| {
+                let mut builder = FilterBlockBuilder::new(policy);
+                keys[..3].iter().for_each(|key| builder.add_key(key));
+                builder.add_key(last);
+                assert!(builder.finish().unwrap().starts_with(&expected), "{len} bytes");
+            });
+        }
+        let starts: Vec<usize> = (0..4).map(|at| keys[..at].concat().len()).collect();
+        let all = keys.concat();
+        for bytes in [behind.at_end(&all), before.at_start(&all)] {
+            at_each_level(|| {
+                let mut filter = Vec::new();
+                policy.create_filter(Keys::new(bytes, &starts).unwrap(), &mut filter).unwrap();
+                assert!(filter == expected, "{len} bytes");
+            });
+        }
+    }
+}
+
 /// One key alone at the end, with all the lengths that a batch may have.
 #[test]
 fn the_last_key_of_a_batch_is_read_to_its_end() {

@@ -1,0 +1,80 @@
+//! LevelDB's hash over keys of several lengths, side by side.
+
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+use super::level::{self, Chosen};
+use super::portable;
+use crate::key::{Places, SLOT};
+use crate::{Keys, hash};
+
+/// Hashes keys of any lengths from number `from` on, one for each of `hashes`. The longest of
+/// sixteen, eight or four decides for how long these are hashed, but no branch is one on the length
+/// of a single key.
+#[inline(never)]
+pub(crate) fn hash_any_len(keys: Keys<'_>, from: usize, seed: u32, hashes: &mut [u32]) {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    match level::chosen() {
+        Chosen::Portable => {}
+        Chosen::Avx2(avx2) => {
+            return in_groups(keys, from, seed, hashes, |keys| avx2.hash_places(keys, seed));
+        }
+        Chosen::Avx512(avx512) => {
+            return in_groups(keys, from, seed, hashes, |keys| avx512.hash_places(keys, seed));
+        }
+    }
+    in_groups(keys, from, seed, hashes, |keys| portable::hash_places(keys, seed));
+}
+
+/// Returns `true` if keys of several lengths are copied and then hashed together in less time than
+/// hashed as they come.
+#[inline]
+pub(crate) fn copies_short_keys() -> bool {
+    super::level::current() != super::level::Level::Portable
+}
+
+/// Copies `key`, at most 64 bytes, to the start of `room`, and may change what follows. No branch
+/// depends on the length of most keys.
+#[inline]
+pub(crate) fn copy_short(key: &[u8], room: &mut [u8; SLOT]) {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    match level::chosen() {
+        Chosen::Avx512(avx512) => return avx512.copy_short(key, room),
+        Chosen::Avx2(avx2) if key.len() >= 4 => return avx2.copy_short(key, room),
+        _ => {}
+    }
+    portable::copy_short(key, room);
+}
+
+/// Hashes N keys at a time by `hash`.
+#[inline(always)]
+fn in_groups<const N: usize>(
+    keys: Keys<'_>,
+    mut from: usize,
+    seed: u32,
+    hashes: &mut [u32],
+    hash: impl Fn(&Places<'_, N>) -> [u32; N],
+) {
+    for hashes in hashes.chunks_mut(N) {
+        let places = keys.places(from, hashes.len());
+        let all =
+            places.map_or_else(|| hash_apart(keys, from, seed, hashes.len(), &hash), |keys| hash(&keys));
+        hashes.copy_from_slice(&all[..hashes.len()]);
+        from += hashes.len();
+    }
+}
+
+/// Hashes `count` keys at the end of their bytes, or long ones.
+#[inline(never)]
+fn hash_apart<const N: usize>(
+    keys: Keys<'_>,
+    from: usize,
+    seed: u32,
+    count: usize,
+    hash: &impl Fn(&Places<'_, N>) -> [u32; N],
+) -> [u32; N] {
+    let keys = std::array::from_fn(|index| if index < count { keys.at(from + index) } else { &[] });
+    let mut slots = [[0; SLOT]; N];
+    match Places::copied(keys, &mut slots) {
+        Some(places) => hash(&places),
+        None => keys.map(|key| hash::leveldb(key, seed)),
+    }
+}
