@@ -112,7 +112,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         if self.base_lg > MAX_BASE_LG {
             return;
         }
-        let mut last = (u64::MAX, &[][..]);
+        // At first another one than the first query's.
+        let first = queries.first().map_or(0, |(block_offset, _)| block_offset >> self.base_lg);
+        let mut last = (!first, &[][..]);
         for (&(block_offset, key), probe) in queries.iter().zip(&mut *probes) {
             let index = block_offset >> self.base_lg;
             // Neighbours often ask the same filter.

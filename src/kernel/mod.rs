@@ -121,6 +121,18 @@ pub(crate) fn pack(area: &mut [u8]) {
 // The call of a kernel is enough: one of this function besides takes half a nanosecond.
 #[inline(always)]
 pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
+    matches_or(h, filter, portable::matches)
+}
+
+/// Does the same for a key whose hash has just been made. There the portable code takes no registers
+/// from anyone if it is inlined.
+#[inline(always)]
+pub(crate) fn matches_key(h: u32, filter: &[u8]) -> bool {
+    matches_or(h, filter, portable::matches_inlined)
+}
+
+#[inline(always)]
+fn matches_or(h: u32, filter: &[u8], portable: impl FnOnce(u32, &[u8]) -> bool) -> bool {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     {
         let answer = match level::chosen() {
@@ -132,7 +144,7 @@ pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
             return answer;
         }
     }
-    portable::matches(h, filter)
+    portable(h, filter)
 }
 
 /// Answers probes of (key, filter), given the hash of each key. There are as many answers and hashes

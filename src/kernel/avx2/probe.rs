@@ -160,7 +160,7 @@ pub(super) fn matches_larger(h: u32, filter: &[u8]) -> bool {
     // Each case is a function of its own: together they would share registers, and lack some.
     match array.len() {
         ..=128 => held_in_four(filter, probes, h),
-        ..512 if probes <= 6 => few_scattered(array, probes, h),
+        129..=511 if probes <= 6 => few_scattered(array, probes, h),
         _ if probes <= 6 => few_scattered_afar(array, probes, h),
         _ => scattered(array, probes, h),
     }

@@ -129,11 +129,7 @@ fn words<const N: usize>(register: impl Fn(usize) -> __m512i, index: __m512i) ->
 /// Returns a mask of the hashes whose bit is set. Each is in the lower half of a lane.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn set<const N: usize>(
-    register: impl Fn(usize) -> __m512i,
-    positions: Positions,
-    h: __m512i,
-) -> __mmask8 {
+fn set<const N: usize>(register: impl Fn(usize) -> __m512i, positions: Positions, h: __m512i) -> __mmask8 {
     let position = positions.of(h);
     let words = words::<N>(register, _mm512_srli_epi64::<6>(position));
     // A rotation takes its count modulo 64, so that this is the wanted bit of each word.
@@ -216,10 +212,12 @@ pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
     // Above `MAX_PROBES`, every key matches.
     let probes = if probes > MAX_PROBES { 0 } else { probes };
     match array.len() {
-        ..=64 => has_bits_of_each::<1>(array, probes, hashes, answers),
-        ..=128 => has_bits_of_each::<2>(array, probes, hashes, answers),
-        ..=192 => has_bits_of_each::<3>(array, probes, hashes, answers),
-        _ => has_bits_of_each::<4>(array, probes, hashes, answers),
+        1..=64 => has_bits_of_each::<1>(array, probes, hashes, answers),
+        65..=128 => has_bits_of_each::<2>(array, probes, hashes, answers),
+        129..=192 => has_bits_of_each::<3>(array, probes, hashes, answers),
+        193..=MAX_HELD => has_bits_of_each::<4>(array, probes, hashes, answers),
+        // Not called for these.
+        _ => {}
     }
 }
 

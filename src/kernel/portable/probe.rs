@@ -50,8 +50,15 @@ impl Bits<'_> {
     }
 }
 
-#[inline(always)]
+// Not inlined: its register spills would otherwise land in the path with AVX2 as well.
+#[cfg_attr(all(feature = "simd", target_arch = "x86_64"), inline(never))]
+#[cfg_attr(not(all(feature = "simd", target_arch = "x86_64")), inline)]
 pub(in crate::kernel) fn matches(h: u32, filter: &[u8]) -> bool {
+    matches_inlined(h, filter)
+}
+
+#[inline(always)]
+pub(in crate::kernel) fn matches_inlined(h: u32, filter: &[u8]) -> bool {
     // Ten bits a key, the usual setting, and a filter whose reciprocal is known: apart, so that the
     // other cases cost it no registers.
     if let Some((6, array)) = filter.split_last()
