@@ -109,14 +109,21 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         probes: &mut [(&'a [u8], &'a [u8]); PREFETCHED],
         answers: &mut [bool],
     ) {
+        if self.base_lg > MAX_BASE_LG {
+            return;
+        }
+        // At first another one than the first query's.
+        let first = queries.first().map_or(0, |(block_offset, _)| block_offset >> self.base_lg);
+        let mut last = (!first, &[][..]);
         for (&(block_offset, key), probe) in queries.iter().zip(&mut *probes) {
-            let mut found = None;
-            self.ask(block_offset, |filter| {
-                found = Some(filter);
-                true
-            });
-            let Some(filter) = found else { return self.ask_some(queries, answers) };
-            *probe = (key, filter);
+            let index = block_offset >> self.base_lg;
+            // Neighbours often ask the same filter.
+            if index != last.0 {
+                let place = usize::try_from(index).ok().and_then(|index| self.place(index));
+                let Some(Place::At(filter)) = place else { return self.ask_some(queries, answers) };
+                last = (index, filter);
+            }
+            *probe = (key, last.1);
         }
         self.policy.keys_may_match(&probes[..queries.len()], answers);
     }

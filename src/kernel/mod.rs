@@ -21,6 +21,9 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+use std::ops::Range;
+
 use crate::key::{FixedLenKeys, SameLen};
 
 pub(crate) use any_len::{copies_short_keys, copy_short, hash_any_len};
@@ -43,6 +46,18 @@ pub(crate) fn hash_eight(keys: SameLen<'_, 8>, seed: u32, hashes: &mut [u32; 8])
         return avx2.hash_eight(keys, crate::hash::start(keys.len(), seed), hashes);
     }
     portable::hash_eight(keys, seed, hashes);
+}
+
+/// Hashes the keys of eight probes of (key, filter) side by side if they have one length. Returns
+/// `false` otherwise.
+#[inline]
+pub(crate) fn hash_eight_of(probes: &[(&[u8], &[u8]); 8], seed: u32, hashes: &mut [u32; 8]) -> bool {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if let Some(avx2) = avx2() {
+        return avx2.hash_eight_of(probes, |len| crate::hash::start(len, seed), hashes);
+    }
+    let keys = SameLen::new(probes.map(|(key, _)| key));
+    keys.inspect(|keys| portable::hash_eight(*keys, seed, hashes)).is_some()
 }
 
 /// Hashes keys of one length side by side, as [`hash_eight`] does. `hashes` has room for whole
@@ -107,64 +122,94 @@ pub(crate) fn pack(area: &mut [u8]) {
 }
 
 /// Returns `true` if `filter` has all bits of a key with the hash `h`.
-#[inline]
+// The call of a kernel is enough: one of this function besides takes half a nanosecond.
+#[inline(always)]
 pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
-    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    match level::chosen() {
-        level::Chosen::Avx512(avx512) => return avx512.matches(h, filter, portable::matches),
-        level::Chosen::Avx2(avx2) => {
-            if let Some(answer) = avx2.matches(h, filter) {
-                return answer;
-            }
-        }
-        level::Chosen::Portable => {}
-    }
-    portable::matches(h, filter)
+    matches_or(h, filter, portable::matches)
 }
 
-/// Answers probes of (key, filter), given the hash of each key. There are as many answers as
-/// probes, and at least as many hashes, in whole eights.
-#[inline]
-pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[[u32; 8]], answers: &mut [bool]) {
-    let mut modulus = portable::LastModulus::default();
+/// Does the same for a key whose hash has just been made. There the portable code takes no registers
+/// from anyone if it is inlined.
+#[inline(always)]
+pub(crate) fn matches_key(h: u32, filter: &[u8]) -> bool {
+    matches_or(h, filter, portable::matches_inlined)
+}
+
+#[inline(always)]
+fn matches_or(h: u32, filter: &[u8], portable: impl FnOnce(u32, &[u8]) -> bool) -> bool {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    match level::chosen() {
-        level::Chosen::Avx512(avx512) => {
-            if let Some(filter) = same_filter(probes)
-                && filter.len() > Avx512::MAX_HELD
-                && avx512.avx2().matches_all(filter, hashes, answers)
+    {
+        let answer = match level::chosen() {
+            Chosen::Avx512(avx512) => avx512.matches(h, filter),
+            Chosen::Avx2(avx2) => avx2.matches(h, filter),
+            Chosen::Portable => None,
+        };
+        if let Some(answer) = answer {
+            return answer;
+        }
+    }
+    portable(h, filter)
+}
+
+/// Answers probes of (key, filter), given the hash of each key. There are as many answers and hashes
+/// as probes.
+#[inline]
+pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[u32], answers: &mut [bool]) {
+    let mut modulus = portable::LastModulus::default();
+    let mut portable = |h, filter: &_| modulus.matches(h, filter);
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    {
+        let chosen = level::chosen();
+        if let Some(avx2) = avx2()
+            && !has_runs(probes)
+        {
+            // The size of one filter is a sign of that of the others.
+            if let Chosen::Avx512(avx512) = chosen
+                && probes.first().is_some_and(|(_, filter)| Avx512::fits(filter))
             {
-                return;
-            }
-            let hashes = hashes.as_flattened();
-            let other = |h, filter: &_| modulus.matches(h, filter);
-            if has_runs(probes) {
+                let other = |h, filter: &_| matches(h, filter);
                 return avx512.matches_each(probes, hashes, answers, other);
             }
-            return avx512.avx2().matches_each(probes, hashes, answers, other);
+            return avx2.matches_each(probes, hashes, answers, portable);
         }
-        level::Chosen::Avx2(avx2) => {
-            if let Some(filter) = same_filter(probes)
-                && avx2.matches_all(filter, hashes, answers)
-            {
-                return;
-            }
-            let hashes = hashes.as_flattened();
-            return avx2.matches_each(probes, hashes, answers, |h, filter| modulus.matches(h, filter));
+        if !matches!(chosen, Chosen::Portable) {
+            return runs(probes, |run, filter| {
+                let (hashes, answers) = (&hashes[run.clone()], &mut answers[run]);
+                if answers.len() >= MIN_RUN
+                    && match chosen {
+                        Chosen::Avx512(avx512) => avx512.matches_all(filter, hashes, answers),
+                        Chosen::Avx2(avx2) => avx2.matches_all(filter, hashes, answers),
+                        Chosen::Portable => false,
+                    }
+                {
+                    return;
+                }
+                for (&h, answer) in hashes.iter().zip(answers) {
+                    *answer = matches(h, filter);
+                }
+            });
         }
-        level::Chosen::Portable => {}
     }
-    for ((&(_, filter), &h), answer) in probes.iter().zip(hashes.as_flattened()).zip(answers) {
-        *answer = modulus.matches(h, filter);
+    for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
+        *answer = portable(h, filter);
     }
 }
 
-/// Returns the filter of all `probes` if it is the same one, as in a table with a single filter.
+/// The number of neighbouring probes of one filter from which on they are answered together.
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+const MIN_RUN: usize = 3;
+
+/// Calls `each` with every run of neighbours that have one filter.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[inline]
-fn same_filter<'a>(probes: &[(&[u8], &'a [u8])]) -> Option<&'a [u8]> {
-    let (&(_, filter), rest) = probes.split_first()?;
-    rest.iter().all(|(_, other)| std::ptr::eq(*other, filter)).then_some(filter)
+fn runs<'a>(probes: &[(&[u8], &'a [u8])], mut each: impl FnMut(Range<usize>, &'a [u8])) {
+    let mut from = 0;
+    while let Some((_, filter)) = probes.get(from) {
+        let is_same = |(_, next): &&(&[u8], &[u8])| std::ptr::eq(*next, *filter);
+        let end = from + 1 + probes[from + 1..].iter().take_while(is_same).count();
+        each(from..end, filter);
+        from = end;
+    }
 }
 
 /// Returns `true` if two of three neighbours looked at have the filter of the one before, as where

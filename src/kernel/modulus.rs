@@ -37,6 +37,13 @@ impl Modulus {
         Self { divisor, reciprocal: reciprocal(divisor) }
     }
 
+    /// Returns the modulus for `divisor` if it is 1 to 511, for which there is a table.
+    #[inline(always)]
+    pub(crate) fn known(divisor: usize) -> Option<Self> {
+        let reciprocal = *RECIPROCALS.get(divisor)?;
+        (divisor != 0).then_some(Self { divisor: divisor as u64, reciprocal })
+    }
+
     /// Does the same for a divisor that is used only a few times. Costs a division from 512 on.
     #[inline(always)]
     pub(crate) fn of_small(divisor: u64) -> Self {

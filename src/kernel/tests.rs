@@ -113,3 +113,33 @@ fn short_keys_are_copied_whole() {
     }
     assert!(set(before));
 }
+
+/// Neighbours share a filter where keys are asked in their order, and hardly where they are not.
+#[cfg(all(feature = "simd", target_arch = "x86_64"))]
+#[test]
+fn runs_are_told_from_random_order() {
+    let filters: Vec<[u8; 9]> = (0..40).map(|number| [number; 9]).collect();
+    let probes = |number: &dyn Fn(usize) -> usize, count: usize| -> Vec<(&[u8], &[u8])> {
+        (0..count).map(|at| (&[][..], &filters[number(at)][..])).collect()
+    };
+    for count in 0..=32 {
+        let one = probes(&|_| 0, count);
+        assert_eq!(super::has_runs(&one), count > 1, "{count} of one filter");
+        assert!(!super::has_runs(&probes(&|at| at, count)), "{count} of different filters");
+        assert!(!super::has_runs(&probes(&|at| at % 2, count)), "{count} of two filters in turns");
+        // A single pair says nothing yet.
+        if count > 3 {
+            assert!(
+                !super::has_runs(&probes(&|at| at.max(1), count)),
+                "{count} of which the first two agree"
+            );
+        }
+    }
+    assert!(super::has_runs(&probes(&|at| at / 8, 32)) && super::has_runs(&probes(&|at| (at + 3) / 25, 32)));
+
+    let mut found = Vec::new();
+    let in_runs = probes(&|at| [3, 3, 3, 4, 5, 5, 3, 3][at], 8);
+    super::runs(&in_runs, |run, filter| found.push((run, filter[0])));
+    assert_eq!(found, [(0..3, 3), (3..4, 4), (4..6, 5), (6..8, 3)]);
+    super::runs(&[], |run, _| panic!("a run {run:?} of nothing"));
+}

@@ -51,13 +51,13 @@ impl<P: FilterPolicy> FilterPolicy for InternalFilterPolicy<P> {
         let len = probes.len().min(answers.len());
         let mut stripped: [(&[u8], &[u8]); PREFETCHED] = [(&[], &[]); PREFETCHED];
         for (probes, answers) in probes[..len].chunks(PREFETCHED).zip(answers[..len].chunks_mut(PREFETCHED)) {
-            let mut are_long = true;
+            let mut shortest = usize::MAX;
             for (stripped, &(key, filter)) in stripped.iter_mut().zip(probes) {
-                are_long &= key.len() >= TAG_LEN;
-                *stripped = (&key[..key.len().saturating_sub(TAG_LEN)], filter);
+                shortest = shortest.min(key.len());
+                *stripped = (key.get(..key.len().wrapping_sub(TAG_LEN)).unwrap_or_default(), filter);
             }
             self.policy.keys_may_match(&stripped[..probes.len()], answers);
-            if !are_long {
+            if shortest < TAG_LEN {
                 for (&(key, _), answer) in probes.iter().zip(answers) {
                     *answer |= key.len() < TAG_LEN;
                 }

@@ -860,6 +860,22 @@ fn many_queries_at_once_of_many_filters() {
     }
 }
 
+#[test]
+fn batches_begin_with_any_offset() {
+    let policy = BloomFilterPolicy::new(10);
+    let block = build(policy, 0, &[(0, &["a"]), (1, &["b"])]);
+    let reader = FilterBlockReader::new(policy, &block);
+    // Also the last offset, forward, backward and repeated.
+    let offsets = [u64::MAX, u64::MAX, 0, 1, 1, 0, u64::MAX - 1, 0, 0];
+    for from in 0..offsets.len() {
+        let queries: Vec<(u64, &[u8])> = offsets[from..].iter().map(|offset| (*offset, &b"a"[..])).collect();
+        let mut answers = Vec::new();
+        reader.keys_may_match(&queries, &mut answers);
+        let expected: Vec<bool> = offsets[from..].iter().map(|offset| *offset != 1).collect();
+        assert_eq!(answers, expected, "from {from} on");
+    }
+}
+
 // --- Around it ---
 
 #[test]

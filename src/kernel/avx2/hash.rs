@@ -21,6 +21,22 @@ pub(super) fn hash_eight(keys: SameLen<'_, 8>, start: u32, hashes: &mut [u32; 8]
     store(hashes, unsafe { hash_eight_at(|index| keys[index].as_ptr(), len, start) });
 }
 
+/// Hashes the keys of probes if they have one length. Returns `false` otherwise.
+#[target_feature(enable = "avx2")]
+pub(super) fn hash_eight_of(
+    probes: &[(&[u8], &[u8]); 8],
+    start: impl FnOnce(usize) -> u32,
+    hashes: &mut [u32; 8],
+) -> bool {
+    let len = probes[0].0.len();
+    let unlike = probes.iter().fold(0, |unlike, (key, _)| unlike | (key.len() ^ len));
+    if unlike == 0 {
+        // SAFETY: all keys have `len` bytes.
+        store(hashes, unsafe { hash_eight_at(|index| probes[index].0.as_ptr(), len, start(len)) });
+    }
+    unlike == 0
+}
+
 #[target_feature(enable = "avx2")]
 pub(super) fn hash_fixed_len(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32; 8]]) {
     let (bytes, stride, len) = (keys.bytes(), keys.stride(), keys.key_len());

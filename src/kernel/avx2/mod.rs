@@ -41,6 +41,19 @@ impl Avx2 {
         unsafe { hash::hash_eight(keys, start, hashes) }
     }
 
+    /// Does the same with the keys of eight probes if they have one length. Returns `false` otherwise.
+    /// `start` gives the hash of no word for that length.
+    #[inline]
+    pub(in crate::kernel) fn hash_eight_of(
+        self,
+        probes: &[(&[u8], &[u8]); 8],
+        start: impl FnOnce(usize) -> u32,
+        hashes: &mut [u32; 8],
+    ) -> bool {
+        // SAFETY: `self` proves that the CPU has AVX2.
+        unsafe { hash::hash_eight_of(probes, start, hashes) }
+    }
+
     /// Hashes keys of equal length side by side. `hashes` has room for whole eights.
     #[inline]
     pub(in crate::kernel) fn hash_fixed_len(
@@ -80,11 +93,15 @@ impl Avx2 {
     }
 
     /// Returns `true` if `filter` may have a key with the hash `h`. `None` unless its array has 8
-    /// to 64 bytes, which fit into two registers.
+    /// bytes to 64 MiB.
     #[inline]
     pub(in crate::kernel) fn matches(self, h: u32, filter: &[u8]) -> Option<bool> {
-        // SAFETY: `self` proves that the CPU has AVX2.
-        probe::two_registers(filter).then(|| unsafe { probe::matches(h, filter) })
+        if probe::two_registers(filter) {
+            // SAFETY: `self` proves that the CPU has AVX2.
+            return Some(unsafe { probe::matches(h, filter) });
+        }
+        // SAFETY: as above.
+        probe::is_larger(filter).then(|| unsafe { probe::matches_larger(h, filter) })
     }
 
     /// Probes the filter of each probe for the hash with the same number, filters of other sizes by
@@ -102,25 +119,17 @@ impl Avx2 {
         unsafe { probe::matches_each(probes, hashes, answers, other) }
     }
 
-    /// Probes one filter for one hash for each answer. Returns `false`, and gives no answer, unless
-    /// its array has 8 bytes to 64 MiB. The last eight hashes may go beyond the answers.
+    /// Probes one filter for the hash of each answer. Returns `false`, and gives no answer, unless
+    /// its array has 8 bytes to 64 MiB.
     #[inline]
-    pub(in crate::kernel) fn matches_all(
-        self,
-        filter: &[u8],
-        hashes: &[[u32; 8]],
-        answers: &mut [bool],
-    ) -> bool {
-        let enough = answers.len() <= hashes.as_flattened().len();
-        debug_assert!(enough, "{} answers of {} eights", answers.len(), hashes.len());
-        match filter.split_last() {
-            Some((&probes, array)) if enough && matches!(array.len(), 8..=probe::MAX_GATHERED) => {
-                // SAFETY: `self` proves that the CPU has AVX2.
-                unsafe { probe::matches_all(probes, array, hashes, answers) }
-                true
-            }
-            _ => false,
+    pub(in crate::kernel) fn matches_all(self, filter: &[u8], hashes: &[u32], answers: &mut [bool]) -> bool {
+        debug_assert!(answers.len() == hashes.len());
+        let fits = probe::two_registers(filter) || probe::is_larger(filter);
+        if fits {
+            // SAFETY: `self` proves that the CPU has AVX2.
+            unsafe { probe::matches_all(filter, hashes, answers) };
         }
+        fits
     }
 
     /// Packs bytes, each 0 or 1, into bits, 32 bytes at a time. Returns the number of bytes

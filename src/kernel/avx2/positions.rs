@@ -24,12 +24,51 @@ pub(super) const fn multiplier(len: usize, shift: u32) -> u32 {
     (1u64 << shift).div_ceil(len as u64) as u32
 }
 
+/// Precomputed constants of an array's length.
+#[derive(Clone, Copy)]
+struct Known {
+    multiplier: u32,
+    bits: u32,
+    even_shift: u32,
+    odd_shift: u32,
+}
+
+/// The constants of arrays of 8 to 511 bytes.
+static KNOWN: [Known; 512] = {
+    let mut known = [Known { multiplier: 0, bits: 0, even_shift: 0, odd_shift: 0 }; 512];
+    let mut len = 8;
+    while len < known.len() {
+        let shift = shift(len);
+        known[len] = Known {
+            multiplier: multiplier(len, shift),
+            bits: len as u32 * 8,
+            even_shift: shift,
+            odd_shift: shift - 32,
+        };
+        len += 1;
+    }
+    known
+};
+
 impl Positions {
     /// Prepares for an array of `len` bytes, 8 to 2^26.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) fn new(len: usize) -> Self {
         Self::by(len as u32 * 8, multiplier(len, shift(len)), shift(len))
+    }
+
+    /// Does the same for an array of 8 to 511 bytes, without a division.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    pub(super) fn of_small(len: usize) -> Self {
+        let known = &KNOWN[len];
+        Self {
+            multiplier: _mm256_set1_epi32(known.multiplier as i32),
+            even_shift: _mm_cvtsi32_si128(known.even_shift as i32),
+            odd_shift: _mm_cvtsi32_si128(known.odd_shift as i32),
+            bits: _mm256_set1_epi32(known.bits as i32),
+        }
     }
 
     #[target_feature(enable = "avx2")]

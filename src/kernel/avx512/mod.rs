@@ -96,40 +96,49 @@ impl Avx512 {
         unsafe { build::pack(area) }
     }
 
-    /// Returns `true` if `filter` may have a key with the hash `h`. Asks `other` if its array has no
-    /// byte or more than 256.
+    /// Returns `true` if a filter's array has 65 to 256 bytes, for which there is a kernel of AVX-512.
     #[inline]
-    pub(in crate::kernel) fn matches(
-        self,
-        h: u32,
-        filter: &[u8],
-        other: impl FnOnce(u32, &[u8]) -> bool,
-    ) -> bool {
-        // Eight probes of 32 bits each are enough for a key, so that wider registers gain nothing
-        // while two of AVX2 hold the filter.
-        if let Some(answer) = self.avx2().matches(h, filter) {
-            return answer;
-        }
-        // SAFETY: `self` proves that the CPU has AVX-512.
-        unsafe { probe::matches(h, filter, other) }
+    pub(in crate::kernel) fn fits(filter: &[u8]) -> bool {
+        probe::fits(filter)
     }
 
-    /// Probes the filter of each probe for the hash with the same number, filters of more than 256
-    /// bytes by `other`. There are as many answers as probes, and at least as many hashes.
+    /// Returns `true` if `filter` may have a key with the hash `h`. `None` unless its array has 8
+    /// bytes to 64 MiB.
+    #[inline]
+    pub(in crate::kernel) fn matches(self, h: u32, filter: &[u8]) -> Option<bool> {
+        // Eight probes of 32 bits each are enough for a key, so that wider registers gain nothing
+        // while two of AVX2 hold the filter.
+        if !Self::fits(filter) {
+            return self.avx2().matches(h, filter);
+        }
+        // SAFETY: `self` proves that the CPU has AVX-512.
+        Some(unsafe { probe::matches(h, filter) })
+    }
+
+    /// Probes the filter of each probe for the hash with the same number, by `other` unless its array
+    /// has 65 to 256 bytes.
     #[inline]
     pub(in crate::kernel) fn matches_each(
         self,
         probes: &[(&[u8], &[u8])],
         hashes: &[u32],
         answers: &mut [bool],
-        mut other: impl FnMut(u32, &[u8]) -> bool,
+        other: impl FnMut(u32, &[u8]) -> bool,
     ) {
-        debug_assert!(answers.len() == probes.len() && answers.len() <= hashes.len());
-        let one = |h, filter: &_| self.matches(h, filter, &mut other);
         // SAFETY: `self` proves that the CPU has AVX-512.
-        unsafe { probe::matches_each(probes, hashes, answers, one) }
+        unsafe { probe::matches_each(probes, hashes, answers, other) }
     }
 
-    /// The largest filter that [`matches_each`](Self::matches_each) holds in registers, in bytes.
-    pub(in crate::kernel) const MAX_HELD: usize = probe::MAX_HELD + 1;
+    /// Probes one filter for the hash of each answer. Returns `false`, and gives no answer, unless
+    /// its array has 1 byte to 64 MiB.
+    #[inline]
+    pub(in crate::kernel) fn matches_all(self, filter: &[u8], hashes: &[u32], answers: &mut [bool]) -> bool {
+        debug_assert!(answers.len() == hashes.len());
+        if !(2..=probe::MAX_HELD + 1).contains(&filter.len()) {
+            return self.avx2().matches_all(filter, hashes, answers);
+        }
+        // SAFETY: `self` proves that the CPU has AVX-512.
+        unsafe { probe::matches_all(filter, hashes, answers) };
+        true
+    }
 }

@@ -12,9 +12,6 @@ use crate::kernel::encoding::MAX_PROBES;
 /// The largest array that fits into registers, in bytes.
 pub(super) const MAX_HELD: usize = 4 * 64;
 
-/// The number of neighbouring probes of one filter from which on they are answered together.
-const MIN_RUN: usize = 3;
-
 /// The lower half of each lane.
 const LOW_HALVES: __mmask16 = 0x5555;
 
@@ -62,169 +59,177 @@ static RECIPROCALS: [u64; MAX_HELD + 1] = {
     reciprocals
 };
 
-/// An array of `64 * N - 63` to `64 * N` bytes, in registers.
+/// An array of `64 * N - 63` to `64 * N` bytes, seen as N registers.
+///
+/// A load touches all cache lines that its 64 bytes reach, also for bytes that the mask leaves out.
+/// Where the array lies in N lines, they are loaded as they are. Where it reaches into one more, then
+/// so do N loads from its start on. In neither case is another line touched.
 #[derive(Clone, Copy)]
-struct Held<const N: usize> {
-    registers: [__m512i; N],
-    positions: Positions,
+struct Lines<'a, const N: usize> {
+    array: &'a [u8],
+    /// Where the array begins in the first register.
+    first: usize,
 }
 
-impl<const N: usize> Held<N> {
-    /// Loads an array of `64 * N - 63` to `64 * N` bytes.
-    #[target_feature(enable = "avx512f,avx512bw")]
+impl<'a, const N: usize> Lines<'a, N> {
     #[inline]
-    fn load(array: &[u8]) -> Self {
+    fn new(array: &'a [u8]) -> Self {
         let len = array.len();
         assert!(len > 64 * (N - 1) && len <= 64 * N);
-        // A load touches all cache lines that its 64 bytes reach, also for bytes that the mask leaves
-        // out. Where the array lies in N lines, they are loaded as they are. Where it reaches into one
-        // more, then so do N loads from its start on. In neither case is another line touched.
         let in_line = array.as_ptr().addr() % 64;
-        let first = if in_line + len <= 64 * N { in_line } else { 0 };
-        let end = first + len;
-        let start = array.as_ptr().wrapping_sub(first);
-        let mut registers = [_mm512_setzero_si512(); N];
-        for (number, register) in registers.iter_mut().enumerate() {
-            let mut mask = !0;
-            if number == 0 {
-                mask = !0 << first;
-            }
-            if number == N - 1 {
-                mask &= !0 >> (64 * N - end);
-            }
-            // SAFETY: only bytes in the mask are read. The first register's are from `first` on, which
-            // is where the array begins; the last one's precede `end`, where it ends, which is in that
-            // register, as `len` is asserted to be above `64 * (N - 1)`. So all are in the array.
-            *register = unsafe { _mm512_maskz_loadu_epi8(mask, start.wrapping_add(64 * number).cast()) };
-        }
-        Self { registers, positions: Positions::new(len, first * 8) }
+        Self { array, first: if in_line + len <= 64 * N { in_line } else { 0 } }
     }
 
-    /// Returns a mask of the hashes whose bit is set. Each is in the lower half of a lane.
-    #[target_feature(enable = "avx512f,avx512ifma")]
+    /// Returns the positions of bits in the registers.
+    #[target_feature(enable = "avx512f")]
     #[inline]
-    fn set(self, h: __m512i) -> __mmask8 {
-        let position = self.positions.of(h);
-        let index = _mm512_srli_epi64::<6>(position);
-        let registers = &self.registers;
-        // The lower three bits of an index choose a word of a register, the fourth one of two.
-        let words = match N {
-            1 => _mm512_permutexvar_epi64(index, registers[0]),
-            2 => _mm512_permutex2var_epi64(registers[0], index, registers[1]),
-            _ => {
-                let low = _mm512_permutex2var_epi64(registers[0], index, registers[1]);
-                let is_high = _mm512_test_epi64_mask(index, _mm512_set1_epi64(16));
-                if N == 3 {
-                    _mm512_mask_permutexvar_epi64(low, is_high, index, registers[2])
-                } else {
-                    let high = _mm512_permutex2var_epi64(registers[2], index, registers[N - 1]);
-                    _mm512_mask_mov_epi64(low, is_high, high)
-                }
-            }
-        };
-        // A rotation takes its count modulo 64, so that this is the wanted bit of each word.
-        _mm512_test_epi64_mask(words, _mm512_rolv_epi64(_mm512_set1_epi64(1), position))
+    fn positions(self) -> Positions {
+        Positions::new(self.array.len(), self.first * 8)
     }
+
+    /// Loads register `number`, which is below N, with zeros for all bytes that are not the array's.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    #[inline]
+    fn load(self, number: usize) -> __m512i {
+        let mut mask = !0;
+        if number == 0 {
+            mask = !0 << self.first;
+        }
+        if number == N - 1 {
+            mask &= !0 >> (64 * N - (self.first + self.array.len()));
+        }
+        let register = self.array.as_ptr().wrapping_sub(self.first).wrapping_add(64 * number);
+        // SAFETY: only bytes in the mask are read. The first register's are from `first` on, which is
+        // where the array begins; the last one's precede its end, which is in that register, as its
+        // length is above `64 * (N - 1)`. So all are in the array.
+        unsafe { _mm512_maskz_loadu_epi8(mask, register.cast()) }
+    }
+}
+
+/// Returns the words of N registers that are chosen by the lower bits of `index`.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn words<const N: usize>(register: impl Fn(usize) -> __m512i, index: __m512i) -> __m512i {
+    if N == 1 {
+        return _mm512_permutexvar_epi64(index, register(0));
+    }
+    // The lower three bits of an index choose a word of a register, the fourth one of two.
+    let low = _mm512_permutex2var_epi64(register(0), index, register(1));
+    if N == 2 {
+        return low;
+    }
+    let is_high = _mm512_test_epi64_mask(index, _mm512_set1_epi64(16));
+    if N == 3 {
+        return _mm512_mask_permutexvar_epi64(low, is_high, index, register(2));
+    }
+    let high = _mm512_permutex2var_epi64(register(2), index, register(3));
+    _mm512_mask_mov_epi64(low, is_high, high)
+}
+
+/// Returns a mask of the hashes whose bit is set. Each is in the lower half of a lane.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn set<const N: usize>(register: impl Fn(usize) -> __m512i, positions: Positions, h: __m512i) -> __mmask8 {
+    let position = positions.of(h);
+    let words = words::<N>(register, _mm512_srli_epi64::<6>(position));
+    // A rotation takes its count modulo 64, so that this is the wanted bit of each word.
+    _mm512_test_epi64_mask(words, _mm512_rolv_epi64(_mm512_set1_epi64(1), position))
 }
 
 /// Returns `true` if all bits of a key are set: each lane has one of its probes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
-fn has_bits<const N: usize>(array: Held<N>, probes: u8, h: u32) -> bool {
+fn has_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {
+    let lines = Lines::<N>::new(array);
+    let positions = lines.positions();
     let delta = _mm512_set1_epi64(h.rotate_right(17).into());
     let by = _mm512_mul_epu32(delta, _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
     let mut h = _mm512_maskz_add_epi32(LOW_HALVES, _mm512_set1_epi64(h.into()), by);
     let mut left = probes;
     while left > 8 {
-        if array.set(h) != !0 {
+        if set::<N>(|number| lines.load(number), positions, h) != !0 {
             return false;
         }
         h = _mm512_maskz_add_epi32(LOW_HALVES, h, _mm512_slli_epi64::<3>(delta));
         left -= 8;
     }
-    let unset = !array.set(h);
+    let unset = !set::<N>(|number| lines.load(number), positions, h);
     u32::from(unset) & ((1 << left) - 1) == 0
 }
 
 /// Answers for one array and many hashes: each lane has a key.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline]
-fn has_bits_of_each<const N: usize>(array: Held<N>, probes: u8, hashes: &[u32], answers: &mut [bool]) {
+#[inline(never)]
+fn has_bits_of_each<const N: usize>(array: &[u8], probes: u8, hashes: &[u32], answers: &mut [bool]) {
+    let lines = Lines::<N>::new(array);
+    let positions = lines.positions();
+    let mut registers = [_mm512_setzero_si512(); N];
+    for (number, register) in registers.iter_mut().enumerate() {
+        *register = lines.load(number);
+    }
     for (hashes, answers) in hashes.chunks(8).zip(answers.chunks_mut(8)) {
         let asked = !0 >> (8 - hashes.len().min(answers.len()));
         // SAFETY: the mask has no more lanes than there are hashes.
         let h = unsafe { _mm256_maskz_loadu_epi32(asked, hashes.as_ptr().cast()) };
         let delta = _mm512_cvtepu32_epi64(_mm256_ror_epi32::<17>(h));
         let mut h = _mm512_cvtepu32_epi64(h);
-        let mut set = !0;
+        let mut all_set = !0;
         for _ in 0..probes {
-            set &= array.set(h);
+            all_set &= set::<N>(|number| registers[number], positions, h);
             h = _mm512_maskz_add_epi32(LOW_HALVES, h, delta);
         }
-        let bools = _mm_maskz_set1_epi8(set.into(), 1);
+        let bools = _mm_maskz_set1_epi8(all_set.into(), 1);
         // SAFETY: the mask has no more lanes than there are answers, and each byte is 0 or 1.
         unsafe { _mm_mask_storeu_epi8(answers.as_mut_ptr().cast(), asked.into(), bools) };
     }
 }
 
-/// Calls `$call` with the array in the form that suits its length, or else runs `$other`.
-macro_rules! with_array {
-    ($array:expr, $call:expr, $other:expr) => {
-        match $array.len() {
-            1..=64 => $call(Held::<1>::load($array)),
-            65..=128 => $call(Held::<2>::load($array)),
-            129..=192 => $call(Held::<3>::load($array)),
-            193..=MAX_HELD => $call(Held::<4>::load($array)),
-            _ => $other,
-        }
-    };
+/// Returns `true` if a filter's array has 65 to [`MAX_HELD`] bytes.
+#[inline]
+pub(super) fn fits(filter: &[u8]) -> bool {
+    (66..=MAX_HELD + 1).contains(&filter.len())
 }
 
-/// Returns `true` if `filter` may have a key with the hash `h`, or asks `other` if its array has
-/// no byte or more than [`MAX_HELD`].
+/// Returns `true` if `filter` may have a key with the hash `h`. It [`fits`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 #[inline]
-pub(super) fn matches(h: u32, filter: &[u8], other: impl FnOnce(u32, &[u8]) -> bool) -> bool {
+pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
     if probes > MAX_PROBES {
-        return !array.is_empty();
+        return true;
     }
-    with_array!(array, |array| has_bits(array, probes, h), other(h, filter))
+    match array.len() {
+        193.. => has_bits::<4>(array, probes, h),
+        129.. => has_bits::<3>(array, probes, h),
+        _ => has_bits::<2>(array, probes, h),
+    }
 }
 
-/// Probes the filter of each probe for the hash with the same number, by `one` unless several
-/// neighbours have the same filter.
+/// Probes one filter, whose array has 1 to [`MAX_HELD`] bytes, for each hash.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
+    let Some((&probes, array)) = filter.split_last() else { return };
+    // Above `MAX_PROBES`, every key matches.
+    let probes = if probes > MAX_PROBES { 0 } else { probes };
+    match array.len() {
+        1..=64 => has_bits_of_each::<1>(array, probes, hashes, answers),
+        65..=128 => has_bits_of_each::<2>(array, probes, hashes, answers),
+        129..=192 => has_bits_of_each::<3>(array, probes, hashes, answers),
+        193..=MAX_HELD => has_bits_of_each::<4>(array, probes, hashes, answers),
+        // Not called for these.
+        _ => {}
+    }
+}
+
+/// Probes the filter of each probe for the hash with the same number, by `other` unless it [`fits`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
 pub(super) fn matches_each(
     probes: &[(&[u8], &[u8])],
     hashes: &[u32],
     answers: &mut [bool],
-    mut one: impl FnMut(u32, &[u8]) -> bool,
+    mut other: impl FnMut(u32, &[u8]) -> bool,
 ) {
-    let count = probes.len().min(hashes.len()).min(answers.len());
-    let mut from = 0;
-    while from < count {
-        let (_, filter) = probes[from];
-        let is_same = |(_, next): &&(&[u8], &[u8])| std::ptr::eq(*next, filter);
-        let run = 1 + probes[from + 1..count].iter().take_while(is_same).count();
-        let (hashes, answers) = (&hashes[from..from + run], &mut answers[from..from + run]);
-        if run < MIN_RUN || !matches_all(filter, hashes, answers) {
-            for (&h, answer) in hashes.iter().zip(answers) {
-                *answer = one(h, filter);
-            }
-        }
-        from += run;
+    for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
+        *answer = if fits(filter) { matches(h, filter) } else { other(h, filter) };
     }
-}
-
-/// Probes one filter for each hash. Returns `false`, and gives no answer, unless its array has 1 to
-/// [`MAX_HELD`] bytes.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
-#[inline]
-fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) -> bool {
-    let Some((&probes, array)) = filter.split_last() else { return false };
-    // Above `MAX_PROBES`, every key matches.
-    let probes = if probes > MAX_PROBES { 0 } else { probes };
-    with_array!(array, |array| has_bits_of_each(array, probes, hashes, answers), return false);
-    true
 }

@@ -54,6 +54,23 @@ impl Bits<'_> {
 #[cfg_attr(all(feature = "simd", target_arch = "x86_64"), inline(never))]
 #[cfg_attr(not(all(feature = "simd", target_arch = "x86_64")), inline)]
 pub(in crate::kernel) fn matches(h: u32, filter: &[u8]) -> bool {
+    matches_inlined(h, filter)
+}
+
+#[inline(always)]
+pub(in crate::kernel) fn matches_inlined(h: u32, filter: &[u8]) -> bool {
+    // Ten bits a key, the usual setting, and a filter whose reciprocal is known: apart, so that the
+    // other cases cost it no registers.
+    if let Some((6, array)) = filter.split_last()
+        && let Some(modulus) = Modulus::known(array.len())
+    {
+        return Bits { array, modulus }.all(h, h.rotate_right(17), 6);
+    }
+    matches_other(h, filter)
+}
+
+#[inline(never)]
+fn matches_other(h: u32, filter: &[u8]) -> bool {
     has_bits(h, filter, |len| Modulus::of_small(len.min(MAX_LEN)))
 }
 

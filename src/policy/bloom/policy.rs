@@ -2,7 +2,7 @@
 use super::array::{BATCH, BloomArray};
 use super::probe::matches_many;
 use crate::hash::{self, BLOOM_SEED};
-use crate::kernel::{self, MAX_PROBES, matches};
+use crate::kernel::{self, MAX_PROBES, matches, matches_key};
 use crate::policy::{FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::{Error, Keys, Result};
 
@@ -122,7 +122,7 @@ impl FilterPolicy for BloomFilterPolicy {
 
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        matches(hash::leveldb(key, BLOOM_SEED), filter)
+        matches_key(hash::leveldb(key, BLOOM_SEED), filter)
     }
 
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {

@@ -2,7 +2,6 @@
 
 use crate::hash::{self, BLOOM_SEED};
 use crate::kernel;
-use crate::key::SameLen;
 
 /// The number of filters prefetched before the first is probed.
 pub(crate) const PREFETCHED: usize = 128;
@@ -22,10 +21,14 @@ pub(in crate::policy) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [
     }
 }
 
-/// Prefetches the first and the last byte of each filter.
+/// Prefetches the first and the last byte of each filter, once for neighbours that have the same.
 fn prefetch(probes: &[(&[u8], &[u8])]) {
+    let mut last: &[u8] = &[];
     let ends = probes.iter().filter_map(|&(_, filter)| match filter {
-        [first, .., last] => Some([first, last]),
+        [first, .., end] if !std::ptr::eq(first, last.as_ptr()) => {
+            last = filter;
+            Some([first, end])
+        }
         _ => None,
     });
     kernel::prefetch(ends.flatten());
@@ -36,17 +39,16 @@ fn matches_group(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
     debug_assert!(probes.len() == answers.len() && probes.len() <= GROUP, "{} probes", probes.len());
     let mut hashes = [0; GROUP];
     hash_group(probes, &mut hashes);
-    kernel::matches_each(probes, hashes.as_chunks().0, answers);
+    kernel::matches_each(probes, &hashes[..probes.len()], answers);
 }
 
 #[inline]
 fn hash_group(probes: &[(&[u8], &[u8])], hashes: &mut [u32; GROUP]) {
     let (hash_eights, _) = hashes.as_chunks_mut::<8>();
     for (probes, hashes) in probes.chunks(8).zip(hash_eights) {
-        let eight = probes.first_chunk::<8>().and_then(|probes| SameLen::new(probes.map(|(key, _)| key)));
-        match eight {
-            Some(keys) => kernel::hash_eight(keys, BLOOM_SEED, hashes),
-            None => probes.iter().zip(hashes).for_each(|((key, _), h)| *h = hash::leveldb(key, BLOOM_SEED)),
+        let eight = probes.first_chunk::<8>();
+        if !eight.is_some_and(|probes| kernel::hash_eight_of(probes, BLOOM_SEED, hashes)) {
+            probes.iter().zip(hashes).for_each(|((key, _), h)| *h = hash::leveldb(key, BLOOM_SEED));
         }
     }
 }
