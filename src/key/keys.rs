@@ -7,7 +7,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{FixedLenKeys, Places};
+use super::{FixedLenKeys, Places, SameLen};
 use crate::{Error, Result};
 
 /// A view of many keys that lie end to end. Copying it copies no keys.
@@ -102,6 +102,16 @@ impl<'a> Keys<'a> {
             }
             Starts::At { .. } => None,
         }
+    }
+
+    /// Returns N keys from number `index` on, if there are so many and they are of equal length.
+    #[inline]
+    pub(crate) fn same_len<const N: usize>(&self, index: usize) -> Option<SameLen<'a, N>> {
+        let mut keys = [&[][..]; N];
+        for (offset, key) in keys.iter_mut().enumerate() {
+            *key = self.get(index + offset)?;
+        }
+        SameLen::new(keys)
     }
 
     /// Returns `count` keys, 1 to N, from number `from` on, of any lengths. The others are empty.
