@@ -34,6 +34,13 @@ struct fb_entries {
   uint8_t (*entry)(void* context, fb_bytes key, fb_bytes value);
 };
 
+// --- order.cc ---
+
+// Below zero, zero, or above it.
+int32_t fb_order_compare(uint8_t internal_keys, fb_bytes a, fb_bytes b);
+void fb_order_separator(uint8_t internal_keys, fb_bytes start, fb_bytes limit, fb_sink key);
+void fb_order_successor(uint8_t internal_keys, fb_bytes of, fb_sink key);
+
 // --- filter.cc ---
 
 uint32_t fb_hash(fb_bytes data, uint32_t seed);

@@ -22,7 +22,15 @@ const FilterPolicy* Bloom(int bits_per_key) {
   return policy.get();
 }
 
-enum BuildOp : uint8_t { kBuilder, kStartBlock, kAddKey, kFinish };
+// The same over the user keys of internal keys.
+const FilterPolicy* InternalBloom(int bits_per_key) {
+  thread_local std::map<int, std::unique_ptr<const FilterPolicy>> policies;
+  auto& policy = policies[bits_per_key];
+  if (!policy) policy = std::make_unique<leveldb::InternalFilterPolicy>(Bloom(bits_per_key));
+  return policy.get();
+}
+
+enum BuildOp : uint8_t { kBuilder, kStartBlock, kAddKey, kFinish, kInternalBuilder };
 enum QueryOp : uint8_t { kBlock, kQuery };
 
 }  // namespace
@@ -49,6 +57,9 @@ void fb_filter_blocks_build(fb_bytes bytes, fb_sink blocks) {
     switch (script.Take<uint8_t>()) {
       case kBuilder:
         builder.emplace(Bloom(script.Take<int32_t>()));
+        break;
+      case kInternalBuilder:
+        builder.emplace(InternalBloom(script.Take<int32_t>()));
         break;
       case kStartBlock:
         builder->StartBlock(script.Take<uint64_t>());

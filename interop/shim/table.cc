@@ -35,9 +35,11 @@ class SinkFile : public leveldb::WritableFile {
 
 class SourceFile : public leveldb::RandomAccessFile {
  public:
-  explicit SourceFile(fb_source source) : source_(source) {}
+  SourceFile(fb_source source, uint64_t size) : source_(source), size_(size) {}
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
-    if (!source_.read(source_.context, offset, n, scratch)) {
+    // Before the other side gets a buffer of that size, which it fills with zeros.
+    const bool is_inside = offset <= size_ && n <= size_ - offset;
+    if (!is_inside || !source_.read(source_.context, offset, n, scratch)) {
       return Status::IOError("read outside the file");
     }
     *result = Slice(scratch, n);
@@ -46,6 +48,7 @@ class SourceFile : public leveldb::RandomAccessFile {
 
  private:
   const fb_source source_;
+  const uint64_t size_;
 };
 
 // Options, and the policies and comparators that they point to.
@@ -123,7 +126,8 @@ void fb_table_builder_free(fb_table_builder* builder) {
 }
 
 struct fb_table {
-  fb_table(const fb_table_options& options, fb_source source) : setup(options), file(source) {
+  fb_table(const fb_table_options& options, fb_source source, uint64_t size)
+      : setup(options), file(source, size) {
     read_options.verify_checksums = options.verify_checksums;
   }
 
@@ -135,7 +139,7 @@ struct fb_table {
 
 fb_table* fb_table_open(const fb_table_options* options, fb_source file, uint64_t file_size,
                         fb_sink error) {
-  auto result = std::make_unique<fb_table>(*options, file);
+  auto result = std::make_unique<fb_table>(*options, file, file_size);
   leveldb::Table* table = nullptr;
   const Status status =
       leveldb::Table::Open(result->setup.options, &result->file, file_size, &table);

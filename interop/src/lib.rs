@@ -5,6 +5,7 @@
 //! the files in `testdata/`.
 
 pub mod compare;
+pub mod conformance;
 pub mod counting;
 pub mod crash;
 pub mod goleveldb;

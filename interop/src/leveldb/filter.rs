@@ -55,9 +55,19 @@ impl BlockScript {
 
     /// Begins a block. Every block must be finished before the next one, and before `build`.
     pub fn begin(&mut self, bits_per_key: u32) {
+        self.begin_by(0, bits_per_key);
+    }
+
+    /// Begins a block of filters over the user keys of internal keys. Every key must have at least
+    /// the 8 bytes that follow a user key.
+    pub fn begin_internal(&mut self, bits_per_key: u32) {
+        self.begin_by(4, bits_per_key);
+    }
+
+    fn begin_by(&mut self, op: u8, bits_per_key: u32) {
         assert!(self.filters.is_none(), "the block before has not been finished");
         self.filters = Some(0);
-        self.script.op(0);
+        self.script.op(op);
         self.script.i32(checked(bits_per_key));
     }
 

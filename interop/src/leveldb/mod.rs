@@ -6,6 +6,7 @@
 mod database;
 mod ffi;
 mod filter;
+mod order;
 mod script;
 mod store;
 mod table;
@@ -13,6 +14,7 @@ mod table;
 pub use database::{Database, DatabaseOptions, Filter, WriteBatch, repair, tables_in};
 pub use ffi::speed;
 pub use filter::{Answer, BlockScript, Bloom, QueryScript, hash};
+pub use order::KeyOrder;
 pub use store::{Counts, Order, Store, StoreFilter, StoreOptions, repair_store};
 pub use table::{Entries, Table, TableBuilder, TableOptions, build_table};
 

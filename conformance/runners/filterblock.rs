@@ -1,0 +1,211 @@
+//! What this library answers to a case.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use filterblock::database::Database;
+use filterblock::table::{
+    BytewiseComparator, Comparator, Compression, InternalKeyComparator, Lookup, ReadOptions, Table,
+    TableBuilder, WriteOptions,
+};
+use filterblock::{
+    BloomFilterPolicy, Error, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalFilterPolicy,
+    KeyBuf, Keys, LegacyBloomPolicy, LegacyHash, hash,
+};
+use serde_json::{Value, json};
+
+/// The answer, or nothing for a kind that the library has no interface for.
+pub(crate) fn answer(kind: &str, given: &Value) -> Option<Value> {
+    let internal = given["internal_keys"] == json!(true);
+    let bits_per_key = given["bits_per_key"].as_u64().unwrap_or(10) as u32;
+    Some(match kind {
+        "hash" => {
+            let seed = u32::try_from(given["seed"].as_u64()?).ok()?;
+            json!({ "hash": hash::leveldb(&bytes(&given["bytes"]), seed) })
+        }
+        "bloom_create" => {
+            let policy = policy(given["policy"].as_str(), bits_per_key)?;
+            let keys: KeyBuf = list(&given["keys"]).collect();
+            let mut filter = Vec::new();
+            policy.create_filter(keys.as_keys(), &mut filter).expect("a filter of these keys");
+            json!({ "filter": hex(&filter) })
+        }
+        "bloom_match" => {
+            let policy = policy(given["policy"].as_str(), 10)?;
+            json!({ "match": policy.key_may_match(&bytes(&given["key"]), &bytes(&given["filter"])) })
+        }
+        "filter_block_build" => {
+            let policy = BloomFilterPolicy::new(bits_per_key);
+            match internal {
+                true => build(InternalFilterPolicy::new(policy), &given["calls"]),
+                false => build(policy, &given["calls"]),
+            }
+        }
+        "filter_block_match" => {
+            let asked = AtomicBool::new(false);
+            let reader = FilterBlockReader::new(Asking(&asked), bytes(&given["block"]));
+            let may_match = reader.key_may_match(given["block_offset"].as_u64()?, &bytes(&given["key"]));
+            json!({ "match": may_match, "asked": asked.load(Ordering::Relaxed) })
+        }
+        "compare" => {
+            let order = comparator(internal).compare(&bytes(&given["a"]), &bytes(&given["b"]));
+            json!({ "order": order as i8 })
+        }
+        "separator" => {
+            let mut key = bytes(&given["a"]);
+            comparator(internal).find_shortest_separator(&mut key, &bytes(&given["b"]));
+            json!({ "key": hex(&key) })
+        }
+        "successor" => {
+            let mut key = bytes(&given["key"]);
+            comparator(internal).find_short_successor(&mut key);
+            json!({ "key": hex(&key) })
+        }
+        "table_build" => {
+            let policies = given["bits_per_key"].as_u64().map(|bits| BloomFilterPolicy::new(bits as u32));
+            let options = WriteOptions::default()
+                .compression(Compression::None)
+                .block_size(given["block_size"].as_u64()? as usize)
+                .restart_interval(given["restart_interval"].as_u64()? as u32)
+                .internal_keys(internal)
+                .filter_policies(policies.into_iter().map(|policy| Arc::new(policy) as _).collect());
+            let mut table = TableBuilder::new(Vec::new(), options);
+            for entry in given["entries"].as_array()? {
+                table.add(&bytes(&entry[0]), &bytes(&entry[1])).expect("a key behind the one before");
+            }
+            json!({ "table": hex(&table.finish().expect("a table").0) })
+        }
+        "table_get" => match open(given, internal).and_then(|table| table.get(&bytes(&given["key"]))) {
+            Ok(Some(value)) => json!({ "value": hex(&value) }),
+            Ok(None) => json!({ "absent": true }),
+            Err(_) => json!({ "error": true }),
+        },
+        "table_scan" => match open(given, internal).and_then(|table| entries(&table)) {
+            Ok(entries) => json!({ "entries": entries }),
+            Err(_) => json!({ "error": true }),
+        },
+        "database_get" => in_database(given, |database| {
+            let found = look_up(database, &bytes(&given["key"]))?;
+            Ok(found.map_or(json!({ "absent": true }), |value| json!({ "value": hex(&value) })))
+        })?,
+        "database_scan" => in_database(given, |database| Ok(json!({ "entries": live_entries(database)? })))?,
+        _ => return None,
+    })
+}
+
+/// Asks the database of these files.
+fn in_database(given: &Value, ask: impl FnOnce(&Database) -> Result<Value, Error>) -> Option<Value> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, contents) in given["files"].as_object()? {
+        std::fs::write(folder.path().join(name), bytes(contents)).expect("a small file");
+    }
+    let answer = match Database::open(folder.path()) {
+        Ok(database) if database.manifest().is_ok() => ask(&database).ok(),
+        _ => None,
+    };
+    Some(answer.unwrap_or(json!({ "error": true })))
+}
+
+/// The key's newest value, by the filters of the tables.
+fn look_up(database: &Database, key: &[u8]) -> Result<Option<Bytes>, Error> {
+    for table in database.tables_for(key) {
+        let table = Table::open_path(database.table_path(table.number), &options(true))?;
+        match table.get_at(key, u64::MAX)? {
+            Lookup::Value(value) => return Ok(Some(value)),
+            Lookup::Deleted => return Ok(None),
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+fn live_entries(database: &Database) -> Result<Vec<[String; 2]>, Error> {
+    let mut scan = database.scan(&options(true))?;
+    let mut entries = Vec::new();
+    while scan.next()? {
+        let entry = scan.entry().expect("an entry after a step");
+        entries.push([hex(entry.key.user_key), hex(entry.value)]);
+    }
+    Ok(entries)
+}
+
+fn options(internal_keys: bool) -> ReadOptions {
+    ReadOptions::default().internal_keys(internal_keys).verify_checksums(true)
+}
+
+fn open(given: &Value, internal: bool) -> Result<Table<Vec<u8>>, Error> {
+    Table::open(bytes(&given["table"]), &options(internal))
+}
+
+fn entries(table: &Table<Vec<u8>>) -> Result<Vec<[String; 2]>, Error> {
+    let mut entries = Vec::new();
+    let mut cursor = table.cursor();
+    while cursor.next()? {
+        entries.push([hex(cursor.key()), hex(cursor.value())]);
+    }
+    Ok(entries)
+}
+
+fn build(policy: impl FilterPolicy, calls: &Value) -> Value {
+    let mut builder = FilterBlockBuilder::new(policy);
+    for call in calls.as_array().into_iter().flatten() {
+        match call["start_block"].as_u64() {
+            Some(offset) => builder.start_block(offset).expect("offsets that ascend"),
+            None => builder.add_key(&bytes(&call["add_key"])),
+        }
+    }
+    json!({ "block": hex(&builder.finish().expect("a filter block")) })
+}
+
+/// The built-in policy of that name; LevelDB's where none is given.
+fn policy(name: Option<&str>, bits_per_key: u32) -> Option<Box<dyn FilterPolicy>> {
+    Some(match name {
+        None => Box::new(BloomFilterPolicy::new(bits_per_key)),
+        Some("leveldb.BuiltinBloomFilter") => {
+            Box::new(LegacyBloomPolicy::new(bits_per_key).with_hash(LegacyHash::Unsigned))
+        }
+        Some("leveldb.BuiltinBloomFilter, signed") => {
+            Box::new(LegacyBloomPolicy::new(bits_per_key).with_hash(LegacyHash::Signed))
+        }
+        Some(_) => return None,
+    })
+}
+
+fn comparator(internal: bool) -> Box<dyn Comparator> {
+    match internal {
+        true => Box::new(InternalKeyComparator::new(BytewiseComparator)),
+        false => Box::new(BytewiseComparator),
+    }
+}
+
+/// LevelDB's policy, which writes down that it was asked.
+struct Asking<'a>(&'a AtomicBool);
+
+impl FilterPolicy for Asking<'_> {
+    fn name(&self) -> &str {
+        "leveldb.BuiltinBloomFilter2"
+    }
+    fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<(), Error> {
+        BloomFilterPolicy::new(10).create_filter(keys, dst)
+    }
+    fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        self.0.store(true, Ordering::Relaxed);
+        BloomFilterPolicy::new(10).key_may_match(key, filter)
+    }
+}
+
+fn list(keys: &Value) -> impl Iterator<Item = Vec<u8>> + '_ {
+    keys.as_array().into_iter().flatten().map(bytes)
+}
+
+/// The bytes of a text in hexadecimal.
+fn bytes(text: &Value) -> Vec<u8> {
+    let text = text.as_str().expect("bytes in hexadecimal");
+    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("bytes in hexadecimal");
+    (0..text.len()).step_by(2).map(byte).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

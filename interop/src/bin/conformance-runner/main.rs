@@ -1,0 +1,77 @@
+//! Answers the cases of the conformance suite with one of the implementations that this package links.
+//!
+//! A line with a case comes in, `{"case": NAME, "kind": KIND, "given": {…}}`, and a line goes out: `{"case": NAME,
+//! "answer": {…}}`, without `answer` where the implementation has no interface for it.
+
+#[path = "../../../../conformance/runners/filterblock.rs"]
+mod filterblock;
+mod leveldb;
+mod rusty_leveldb;
+mod sstable;
+
+use std::io::{BufRead as _, Write as _};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+
+type Answer = fn(&str, &Value) -> Option<Value>;
+
+fn main() -> Result<()> {
+    let name = std::env::args().nth(1).context("usage: conformance-runner IMPLEMENTATION")?;
+    let answer: Answer = match name.as_str() {
+        "filterblock" => filterblock::answer,
+        "leveldb" => leveldb::answer,
+        "rusty-leveldb" => rusty_leveldb::answer,
+        "sstable" => sstable::answer,
+        _ => bail!("{name:?} is none of filterblock, leveldb, rusty-leveldb, sstable"),
+    };
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let case: Value = serde_json::from_str(&line?)?;
+        let kind = case["kind"].as_str().context("a case has a kind")?;
+        let mut reply = json!({ "case": case["case"] });
+        if let Some(answer) = answer(kind, &case["given"]) {
+            reply["answer"] = answer;
+        }
+        writeln!(out, "{reply}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// The bytes of a text in hexadecimal.
+fn bytes(text: &Value) -> Vec<u8> {
+    let text = text.as_str().expect("bytes in hexadecimal");
+    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("bytes in hexadecimal");
+    (0..text.len()).step_by(2).map(byte).collect()
+}
+
+/// A folder with the files of a database.
+fn database(given: &Value) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, contents) in given["files"].as_object().into_iter().flatten() {
+        std::fs::write(folder.path().join(name), bytes(contents)).expect("a small file");
+    }
+    folder
+}
+
+/// The answer about a key.
+fn got<E>(found: Result<Option<Vec<u8>>, E>) -> Value {
+    match found {
+        Ok(Some(value)) => json!({ "value": filterblock_interop::hex(&value) }),
+        Ok(None) => json!({ "absent": true }),
+        Err(_) => json!({ "error": true }),
+    }
+}
+
+/// The answer about all entries.
+fn listed<E>(entries: Result<Vec<(Vec<u8>, Vec<u8>)>, E>) -> Value {
+    use filterblock_interop::hex;
+    match entries {
+        Ok(entries) => {
+            let entries: Value = entries.iter().map(|(key, value)| json!([hex(key), hex(value)])).collect();
+            json!({ "entries": entries })
+        }
+        Err(_) => json!({ "error": true }),
+    }
+}

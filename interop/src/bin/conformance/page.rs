@@ -1,0 +1,217 @@
+//! What implementations answer, as a table and case by case.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use anyhow::{Context as _, Result, bail};
+use filterblock_interop::conformance::answers::{Asking, Reply};
+use filterblock_interop::conformance::judge::{Verdict, judge};
+use filterblock_interop::conformance::runners::{Runner, build_go, folder};
+use serde_json::Value;
+
+use super::{cases, runner_program};
+
+/// The implementations, in the order of the table.
+const ALL: [&str; 8] = [
+    "filterblock",
+    "leveldb",
+    "goleveldb",
+    "golang-leveldb",
+    "rusty-leveldb",
+    "sstable",
+    "plyvel",
+    "classic-level",
+];
+
+/// The lines of the page between which the table stands.
+const BEGIN: &str = "<!-- by `conformance page`: -->\n";
+const END: &str = "<!-- to here -->\n";
+
+/// How an implementation did with a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Passed,
+    DiffersSafely,
+    Wrong,
+    Crashed,
+    NoInterface,
+}
+
+impl Outcome {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::DiffersSafely => "differs safely",
+            Self::Wrong => "wrong",
+            Self::Crashed => "crashed",
+            Self::NoInterface => "no interface",
+        }
+    }
+}
+
+/// An answer, and what it is worth.
+struct Judged<'a> {
+    case: &'a Value,
+    outcome: Outcome,
+    said: String,
+}
+
+impl Judged<'_> {
+    fn kind(&self) -> &str {
+        self.case["kind"].as_str().unwrap_or_default()
+    }
+
+    fn name(&self) -> &str {
+        self.case["case"].as_str().unwrap_or_default()
+    }
+}
+
+/// Prints what each implementation answers otherwise than LevelDB.
+pub(super) fn list(wanted: &[String], only: Option<&str>) -> Result<()> {
+    let (go, files) = (tempfile::tempdir()?, cases()?);
+    if let Some(only) = only {
+        let case = files.iter().flat_map(|(_, cases)| cases).find(|case| case["case"] == only);
+        println!("{:#}", case.with_context(|| format!("{only:?} is the name of no case"))?);
+    }
+    for runner in runners(wanted, go.path())? {
+        for judged in ask(&runner, &files, only)? {
+            if only.is_some() || !matches!(judged.outcome, Outcome::Passed | Outcome::NoInterface) {
+                println!("{}\t{}\t{}\t{}", runner.name, judged.outcome.name(), judged.name(), judged.said);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts the table of all implementations into `docs/conformance.md`.
+pub(super) fn write() -> Result<()> {
+    let (go, files) = (tempfile::tempdir()?, cases()?);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs").join("conformance.md");
+    let page = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let (before, rest) = page.split_once(BEGIN).context("the table's first line is missing")?;
+    let (_, after) = rest.split_once(END).context("the table's last line is missing")?;
+    let (mut table, mut firsts) = (String::new(), String::new());
+    let kinds = files.iter().flat_map(|(_, cases)| cases).filter_map(|case| case["kind"].as_str());
+    let columns: BTreeSet<&str> = kinds.collect();
+    let names: Vec<_> = columns.iter().map(|kind| format!("`{kind}`")).collect();
+    writeln!(table, "| | {} |\n|---{}|", names.join(" | "), "|---".repeat(columns.len()))?;
+    for runner in runners(&[], go.path())? {
+        let judged = ask(&runner, &files, None)?;
+        let cells: Vec<_> = columns.iter().map(|kind| cell(&judged, kind)).collect();
+        writeln!(table, "| {} {} | {} |", runner.name, runner.version, cells.join(" | "))?;
+        for outcome in [Outcome::DiffersSafely, Outcome::Wrong, Outcome::Crashed] {
+            for kind in &columns {
+                let first = judged.iter().find(|judged| judged.outcome == outcome && judged.kind() == *kind);
+                if let Some(first) = first {
+                    let said = first.said.replace('|', "\\|");
+                    writeln!(
+                        firsts,
+                        "| {} | {} | `{}` | {said} |",
+                        runner.name,
+                        outcome.name(),
+                        first.name()
+                    )?;
+                }
+            }
+        }
+    }
+    let firsts = format!("| implementation | | first case | what it says |\n|---|---|---|---|\n{firsts}");
+    fs::write(&path, format!("{before}{BEGIN}{table}\n{firsts}{END}{after}"))?;
+    println!("{}", path.display());
+    Ok(())
+}
+
+/// The counts of a kind: how many passed, and what else there was.
+fn cell(judged: &[Judged<'_>], kind: &str) -> String {
+    let mut counts: BTreeMap<Outcome, usize> = BTreeMap::new();
+    for judged in judged.iter().filter(|judged| judged.kind() == kind) {
+        *counts.entry(judged.outcome).or_default() += 1;
+    }
+    let unanswered = counts.remove(&Outcome::NoInterface).unwrap_or_default();
+    if counts.is_empty() {
+        return "-".to_owned();
+    }
+    let mut parts: Vec<_> =
+        counts.iter().map(|(outcome, count)| format!("{count} {}", outcome.name())).collect();
+    if unanswered > 0 {
+        parts.push(format!("{unanswered} not asked"));
+    }
+    parts.join(", ")
+}
+
+/// Asks all cases, or only that of a name.
+fn ask<'a>(
+    runner: &Runner,
+    files: &'a [(String, Vec<Value>)],
+    only: Option<&str>,
+) -> Result<Vec<Judged<'a>>> {
+    let mut asking = Asking::new(runner);
+    let cases = files.iter().flat_map(|(_, cases)| cases);
+    let cases = cases.filter(|case| only.is_none_or(|only| case["case"] == only));
+    cases.map(|case| judged(case, &mut asking)).collect()
+}
+
+fn judged<'a>(case: &'a Value, asking: &mut Asking<'_>) -> Result<Judged<'a>> {
+    let (name, kind) = (case["case"].as_str().unwrap_or_default(), case["kind"].as_str().unwrap_or_default());
+    let (outcome, said) = match asking.ask(name, kind, &case["given"])? {
+        Reply::Unsupported => (Outcome::NoInterface, String::new()),
+        Reply::Crashed(said) => (Outcome::Crashed, said),
+        Reply::Hung => (Outcome::Crashed, "no answer within a minute".to_owned()),
+        Reply::Answer(answer) => match judge(case, &answer) {
+            Verdict::Passed => (Outcome::Passed, short(&answer)),
+            Verdict::DiffersSafely => (Outcome::DiffersSafely, short(&answer)),
+            Verdict::Wrong => {
+                (Outcome::Wrong, format!("{} instead of {}", short(&answer), short(&case["must"])))
+            }
+        },
+    };
+    Ok(Judged { case, outcome, said })
+}
+
+/// An answer, cut where it is long.
+fn short(answer: &Value) -> String {
+    const LONG: usize = 100;
+    let text = answer.to_string();
+    match text.char_indices().nth(LONG) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+fn runners(wanted: &[String], go: &Path) -> Result<Vec<Runner>> {
+    let all = ALL.map(str::to_owned);
+    let wanted = if wanted.is_empty() { &all[..] } else { wanted };
+    wanted.iter().map(|name| runner(name, go)).collect()
+}
+
+fn runner(name: &str, go: &Path) -> Result<Runner> {
+    let linked =
+        |name, version| -> Result<Runner> { Ok(Runner::of_this_package(&runner_program()?, name, version)) };
+    let other = |name, version: &str, command| Ok(Runner { name, version: version.to_owned(), command });
+    match name {
+        "filterblock" => linked("filterblock", env!("CARGO_PKG_VERSION")),
+        "leveldb" => linked("leveldb", "1.23"),
+        "goleveldb" => other("goleveldb", "20200815.5c35d60", vec![build_go("goleveldb", go)?]),
+        "golang-leveldb" => {
+            other("golang-leveldb", "20161231.3435554", vec![build_go("golang-leveldb", go)?])
+        }
+        "rusty-leveldb" => linked("rusty-leveldb", "4.0.2"),
+        "sstable" => linked("sstable", "0.11.1"),
+        "plyvel" => {
+            let command = vec![PathBuf::from("/usr/bin/python3"), folder().join("plyvel_runner.py")];
+            other("plyvel", "1.5.0 (LevelDB 1.23)", command)
+        }
+        "classic-level" => {
+            let node_path = env::var_os("NODE_PATH");
+            node_path.context("NODE_PATH names no folder with classic-level: see conformance/README.md")?;
+            other(
+                "classic-level",
+                "3.0.0 (LevelDB 1.20)",
+                vec!["node".into(), folder().join("classic-level.js")],
+            )
+        }
+        _ => bail!("{name:?} is none of {}", ALL.join(", ")),
+    }
+}

@@ -1,0 +1,137 @@
+//! Asking a runner: a line with the case goes in, a line with the answer comes out.
+//!
+//! A runner that ends instead of answering has crashed, one that takes too long hangs; either is an answer, and the
+//! next case starts it anew.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+
+use super::runners::Runner;
+
+/// How long a runner may take for a case, its start included.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What came of a case.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// An answer.
+    Answer(Value),
+    /// The implementation has no interface for it.
+    Unsupported,
+    /// The program ended; the last of what it said.
+    Crashed(String),
+    /// No answer came in time.
+    Hung,
+}
+
+/// A runner that is asked case by case.
+#[derive(Debug)]
+pub struct Asking<'a> {
+    runner: &'a Runner,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<std::io::Result<String>>,
+}
+
+impl<'a> Asking<'a> {
+    /// Asks this runner, which is started with the first case.
+    pub fn new(runner: &'a Runner) -> Self {
+        Self { runner, running: None }
+    }
+
+    /// Asks one case.
+    ///
+    /// # Errors
+    ///
+    /// If the runner cannot be started, or answers something that is no answer to this case.
+    pub fn ask(&mut self, name: &str, kind: &str, given: &Value) -> Result<Reply> {
+        let mut line = json!({ "case": name, "kind": kind, "given": given }).to_string();
+        line.push('\n');
+        let mut running = match self.running.take() {
+            Some(running) => running,
+            None => start(self.runner)?,
+        };
+        // A runner that is gone does not read; its end is noticed below.
+        let _ = running.input.write_all(line.as_bytes());
+        match running.lines.recv_timeout(PATIENCE) {
+            Ok(answer) => {
+                let answer = answer.with_context(|| self.runner.name)?;
+                let answer: Value = serde_json::from_str(&answer)
+                    .with_context(|| format!("{}, {name}: no JSON: {answer}", self.runner.name))?;
+                ensure!(answer["case"] == json!(name), "{} answers {answer} to {name}", self.runner.name);
+                self.running = Some(running);
+                Ok(match answer.get("answer") {
+                    Some(answer) => Reply::Answer(answer.clone()),
+                    None => Reply::Unsupported,
+                })
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                running.child.kill()?;
+                running.child.wait()?;
+                Ok(Reply::Hung)
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let status = running.child.wait()?;
+                let mut said = String::new();
+                if let Some(mut errors) = running.child.stderr.take() {
+                    errors.read_to_string(&mut said)?;
+                }
+                Ok(Reply::Crashed(format!("{status}: {}", first_words(&said))))
+            }
+        }
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            drop(running.input);
+            let _ = running.child.wait();
+        }
+    }
+}
+
+fn start(runner: &Runner) -> Result<Running> {
+    let (program, arguments) = runner.command.split_first().context("a runner is a program")?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("starting {} for {}", program.display(), runner.name))?;
+    let input = child.stdin.take().context("a pipe")?;
+    let output = child.stdout.take().context("a pipe")?;
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines() {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    Ok(Running { child, input, lines })
+}
+
+/// The first line that says what happened, without what differs from machine to machine and from run to run: paths
+/// are cut to the package, and the number of a thread goes.
+fn first_words(said: &str) -> String {
+    let line = said.lines().find(|line| line.contains("panic")).or_else(|| said.lines().next());
+    let words = line.unwrap_or_default().split(' ').filter(|word| !word.starts_with('('));
+    let words = words.map(|word| match word.match_indices('/').rev().nth(2) {
+        Some((at, _)) if word.starts_with('/') => &word[at + 1..],
+        _ => word,
+    });
+    words.collect::<Vec<_>>().join(" ").chars().take(200).collect()
+}

@@ -1,0 +1,166 @@
+//! The cases: what is asked. What must hold is LevelDB's answer.
+
+mod blocks;
+mod damaged;
+mod databases;
+mod dialects;
+mod filters;
+mod orders;
+mod tables;
+
+use serde_json::{Value, json};
+
+use super::{Question, Stored};
+use crate::hex;
+
+/// A file of the suite: its name without the ending, and what it holds.
+pub type File = (&'static str, Vec<Question>);
+
+/// What leads LevelDB into undefined behaviour: numbers that wrap around, and shifts by more bits than there are. It is
+/// not asked, whatever it happens to answer.
+const UNDEFINED: [&str; 8] = [
+    "-first-key-4-gib",
+    "-lengths-wrap",
+    "-wraps",
+    "-trailer-wraps",
+    "-last-number",
+    "-ten-bytes-with-excess-bits",
+    "-filter-base-lg-64",
+    "-filter-base-lg-255",
+];
+
+/// Who says what must hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// LevelDB.
+    LevelDb,
+    /// goleveldb, for filters under the older name.
+    GoLevelDb,
+    /// This library, where LevelDB's behaviour is undefined.
+    Ours,
+}
+
+impl Origin {
+    /// Who answers a question.
+    pub fn of(question: &Question) -> Self {
+        let ends = |part: &&str| question.name.contains(&format!("{part}-")) || question.name.ends_with(part);
+        if !question.given["policy"].is_null() {
+            Self::GoLevelDb
+        } else if UNDEFINED.iter().any(ends) {
+            Self::Ours
+        } else {
+            Self::LevelDb
+        }
+    }
+
+    /// As it stands in the case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LevelDb => "LevelDB 1.23",
+            Self::GoLevelDb => "goleveldb 20200815.5c35d60",
+            Self::Ours => "filterblock; LevelDB's behaviour is undefined",
+        }
+    }
+}
+
+/// Every case that LevelDB answers, by file.
+pub fn all() -> Vec<File> {
+    vec![
+        ("hash", filters::hash()),
+        ("bloom", filters::bloom()),
+        ("filter-block", blocks::all()),
+        ("keys", orders::all()),
+        ("table", tables::all()),
+        ("damaged-table", damaged::all()),
+        ("database", databases::all()),
+        ("dialect", dialects::all()),
+    ]
+}
+
+/// The case in full, with LevelDB's answer, or that of another program named as its origin.
+pub fn complete(question: &Question, origin: &str, answer: &Value) -> Value {
+    let (may, must_not) = alternatives(question, answer);
+    let mut case = json!({
+        "case": question.name,
+        "kind": question.kind,
+        "origin": origin,
+        "given": question.given,
+        "must": answer,
+    });
+    for (name, patterns) in [("may", may), ("must_not", must_not)] {
+        if !patterns.is_empty() {
+            case[name] = patterns.into();
+        }
+    }
+    case
+}
+
+/// What loses nothing where it differs from LevelDB, and what loses something.
+fn alternatives(question: &Question, answer: &Value) -> (Vec<Value>, Vec<Value>) {
+    let mut may = Vec::new();
+    let mut must_not = Vec::new();
+    match (question.kind, &question.stored) {
+        ("bloom_match" | "filter_block_match", stored) => {
+            if answer["match"] == json!(false) {
+                may.push(json!({ "match": true }));
+            }
+            if *stored == Stored::InFilter {
+                must_not.push(json!({ "match": false }));
+            }
+        }
+        // A filter that is not asked, and a damaged table that is refused, lose nothing.
+        ("table_get" | "database_get", Stored::Value(value)) => {
+            may.push(json!({ "value": value }));
+            may.push(json!({ "error": true }));
+            if answer.get("absent").is_none() {
+                must_not.push(json!({ "absent": true }));
+            }
+        }
+        ("table_get" | "database_get", Stored::Absent) => {
+            may.push(json!({ "absent": true }));
+            may.push(json!({ "error": true }));
+        }
+        ("table_scan" | "database_scan", Stored::Entries(entries)) => {
+            may.push(json!({ "entries": entries }));
+            may.push(json!({ "error": true }));
+        }
+        // A key that is not shortened separates just as well.
+        ("separator", _) => may.push(json!({ "key": question.given["a"] })),
+        ("successor", _) => may.push(json!({ "key": question.given["key"] })),
+        _ => {}
+    }
+    may.retain(|pattern| pattern != answer);
+    // A sound table gives no reason for an error.
+    if question.given["sound"] == json!(true) {
+        may.retain(|pattern| pattern.get("error").is_none());
+    }
+    (may, must_not)
+}
+
+fn question(name: String, kind: &'static str, given: Value, stored: Stored) -> Question {
+    Question { name, kind, given, stored }
+}
+
+/// Bytes that are the same in every run: multiples of a prime, cut to a byte.
+fn some_bytes(len: usize, salt: u32) -> Vec<u8> {
+    let mut state = salt.wrapping_mul(0x9e37_79b9).wrapping_add(len as u32);
+    let byte = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    (0..len).map(byte).collect()
+}
+
+fn hexes<K: AsRef<[u8]>>(keys: &[K]) -> Vec<String> {
+    keys.iter().map(|key| hex(key.as_ref())).collect()
+}
+
+/// The keys `key00` and on.
+fn numbered(count: usize) -> Vec<Vec<u8>> {
+    (0..count).map(|number| format!("key{number:02}").into_bytes()).collect()
+}
+
+/// A key as a database stores it: the user key, then sequence number and type in eight bytes.
+fn internal(user_key: &[u8], sequence: u64, kind: u64) -> Vec<u8> {
+    [user_key, &(sequence << 8 | kind).to_le_bytes()].concat()
+}

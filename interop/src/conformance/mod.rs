@@ -1,0 +1,41 @@
+//! The conformance suite: cases with LevelDB's answers, and what other implementations answer.
+//!
+//! [`cases`] makes the cases, and [`answers`] asks the programs in `conformance/runners` and those of this package.
+
+pub mod answers;
+pub mod cases;
+pub mod generate;
+#[path = "../../../conformance/judge.rs"]
+pub mod judge;
+pub mod runners;
+pub mod table;
+
+use serde_json::Value;
+
+/// A case without what must hold: what a runner is told.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Its name, which stays as it is once published: the kind, a slash, and what is special.
+    pub name: String,
+    /// What is asked.
+    pub kind: &'static str,
+    /// The input.
+    pub given: Value,
+    /// The keys that are stored in what is given, and their values: no answer may deny them.
+    pub stored: Stored,
+}
+
+/// What an honest reader knows of the key that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stored {
+    /// There is nothing to deny.
+    Nothing,
+    /// The filter was made for the key.
+    InFilter,
+    /// The table was written with this value for the key, in hexadecimal.
+    Value(String),
+    /// The table was written without the key.
+    Absent,
+    /// The table was written with these entries.
+    Entries(Value),
+}

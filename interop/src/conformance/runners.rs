@@ -1,0 +1,44 @@
+//! The programs that answer cases, one for each implementation.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+/// An implementation, and how its runner is started.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    /// The name of the implementation.
+    pub name: &'static str,
+    /// Which version of it answers.
+    pub version: String,
+    /// The program and its arguments.
+    pub command: Vec<PathBuf>,
+}
+
+impl Runner {
+    /// A runner in `conformance-runner`, the program of this package.
+    pub fn of_this_package(program: &Path, name: &'static str, version: &str) -> Self {
+        Self { name, version: version.to_owned(), command: vec![program.to_owned(), name.into()] }
+    }
+}
+
+/// The folder with the runners in other languages.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("conformance").join("runners")
+}
+
+/// Builds a runner in Go into `folder`, against Debian's packages.
+pub fn build_go(name: &str, folder: &Path) -> Result<PathBuf> {
+    let program = folder.join(name);
+    let status = Command::new("go")
+        .args(["build", "-o"])
+        .arg(&program)
+        .arg(self::folder().join(name).join("main.go"))
+        .env("GO111MODULE", "off")
+        .env("GOPATH", "/usr/share/gocode")
+        .status()
+        .context("running go, which install-debian.sh installs")?;
+    ensure!(status.success(), "go build of {name}: {status}");
+    Ok(program)
+}
