@@ -98,7 +98,9 @@ func answer(kind string, given given) object {
 		check(err)
 		writer := table.NewWriter(file, options)
 		for _, entry := range given.Entries {
-			check(writer.Set(decode(entry[0]), decode(entry[1]), nil))
+			if writer.Set(decode(entry[0]), decode(entry[1]), nil) != nil {
+				return object{"error": true}
+			}
 		}
 		check(writer.Close())
 		written, err := files.Open("table")
