@@ -64,8 +64,11 @@ fn got<E>(found: Result<Option<Vec<u8>>, E>) -> Value {
     }
 }
 
+/// A key and its value.
+type Entry = (Vec<u8>, Vec<u8>);
+
 /// The answer about all entries.
-fn listed<E>(entries: Result<Vec<(Vec<u8>, Vec<u8>)>, E>) -> Value {
+fn listed<E>(entries: Result<Vec<Entry>, E>) -> Value {
     use filterblock_interop::hex;
     match entries {
         Ok(entries) => {

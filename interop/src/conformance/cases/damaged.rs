@@ -52,9 +52,12 @@ fn word(block: &mut Block, back: usize, word: u32) {
     block.contents[at..at + 4].copy_from_slice(&word.to_le_bytes());
 }
 
+/// What is done to a block, and its name.
+type NamedEdit = (&'static str, fn(&mut Block));
+
 /// What can be wrong with any block of entries.
-fn block_damage() -> Vec<(String, fn(&mut Block))> {
-    let named: [(&str, fn(&mut Block)); 24] = [
+fn block_damage() -> [NamedEdit; 24] {
+    [
         ("sound", |_| {}),
         ("checksum", |block| block.checksum_xor = 1),
         ("no-contents", |block| block.contents.clear()),
@@ -87,8 +90,7 @@ fn block_damage() -> Vec<(String, fn(&mut Block))> {
             block.kind = 1;
             block.contents = [varint(u64::from(u32::MAX)), vec![0]].concat();
         }),
-    ];
-    named.into_iter().map(|(name, edit)| (name.to_owned(), edit)).collect()
+    ]
 }
 
 /// The names of places that handles can name, none of them a block.
