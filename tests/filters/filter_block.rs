@@ -790,6 +790,10 @@ fn every_base_lg_and_k() {
                 !denied,
                 "base_lg {base_lg}, offset {offset}"
             );
+            // As the first of a batch.
+            let mut together = Vec::new();
+            reader.keys_may_match(&[(offset, b"a"), (offset, b"absent")], &mut together);
+            assert_eq!(together, [true, !denied], "base_lg {base_lg}, offset {offset}");
         }
         assert_eq!(reader.iter().count(), 1);
     }
