@@ -38,8 +38,10 @@ fn many_queries_of_a_block() {
         assert_eq!(alone(), one_by_one);
         let mut answers = vec![true; 3];
         // Batches that begin anywhere, into what earlier ones left.
-        for (from, count) in
-            (0..300).step_by(fewer(70)).map(|count| (count % 7, count)).chain([(0, queries.len())])
+        for (from, count) in (0..queries.len().min(300))
+            .step_by(fewer(70))
+            .map(|count| (count % 7, count))
+            .chain([(0, queries.len())])
         {
             reader.keys_may_match(&queries[from..from.max(count)], &mut answers);
             assert_eq!(answers, one_by_one[from..from.max(count)]);
