@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::runners::Runner;
 
@@ -39,6 +40,8 @@ pub struct Asking<'a> {
 
 #[derive(Debug)]
 struct Running {
+    /// What a runner that crashes leaves behind goes with it.
+    _temporary: TempDir,
     child: Child,
     input: ChildStdin,
     lines: Receiver<std::io::Result<String>>,
@@ -104,8 +107,10 @@ impl Drop for Asking<'_> {
 
 fn start(runner: &Runner) -> Result<Running> {
     let (program, arguments) = runner.command.split_first().context("a runner is a program")?;
+    let temporary = tempfile::tempdir()?;
     let mut child = Command::new(program)
         .args(arguments)
+        .env("TMPDIR", temporary.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -121,7 +126,7 @@ fn start(runner: &Runner) -> Result<Running> {
             }
         }
     });
-    Ok(Running { child, input, lines })
+    Ok(Running { _temporary: temporary, child, input, lines })
 }
 
 /// The first line that says what happened, without what differs from machine to machine and from run to run: paths

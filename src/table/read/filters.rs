@@ -64,6 +64,9 @@ impl Filters {
             block: metaindex,
             max_name: options.longest_policy_name().saturating_add(FILTER_PREFIX.len()).max(MAX_NAME),
         };
+        if let Some(usual) = usual(metaindex, options)? {
+            return Ok(usual);
+        }
         let origin = origin(metaindex)?;
         let trusted = |policy: &&SharedPolicy| {
             origin != Some(Origin::Basho)
@@ -123,6 +126,31 @@ impl Found {
             Asked::Not(name) => name,
         }
     }
+}
+
+/// The filters of a table without marks, found in one walk through the metaindex. `None` if it has a mark, or names none of
+/// the policies.
+fn usual(metaindex: &Names<'_>, options: &ReadOptions) -> Result<Option<Filters>> {
+    let policies = options.policies();
+    let mut first: Option<(usize, Result<BlockHandle>)> = None;
+    let mut at = Position::with_max_key(metaindex.max_name);
+    while at.next(metaindex.block)? {
+        let key = at.key(metaindex.block);
+        if origin_of_name(key).is_some() {
+            return Ok(None);
+        }
+        // Only those that are looked for before the one found.
+        let wanted = first.as_ref().map_or(policies.len(), |(number, _)| *number);
+        let Some(name) = key.strip_prefix(FILTER_PREFIX) else { continue };
+        let number = policies.iter().take(wanted).position(|policy| policy.name().as_bytes() == name);
+        if let Some(number) = number {
+            first = Some((number, at.handle(metaindex.block)));
+        }
+    }
+    let Some((number, handle)) = first else { return Ok(None) };
+    let Some(policy) = policies.get(number) else { return Ok(None) };
+    let found = Found::asked_for(options.for_stored_keys(policy, None), handle?);
+    Ok(Some(Filters { found: Some(found), ..Filters::default() }))
 }
 
 /// The origin that the metaindex bears a mark of.
