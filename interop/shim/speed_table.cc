@@ -69,6 +69,23 @@ struct Setup {
   std::unique_ptr<const leveldb::FilterPolicy> bloom;
 };
 
+// The setup of the table before, if that had the same options: a program makes its options once for
+// all tables.
+std::shared_ptr<const Setup> SharedSetup(const fb_table_options& options) {
+  thread_local fb_table_options last;
+  thread_local std::shared_ptr<const Setup> setup;
+  const bool is_same = setup && last.block_size == options.block_size &&
+                       last.restart_interval == options.restart_interval &&
+                       last.compression == options.compression &&
+                       last.verify_checksums == options.verify_checksums &&
+                       last.bits_per_key == options.bits_per_key;
+  if (!is_same) {
+    setup = std::make_shared<const Setup>(options);
+    last = options;
+  }
+  return setup;
+}
+
 uint8_t Walk(leveldb::RandomAccessFile* file, uint64_t size, uint64_t times, uint64_t* bytes,
              const fb_sink& error) {
   leveldb::Options options;
@@ -104,11 +121,11 @@ extern "C" {
 
 struct fb_speed_table {
   fb_speed_table(const fb_table_options& options, fb_bytes contents)
-      : setup(options), file(contents) {
+      : setup(SharedSetup(options)), file(contents) {
     read_options.verify_checksums = options.verify_checksums;
   }
 
-  Setup setup;
+  std::shared_ptr<const Setup> setup;
   MemoryFile file;
   leveldb::ReadOptions read_options;
   std::unique_ptr<leveldb::Table> table;
@@ -133,7 +150,7 @@ fb_speed_table* fb_speed_table_open(const fb_table_options* options, fb_bytes co
   auto result = std::make_unique<fb_speed_table>(*options, contents);
   leveldb::Table* table = nullptr;
   const Status status =
-      leveldb::Table::Open(result->setup.options, &result->file, contents.size, &table);
+      leveldb::Table::Open(result->setup->options, &result->file, contents.size, &table);
   result->table.reset(table);
   return shim::Check(status, error) ? result.release() : nullptr;
 }
