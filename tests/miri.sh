@@ -20,7 +20,7 @@ interpret() {
     local kind=$1 flags=
     shift
     case $kind in
-    avx2) flags='-C target-feature=+avx2' ;;
+    avx2) flags='-C target-feature=+avx2,+bmi1,+bmi2' ;;
     avx512) flags='-C target-feature=+avx2,+bmi1,+bmi2,+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512ifma' ;;
     esac
     echo "-- $kind: $*"

@@ -98,7 +98,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
             let index = (block_offset >> (self.base_lg & MAX_BASE_LG)) as usize;
             contents.get(self.array_offset.wrapping_add(index.wrapping_mul(4)))
         };
-        prefetch(queries.iter().filter_map(|&(block_offset, _)| entry(block_offset)));
+        queries.iter().filter_map(|&(block_offset, _)| entry(block_offset)).for_each(prefetch);
     }
 
     /// Answers at most `PREFETCHED` queries.

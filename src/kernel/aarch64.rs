@@ -9,16 +9,16 @@
 
 use std::arch::asm;
 
-/// Prefetches the cache line of a byte, without waiting for it.
+/// Prefetches the cache line at any address, without waiting for it.
 ///
 /// By the instruction itself, since `core::arch::aarch64::_prefetch` is unstable.
 #[inline(always)]
-pub(in crate::kernel) fn prefetch(byte: &u8) {
+pub(in crate::kernel) fn prefetch(address: *const u8) {
     // SAFETY: a prefetch of any address affects nothing but speed: it writes no register, flag or memory.
     unsafe {
         asm!(
             "prfm pldl1keep, [{}]",
-            in(reg) std::ptr::from_ref(byte),
+            in(reg) address,
             options(nostack, preserves_flags, readonly)
         );
     }

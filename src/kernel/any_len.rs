@@ -7,7 +7,7 @@ use crate::key::{Places, SLOT};
 use crate::{Keys, hash};
 
 /// Hashes keys of any lengths from number `from` on, one for each of `hashes`. The longest of
-/// sixteen, eight or four decides for how long these are hashed, but no branch is one on the length
+/// 32, sixteen or four decides for how long these are hashed, but no branch is one on the length
 /// of a single key.
 #[inline(never)]
 pub(crate) fn hash_any_len(keys: Keys<'_>, from: usize, seed: u32, hashes: &mut [u32]) {

@@ -35,7 +35,7 @@ pub(crate) use encoding::MAX_PROBES;
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use level::Chosen;
 pub(crate) use modulus::Modulus;
-pub(crate) use prefetch::prefetch;
+pub(crate) use prefetch::{prefetch, prefetch_probes};
 
 /// Hashes eight keys of one length side by side by LevelDB's hash. Each step of a hash waits for
 /// the one before it, so eight at once take little longer than one.
@@ -71,7 +71,7 @@ pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u
             Chosen::Portable => {}
             Chosen::Avx2(avx2) => return avx2.hash_fixed_len(keys, start, hashes),
             Chosen::Avx512(avx512) => {
-                let done = avx512.hash_sixteens(keys, start, hashes);
+                let done = avx512.hash_eights(keys, start, hashes);
                 let rest = keys.part(done, keys.count() - done);
                 return avx512.avx2().hash_fixed_len(rest, start, &mut hashes[done / 8..]);
             }

@@ -1,16 +1,37 @@
 //! Prefetching of memory into the cache.
 
-/// Prefetches the cache lines of `bytes`, so that their misses overlap.
+/// Prefetches the cache line of a byte, so that its miss overlaps with others.
+#[inline(always)]
+pub(crate) fn prefetch(byte: &u8) {
+    prefetch_at(std::slice::from_ref(byte), 0);
+}
+
+/// Prefetches the first byte of each key, and the first and the last of each filter, those once for
+/// neighbours that have the same.
+// A dozen instructions a probe: no length is compared, as another filter at the same address does
+// not matter, and none is looked at before a prefetch.
 #[inline]
-pub(crate) fn prefetch<'a>(bytes: impl Iterator<Item = &'a u8>) {
+pub(crate) fn prefetch_probes(probes: &[(&[u8], &[u8])]) {
+    let mut last = std::ptr::null();
+    for &(key, filter) in probes {
+        prefetch_at(key, 0);
+        if filter.as_ptr() != last {
+            last = filter.as_ptr();
+            prefetch_at(filter, 0);
+            prefetch_at(filter, filter.len().wrapping_sub(1));
+        }
+    }
+}
+
+/// Prefetches the byte at `index`, if there is one.
+#[inline(always)]
+fn prefetch_at(bytes: &[u8], index: usize) {
+    // Such an instruction may have any address, which spares a comparison of the index.
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
-    bytes.for_each(super::avx2::prefetch);
+    super::avx2::prefetch(bytes.as_ptr().wrapping_add(index));
     #[cfg(all(feature = "simd", target_arch = "aarch64", not(miri)))]
-    bytes.for_each(super::aarch64::prefetch);
-    // Independent dummy loads: without a prefetch instruction, the only way to overlap the misses.
-    #[cfg(not(all(
-        feature = "simd",
-        any(target_arch = "x86_64", all(target_arch = "aarch64", not(miri)))
-    )))]
-    bytes.for_each(|byte| _ = std::hint::black_box(*byte));
+    super::aarch64::prefetch(bytes.as_ptr().wrapping_add(index));
+    // A dummy load: without a prefetch instruction, the only way to overlap the misses.
+    #[cfg(not(all(feature = "simd", any(target_arch = "x86_64", all(target_arch = "aarch64", not(miri))))))]
+    let _ = std::hint::black_box(bytes.get(index).copied());
 }

@@ -23,8 +23,7 @@ pub(super) fn in_groups<H: Copy, const N: usize>(
 ) {
     let unused = one(&[]);
     for (probes, answers) in probes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
-        let ends = probes.iter().filter_map(|(_, filter)| Some([filter.first()?, filter.last()?]));
-        kernel::prefetch(ends.flatten());
+        kernel::prefetch_probes(probes);
         let mut hashes = [unused; GROUP];
         for (probes, hashes) in probes.chunks(N).zip(hashes.chunks_mut(N)) {
             let same_len = probes.first_chunk().and_then(|probes| SameLen::new(probes.map(|(key, _)| key)));

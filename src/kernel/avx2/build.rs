@@ -10,7 +10,7 @@ use crate::kernel::rows::Rows;
 /// The number of bits set at a time: all six of a key at ten bits a key.
 const BITS: usize = 6;
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
     let positions = Positions::new(area.len() / 8);
     let beyond = _mm256_set1_epi32(area.len() as i32 - 1);
@@ -44,7 +44,7 @@ pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
     }
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn pack(area: &mut [u8]) -> usize {
     let whole = area.len() / 32;
     let area = area.as_mut_ptr();

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 /// Copies `key`, 4 to 64 bytes, to the start of `room`, and may change what follows. No branch
 /// depends on the length.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 pub(super) fn copy_short(key: &[u8], room: &mut [u8; 64]) {
     assert!((4..=64).contains(&key.len()));

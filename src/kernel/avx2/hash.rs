@@ -7,14 +7,14 @@ use crate::key::{FixedLenKeys, Places, SameLen};
 
 const M: i32 = 0xc6a4_a793_u32 as i32;
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn step<const SHIFT: i32>(h: __m256i, words: __m256i) -> __m256i {
     let h = _mm256_mullo_epi32(_mm256_add_epi32(h, words), _mm256_set1_epi32(M));
     _mm256_xor_si256(h, _mm256_srli_epi32::<SHIFT>(h))
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn hash_eight(keys: SameLen<'_, 8>, start: u32, hashes: &mut [u32; 8]) {
     let (keys, len) = (keys.keys(), keys.len());
     // SAFETY: all keys have `len` bytes.
@@ -22,7 +22,7 @@ pub(super) fn hash_eight(keys: SameLen<'_, 8>, start: u32, hashes: &mut [u32; 8]
 }
 
 /// Hashes the keys of probes if they have one length. Returns `false` otherwise.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn hash_eight_of(
     probes: &[(&[u8], &[u8]); 8],
     start: impl FnOnce(usize) -> u32,
@@ -37,7 +37,7 @@ pub(super) fn hash_eight_of(
     unlike == 0
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn hash_fixed_len(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32; 8]]) {
     let (bytes, stride, len) = (keys.bytes(), keys.stride(), keys.key_len());
     let count = keys.count();
@@ -61,7 +61,7 @@ pub(super) fn hash_fixed_len(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[
 /// # Safety
 ///
 /// `len` bytes have to be readable at each pointer that `key` returns for 0 to 7.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32) -> __m256i {
     let mut h = _mm256_set1_epi32(start as i32);
@@ -95,7 +95,7 @@ unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32
 /// # Safety
 ///
 /// 16 bytes have to be readable at each pointer that `key` returns for 0 to 7.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 unsafe fn words(key: impl Fn(usize) -> *const u8) -> [__m256i; 4] {
     // SAFETY: as the caller promises. The loads need no alignment.
@@ -110,39 +110,77 @@ unsafe fn words(key: impl Fn(usize) -> *const u8) -> [__m256i; 4] {
     [first, second, _mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd)]
 }
 
-/// Hashes eight keys of any lengths. Words beyond the end of a key are left out.
-#[target_feature(enable = "avx2")]
-pub(super) fn hash_places(keys: &Places<'_, 8>, seed: u32) -> [u32; 8] {
-    let (first, starts, lens) = (keys.bytes().as_ptr(), keys.starts(), load(keys.lens()));
-    let word_count = _mm256_srli_epi32::<2>(lens);
-    let factor = _mm256_set1_epi32(M);
-    let mut h = _mm256_xor_si256(_mm256_set1_epi32(seed as i32), _mm256_mullo_epi32(lens, factor));
-    let mut rest = _mm256_setzero_si256();
+/// Hashes sixteen keys of any lengths, as two groups of eight: while one waits for a step, the CPU
+/// works at the other.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+pub(super) fn hash_places(keys: &Places<'_, 16>, seed: u32) -> [u32; 16] {
+    let (first, starts) = (keys.bytes().as_ptr(), keys.starts());
+    let (lens, _) = keys.lens().as_chunks::<8>();
+    let mut groups: [Group; 2] = std::array::from_fn(|group| Group::new(load(&lens[group]), seed));
     let mut number = _mm256_setzero_si256();
     let mut at = 0;
     while at < keys.longest() {
         // SAFETY: `at` is a multiple of 16 below `longest`, which is one, too, and as many bytes are
         // readable from each start on.
-        for column in unsafe { words(|index| first.wrapping_add(starts[index] + at)) } {
-            // Numbers of words are far below 2^31, so that a signed comparison will do.
-            let has_it = _mm256_cmpgt_epi32(word_count, number);
-            h = _mm256_blendv_epi8(h, step::<16>(h, column), has_it);
-            rest = _mm256_blendv_epi8(rest, column, _mm256_cmpeq_epi32(word_count, number));
+        let columns =
+            |group: usize| unsafe { words(|index| first.wrapping_add(starts[group * 8 + index] + at)) };
+        for (a, b) in columns(0).into_iter().zip(columns(1)) {
+            groups[0].step(number, a);
+            groups[1].step(number, b);
             number = _mm256_add_epi32(number, _mm256_set1_epi32(1));
         }
         at += 16;
     }
-    let count = _mm256_and_si256(lens, _mm256_set1_epi32(3));
-    // A shift by 32, of a key without last bytes, leaves nothing.
-    let bits = _mm256_sub_epi32(_mm256_set1_epi32(32), _mm256_slli_epi32::<3>(count));
-    let rest = _mm256_and_si256(rest, _mm256_srlv_epi32(_mm256_set1_epi32(-1), bits));
-    let has_none = _mm256_cmpeq_epi32(count, _mm256_setzero_si256());
-    let mut hashes = [0; 8];
-    store(&mut hashes, _mm256_blendv_epi8(step::<24>(h, rest), h, has_none));
+    let mut hashes = [0; 16];
+    for (hashes, group) in hashes.as_chunks_mut::<8>().0.iter_mut().zip(groups) {
+        store(hashes, group.finish());
+    }
     hashes
 }
 
-#[target_feature(enable = "avx2")]
+/// Eight keys of any lengths while they are hashed. Words beyond the end of a key are left out.
+#[derive(Clone, Copy)]
+struct Group {
+    lens: __m256i,
+    /// The number of whole words of each key.
+    words: __m256i,
+    h: __m256i,
+    /// The word behind these.
+    rest: __m256i,
+}
+
+impl Group {
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[inline]
+    fn new(lens: __m256i, seed: u32) -> Self {
+        let by_len = _mm256_mullo_epi32(lens, _mm256_set1_epi32(M));
+        let h = _mm256_xor_si256(_mm256_set1_epi32(seed as i32), by_len);
+        Self { lens, words: _mm256_srli_epi32::<2>(lens), h, rest: _mm256_setzero_si256() }
+    }
+
+    /// Adds the word with this number of each key.
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[inline]
+    fn step(&mut self, number: __m256i, column: __m256i) {
+        // Numbers of words are far below 2^31, so that a signed comparison will do.
+        let has_it = _mm256_cmpgt_epi32(self.words, number);
+        self.h = _mm256_blendv_epi8(self.h, step::<16>(self.h, column), has_it);
+        self.rest = _mm256_blendv_epi8(self.rest, column, _mm256_cmpeq_epi32(self.words, number));
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    #[inline]
+    fn finish(self) -> __m256i {
+        let count = _mm256_and_si256(self.lens, _mm256_set1_epi32(3));
+        // A shift by 32, of a key without last bytes, leaves nothing.
+        let bits = _mm256_sub_epi32(_mm256_set1_epi32(32), _mm256_slli_epi32::<3>(count));
+        let rest = _mm256_and_si256(self.rest, _mm256_srlv_epi32(_mm256_set1_epi32(-1), bits));
+        let has_none = _mm256_cmpeq_epi32(count, _mm256_setzero_si256());
+        _mm256_blendv_epi8(step::<24>(self.h, rest), self.h, has_none)
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn columns(word: impl Fn(usize) -> i32) -> __m256i {
     _mm256_setr_epi32(word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7))

@@ -16,14 +16,16 @@ use std::arch::x86_64::*;
 
 use crate::key::{FixedLenKeys, Places, SameLen};
 
-/// Proof that the CPU has AVX2.
+/// Proof that the CPU has AVX2, and BMI1 and BMI2, without which none was ever made.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct Avx2(());
 
 impl Avx2 {
-    /// Returns `true` if the CPU has AVX2.
+    /// Returns `true` if the CPU has all of it.
     pub(in crate::kernel) fn is_available() -> bool {
         std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("bmi1")
+            && std::arch::is_x86_feature_detected!("bmi2")
     }
 
     /// # Safety
@@ -66,9 +68,9 @@ impl Avx2 {
         unsafe { hash::hash_fixed_len(keys, start, hashes) }
     }
 
-    /// Hashes eight keys of any lengths.
+    /// Hashes sixteen keys of any lengths.
     #[inline]
-    pub(in crate::kernel) fn hash_places(self, keys: &Places<'_, 8>, seed: u32) -> [u32; 8] {
+    pub(in crate::kernel) fn hash_places(self, keys: &Places<'_, 16>, seed: u32) -> [u32; 16] {
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe { hash::hash_places(keys, seed) }
     }
@@ -141,9 +143,9 @@ impl Avx2 {
     }
 }
 
-/// Prefetches the cache line of a byte, without waiting for it.
+/// Prefetches the cache line at any address, without waiting for it.
 #[inline(always)]
-pub(in crate::kernel) fn prefetch(byte: &u8) {
+pub(in crate::kernel) fn prefetch(address: *const u8) {
     // SAFETY: every x86-64 CPU has SSE, and a prefetch of any address affects nothing but speed.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) }
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
 }

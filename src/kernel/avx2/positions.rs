@@ -52,14 +52,14 @@ static KNOWN: [Known; 512] = {
 
 impl Positions {
     /// Prepares for an array of `len` bytes, 8 to 2^26.
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     pub(super) fn new(len: usize) -> Self {
         Self::by(len as u32 * 8, multiplier(len, shift(len)), shift(len))
     }
 
     /// Does the same for an array of 8 to 511 bytes, without a division.
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     pub(super) fn of_small(len: usize) -> Self {
         let known = &KNOWN[len];
@@ -71,7 +71,7 @@ impl Positions {
         }
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     pub(super) fn by(bits: u32, multiplier: u32, shift: u32) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Positions {
         }
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     pub(super) fn of(self, h: __m256i) -> __m256i {
         let even = _mm256_mul_epu32(_mm256_srli_epi32::<3>(h), self.multiplier);

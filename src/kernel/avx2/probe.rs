@@ -23,7 +23,7 @@ pub(super) fn is_larger(filter: &[u8]) -> bool {
 }
 
 /// Probes the filter of each probe for the hash with the same number.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn matches_each(
     probes: &[(&[u8], &[u8])],
     hashes: &[u32],
@@ -57,7 +57,7 @@ pub(super) fn matches_each(
 pub(super) const MAX_GATHERED: usize = 1 << 26;
 
 /// Probes one filter, which has an array of 8 bytes to 64 MiB, for each hash.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
     let Some((&probes, array)) = filter.split_last() else { return };
     // Above `MAX_PROBES`, every key matches.
@@ -72,14 +72,14 @@ pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
 }
 
 /// Handles arrays of HALF + 1 to 2 * HALF bytes, and of 8 with HALF = 8. Other lengths panic.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn hold_all<const HALF: usize>(filter: &[u8], probes: u8, hashes: &[u32], answers: &mut [bool]) {
     let positions = positions_held::<HALF>(filter);
     have_bits(probes, hashes, answers, |h| bits_held::<HALF>(filter, positions.of(h)));
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn gather_all(probes: u8, array: &[u8], hashes: &[u32], answers: &mut [bool]) {
     assert!(array.len() >= 4);
@@ -97,7 +97,7 @@ fn gather_all(probes: u8, array: &[u8], hashes: &[u32], answers: &mut [bool]) {
 }
 
 /// Answers for many hashes: each lane has a key. `bits_at` returns the bits of eight hashes as signs.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn have_bits(probes: u8, hashes: &[u32], answers: &mut [bool], bits_at: impl Fn(__m256i) -> __m256) {
     for (hashes, answers) in hashes.chunks(8).zip(answers.chunks_mut(8)) {
@@ -124,14 +124,14 @@ fn have_bits(probes: u8, hashes: &[u32], answers: &mut [bool], bits_at: impl Fn(
     }
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn lane_numbers() -> __m256i {
     _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
 }
 
 /// Returns `true` if `filter`, which fits into [`two_registers`], may have a key with the hash `h`.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
@@ -151,7 +151,7 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
 }
 
 /// Returns `true` if `filter`, which [`is_larger`], may have a key with the hash `h`.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn matches_larger(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
     if probes > MAX_PROBES {
@@ -166,21 +166,21 @@ pub(super) fn matches_larger(h: u32, filter: &[u8]) -> bool {
     }
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn positions_of(array: &[u8]) -> Positions {
     if array.len() < 512 { Positions::of_small(array.len()) } else { Positions::new(array.len()) }
 }
 
 /// Handles arrays of 65 to 128 bytes.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn held_in_four(filter: &[u8], probes: u8, h: u32) -> bool {
     has_bits_held::<64>(filter, probes, h)
 }
 
 /// Handles arrays of 8 to 511 bytes and up to six bits: those of ten bits a key.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn few_scattered(array: &[u8], probes: u8, h: u32) -> bool {
     let scattered = Scattered::new(array, Positions::of_small(array.len()));
@@ -188,7 +188,7 @@ fn few_scattered(array: &[u8], probes: u8, h: u32) -> bool {
 }
 
 /// Handles longer arrays, and up to six bits.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn few_scattered_afar(array: &[u8], probes: u8, h: u32) -> bool {
     let scattered = Scattered::new(array, Positions::new(array.len()));
@@ -196,7 +196,7 @@ fn few_scattered_afar(array: &[u8], probes: u8, h: u32) -> bool {
 }
 
 /// Handles arrays of any length and any number of bits.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn scattered(array: &[u8], probes: u8, h: u32) -> bool {
     let scattered = Scattered::new(array, Positions::new(array.len()));
@@ -204,7 +204,7 @@ fn scattered(array: &[u8], probes: u8, h: u32) -> bool {
 }
 
 /// Returns the first eight hashes that follow from `h`.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn hashes(h: u32) -> __m256i {
     let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
@@ -212,7 +212,7 @@ fn hashes(h: u32) -> __m256i {
 }
 
 /// Returns `true` if all bits of a key are set. `bits_at` returns those of eight hashes as signs.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn has_bits(h: u32, probes: u8, bits_at: impl Fn(__m256i) -> __m256) -> bool {
     let delta = _mm256_set1_epi32(h.rotate_right(17) as i32);
@@ -230,7 +230,7 @@ fn has_bits(h: u32, probes: u8, bits_at: impl Fn(__m256i) -> __m256) -> bool {
 
 /// Returns `true` if the first `count` of eight signs are set. Not a branch on the answer, which is
 /// often mispredicted.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn has_few_bits(count: u8, signs: __m256) -> bool {
     let unset = !_mm256_movemask_ps(signs);
@@ -269,7 +269,7 @@ static LENGTHS: Lengths = {
 };
 
 /// Handles arrays of HALF + 1 to 2 * HALF bytes, and of 8 with HALF = 8. Other lengths panic.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn has_bits_held<const HALF: usize>(filter: &[u8], probes: u8, h: u32) -> bool {
     let positions = positions_held::<HALF>(filter);
@@ -277,7 +277,7 @@ fn has_bits_held<const HALF: usize>(filter: &[u8], probes: u8, h: u32) -> bool {
 }
 
 /// Prepares for an array of HALF + 1 to 2 * HALF bytes, or of 8 with HALF = 8.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn positions_held<const HALF: usize>(filter: &[u8]) -> Positions {
     let (multiplier, bits) = (LENGTHS.multiplier[filter.len()], LENGTHS.bits[filter.len()]);
@@ -285,7 +285,7 @@ fn positions_held<const HALF: usize>(filter: &[u8]) -> Positions {
 }
 
 /// Returns the bits of a filter at eight positions, as signs.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn bits_held<const HALF: usize>(filter: &[u8], position: __m256i) -> __m256 {
     let beyond = LENGTHS.beyond[filter.len()];
@@ -304,7 +304,7 @@ fn bits_held<const HALF: usize>(filter: &[u8], position: __m256i) -> __m256 {
 }
 
 /// Returns the words of HALF bytes that hold eight positions.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn words_of<const HALF: usize>(bytes: &[u8], position: __m256i) -> __m256 {
     let word = _mm256_srli_epi32::<5>(position);
@@ -329,7 +329,7 @@ fn words_of<const HALF: usize>(bytes: &[u8], position: __m256i) -> __m256 {
 
 /// Shifts each word so that its bit at `position`, modulo 32, is the topmost: to the left by 31 less
 /// that number.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn topmost(words: __m256i, position: __m256i) -> __m256 {
     let left_by = _mm256_andnot_si256(position, _mm256_set1_epi32(31));
@@ -347,7 +347,7 @@ struct Scattered<'a> {
 }
 
 impl<'a> Scattered<'a> {
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     fn new(array: &'a [u8], positions: Positions) -> Self {
         assert!(array.len() >= 4);
@@ -355,7 +355,7 @@ impl<'a> Scattered<'a> {
     }
 
     /// Returns the bits at the positions of the first COUNT of eight hashes, 6 or 8, as signs.
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     fn bits_at<const COUNT: usize>(self, h: __m256i) -> __m256 {
         let position = self.positions.of(h);

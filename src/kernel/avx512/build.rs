@@ -53,7 +53,7 @@ pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 16]], all_
 }
 
 /// Packs 64 bytes at a time. Returns the number of bytes written.
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2")]
 pub(super) fn pack(area: &mut [u8]) -> usize {
     let whole = area.len() / 64;
     let area = area.as_mut_ptr();

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 /// Copies `key`, at most 64 bytes, to the start of `room`, and fills the rest with zeros. No branch
 /// depends on the length.
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2")]
 #[inline]
 pub(super) fn copy_short(key: &[u8], room: &mut [u8; 64]) {
     debug_assert!(key.len() <= room.len(), "a key of {} bytes", key.len());

@@ -44,22 +44,22 @@ impl Avx512 {
         unsafe { Avx2::assume_available() }
     }
 
-    /// Hashes as many keys of equal length side by side as come in sixteens. Returns their number.
+    /// Hashes as many keys of equal length side by side as come in eights. Returns their number.
     /// `start` is the hash of no word.
     #[inline]
-    pub(in crate::kernel) fn hash_sixteens(
+    pub(in crate::kernel) fn hash_eights(
         self,
         keys: FixedLenKeys<'_>,
         start: u32,
         hashes: &mut [[u32; 8]],
     ) -> usize {
         // SAFETY: `self` proves that the CPU has AVX-512.
-        unsafe { hash::hash_sixteens(keys, start, hashes) }
+        unsafe { hash::hash_eights(keys, start, hashes) }
     }
 
-    /// Hashes sixteen keys of any lengths.
+    /// Hashes 32 keys of any lengths.
     #[inline]
-    pub(in crate::kernel) fn hash_places(self, keys: &Places<'_, 16>, seed: u32) -> [u32; 16] {
+    pub(in crate::kernel) fn hash_places(self, keys: &Places<'_, 32>, seed: u32) -> [u32; 32] {
         // SAFETY: `self` proves that the CPU has AVX-512.
         unsafe { hash::hash_places(keys, seed) }
     }
@@ -96,7 +96,7 @@ impl Avx512 {
         unsafe { build::pack(area) }
     }
 
-    /// Returns `true` if a filter's array has 65 to 256 bytes, for which there is a kernel of AVX-512.
+    /// Returns `true` if a filter's array has 8 to 256 bytes, for which there is a kernel of AVX-512.
     #[inline]
     pub(in crate::kernel) fn fits(filter: &[u8]) -> bool {
         probe::fits(filter)
@@ -106,8 +106,6 @@ impl Avx512 {
     /// bytes to 64 MiB.
     #[inline]
     pub(in crate::kernel) fn matches(self, h: u32, filter: &[u8]) -> Option<bool> {
-        // Eight probes of 32 bits each are enough for a key, so that wider registers gain nothing
-        // while two of AVX2 hold the filter.
         if !Self::fits(filter) {
             return self.avx2().matches(h, filter);
         }
@@ -116,7 +114,7 @@ impl Avx512 {
     }
 
     /// Probes the filter of each probe for the hash with the same number, by `other` unless its array
-    /// has 65 to 256 bytes.
+    /// has 8 to 256 bytes.
     #[inline]
     pub(in crate::kernel) fn matches_each(
         self,

@@ -9,6 +9,9 @@ use std::arch::x86_64::*;
 use super::registers::{madd52hi, madd52lo};
 use crate::kernel::encoding::MAX_PROBES;
 
+/// The smallest array that a builder makes, in bytes. The portable code asks smaller ones.
+const MIN_HELD: usize = 8;
+
 /// The largest array that fits into registers, in bytes.
 pub(super) const MAX_HELD: usize = 4 * 64;
 
@@ -88,7 +91,7 @@ impl<'a, const N: usize> Lines<'a, N> {
     }
 
     /// Loads register `number`, which is below N, with zeros for all bytes that are not the array's.
-    #[target_feature(enable = "avx512f,avx512bw")]
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2")]
     #[inline]
     fn load(self, number: usize) -> __m512i {
         let mut mask = !0;
@@ -137,14 +140,13 @@ fn set<const N: usize>(register: impl Fn(usize) -> __m512i, positions: Positions
 }
 
 /// Returns `true` if all bits of a key are set: each lane has one of its probes.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 #[inline]
 fn has_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {
     let lines = Lines::<N>::new(array);
     let positions = lines.positions();
     let delta = _mm512_set1_epi64(h.rotate_right(17).into());
-    let by = _mm512_mul_epu32(delta, _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
-    let mut h = _mm512_maskz_add_epi32(LOW_HALVES, _mm512_set1_epi64(h.into()), by);
+    let mut h = hashes(h);
     let mut left = probes;
     while left > 8 {
         if set::<N>(|number| lines.load(number), positions, h) != !0 {
@@ -153,12 +155,36 @@ fn has_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {
         h = _mm512_maskz_add_epi32(LOW_HALVES, h, _mm512_slli_epi64::<3>(delta));
         left -= 8;
     }
-    let unset = !set::<N>(|number| lines.load(number), positions, h);
-    u32::from(unset) & ((1 << left) - 1) == 0
+    has_lanes(left, set::<N>(|number| lines.load(number), positions, h))
+}
+
+/// Does the same for up to eight bits.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
+#[inline]
+fn has_few_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {
+    let lines = Lines::<N>::new(array);
+    has_lanes(probes, set::<N>(|number| lines.load(number), lines.positions(), hashes(h)))
+}
+
+/// Returns the first eight hashes that follow from `h`, each in the lower half of a lane.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn hashes(h: u32) -> __m512i {
+    let delta = _mm512_set1_epi64(h.rotate_right(17).into());
+    let by = _mm512_mul_epu32(delta, _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
+    _mm512_maskz_add_epi32(LOW_HALVES, _mm512_set1_epi64(h.into()), by)
+}
+
+/// Returns `true` if the first `count` lanes are in the mask. Not a branch on the answer, which is
+/// often mispredicted.
+#[target_feature(enable = "bmi2")]
+#[inline]
+fn has_lanes(count: u8, mask: __mmask8) -> bool {
+    u32::from(!mask) & ((1 << count) - 1) == 0
 }
 
 /// Answers for one array and many hashes: each lane has a key.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 #[inline(never)]
 fn has_bits_of_each<const N: usize>(array: &[u8], probes: u8, hashes: &[u32], answers: &mut [bool]) {
     let lines = Lines::<N>::new(array);
@@ -184,14 +210,14 @@ fn has_bits_of_each<const N: usize>(array: &[u8], probes: u8, hashes: &[u32], an
     }
 }
 
-/// Returns `true` if a filter's array has 65 to [`MAX_HELD`] bytes.
+/// Returns `true` if a filter's array has [`MIN_HELD`] to [`MAX_HELD`] bytes.
 #[inline]
 pub(super) fn fits(filter: &[u8]) -> bool {
-    (66..=MAX_HELD + 1).contains(&filter.len())
+    (MIN_HELD + 1..=MAX_HELD + 1).contains(&filter.len())
 }
 
 /// Returns `true` if `filter` may have a key with the hash `h`. It [`fits`].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 #[inline]
 pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
@@ -201,12 +227,13 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
     match array.len() {
         193.. => has_bits::<4>(array, probes, h),
         129.. => has_bits::<3>(array, probes, h),
-        _ => has_bits::<2>(array, probes, h),
+        65.. => has_bits::<2>(array, probes, h),
+        _ => has_bits::<1>(array, probes, h),
     }
 }
 
 /// Probes one filter, whose array has 1 to [`MAX_HELD`] bytes, for each hash.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
     let Some((&probes, array)) = filter.split_last() else { return };
     // Above `MAX_PROBES`, every key matches.
@@ -222,7 +249,7 @@ pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
 }
 
 /// Probes the filter of each probe for the hash with the same number, by `other` unless it [`fits`].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 pub(super) fn matches_each(
     probes: &[(&[u8], &[u8])],
     hashes: &[u32],
@@ -230,6 +257,12 @@ pub(super) fn matches_each(
     mut other: impl FnMut(u32, &[u8]) -> bool,
 ) {
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
-        *answer = if fits(filter) { matches(h, filter) } else { other(h, filter) };
+        *answer = match filter.split_last() {
+            _ if !fits(filter) => other(h, filter),
+            // The usual sizes and numbers of bits, without a call.
+            Some((&probes @ ..=8, array)) if array.len() <= 64 => has_few_bits::<1>(array, probes, h),
+            Some((&probes @ ..=8, array)) if array.len() > 192 => has_few_bits::<4>(array, probes, h),
+            _ => matches(h, filter),
+        };
     }
 }

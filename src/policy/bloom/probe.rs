@@ -14,24 +14,11 @@ pub(in crate::policy) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [
     // The code below must not see more answers than probes.
     let len = probes.len().min(answers.len());
     for (probes, answers) in probes[..len].chunks(PREFETCHED).zip(answers[..len].chunks_mut(PREFETCHED)) {
-        prefetch(probes);
+        kernel::prefetch_probes(probes);
         for (probes, answers) in probes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
             matches_group(probes, answers);
         }
     }
-}
-
-/// Prefetches the first and the last byte of each filter, once for neighbours that have the same.
-fn prefetch(probes: &[(&[u8], &[u8])]) {
-    let mut last: &[u8] = &[];
-    let ends = probes.iter().filter_map(|&(_, filter)| match filter {
-        [first, .., end] if !std::ptr::eq(first, last.as_ptr()) => {
-            last = filter;
-            Some([first, end])
-        }
-        _ => None,
-    });
-    kernel::prefetch(ends.flatten());
 }
 
 /// Answers at most `GROUP` probes. Both slices are equally long.

@@ -165,7 +165,7 @@ impl Block {
     pub(in crate::table::block) fn prefetch_restarts(&self) {
         if self.num_restarts <= PREFETCHED_RESTARTS {
             let restarts = self.probes().restarts.iter().take(self.num_restarts);
-            prefetch(restarts.filter_map(|at| self.data.get(u32::from_le_bytes(*at) as usize)));
+            restarts.filter_map(|at| self.data.get(u32::from_le_bytes(*at) as usize)).for_each(prefetch);
         }
     }
 
@@ -175,7 +175,7 @@ impl Block {
     pub(in crate::table::block) fn prefetch_between(&self, at: usize, index: usize) {
         let end = self.restart(index.saturating_add(1)).unwrap_or(self.entries_end);
         let end = end.min(at.saturating_add(PREFETCHED_BYTES));
-        prefetch(self.data.get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE));
+        self.data.get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE).for_each(prefetch);
     }
 
     /// The keys at restarts, by their starts.
