@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filterblock::table::{Cursor, Lookup, ReadAt, ReadOptions};
-use filterblock::{Error, escape_path};
-use filterblock_cli::entries::{Fault, Row, Sink as _, State, decode_limit};
+use filterblock::{Error, SharedPolicy, escape_path};
+use filterblock_cli::entries::{Fault, Row, Sink as _, State, decode_limit, has_internal_keys};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -17,72 +17,85 @@ use crate::errors::from_error;
 use crate::filter_block::FilterBlockReader;
 use crate::stream::{Producer, Stream};
 
+/// The greatest sequence number and the type of a value.
+const NEWEST_TAG: [u8; 8] = [1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+
 type Source = Arc<dyn ReadAt + Send + Sync>;
+type Opened = filterblock::table::Table<Source>;
 
 /// An open table.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Table {
-    table: filterblock::table::Table<Source>,
+    table: Opened,
     path: Option<PathBuf>,
     internal_keys: bool,
+    /// The filters, which take user keys.
+    filter: Option<filterblock::FilterBlockReader<SharedPolicy>>,
 }
 
 impl Table {
+    /// Opens the table as one of whole keys, and again if its keys are internal keys.
+    fn open(
+        source: Source,
+        path: Option<PathBuf>,
+        options: &ReadOptions,
+        internal_keys: Option<bool>,
+    ) -> Result<Self, Error> {
+        let plain = name(Opened::open(Arc::clone(&source), options), path.as_deref())?;
+        let internal_keys = internal_keys.unwrap_or_else(|| has_internal_keys(&plain));
+        let filter = plain.filter().cloned();
+        let table = match internal_keys {
+            false => plain,
+            true => name(Opened::open(source, &options.clone().internal_keys(true)), path.as_deref())?,
+        };
+        Ok(Self { table, path, internal_keys, filter })
+    }
+
     /// The same table once more, for a thread to walk through.
-    fn again(&self) -> Result<filterblock::table::Table<Source>, Error> {
+    fn again(&self) -> Result<Opened, Error> {
         let (index, filter) = (self.table.index_part(), self.table.filter_part());
-        let table = filterblock::table::Table::from_parts(Arc::clone(self.table.source()), index, filter)?;
-        Ok(match &self.path {
-            Some(path) => table.with_path(path),
-            None => table,
-        })
+        name(Opened::from_parts(Arc::clone(self.table.source()), index, filter), self.path.as_deref())
     }
 }
 
-/// Opens the table at `path`, with a limit on what is decoded that fits its size.
-fn open_path(
-    path: &Path,
-    options: &ReadOptions,
-    limit: Option<u64>,
-) -> Result<filterblock::table::Table<Source>, Error> {
-    let table = filterblock::table::Table::open_path(path, options)?;
-    let options = options.clone().max_output(decode_limit(limit, table.file_size()));
-    let source: Source = Arc::new(table.into_source());
-    open(source, &options).map(|table| table.with_path(path)).map_err(|error| error.with_path(path))
-}
-
-fn open(source: Source, options: &ReadOptions) -> Result<filterblock::table::Table<Source>, Error> {
-    filterblock::table::Table::open(source, options)
+/// Names the file in the table, or in the error.
+fn name(table: Result<Opened, Error>, path: Option<&Path>) -> Result<Opened, Error> {
+    match path {
+        Some(path) => table.map(|table| table.with_path(path)).map_err(|error| error.with_path(path)),
+        None => table,
+    }
 }
 
 #[pymethods]
 impl Table {
     #[new]
-    #[pyo3(signature = (source, *, internal_keys = false, verify_checksums = true, max_output = None))]
+    #[pyo3(signature = (source, *, internal_keys = None, verify_checksums = true, max_output = None))]
     fn new(
         source: &Bound<'_, PyAny>,
-        internal_keys: bool,
+        internal_keys: Option<bool>,
         verify_checksums: bool,
         max_output: Option<u64>,
     ) -> PyResult<Self> {
         let py = source.py();
-        let options = ReadOptions::default().internal_keys(internal_keys).verify_checksums(verify_checksums);
-        let (table, path) = if is_bytes_like(source) {
+        let options = ReadOptions::default().verify_checksums(verify_checksums);
+        let limit = |options: ReadOptions, size: u64| options.max_output(decode_limit(max_output, size));
+        let table = if is_bytes_like(source) {
             let bytes = share(source)?;
-            let options = options.max_output(decode_limit(max_output, bytes.len() as u64));
-            (py.detach(|| open(Arc::new(bytes), &options)), None)
+            let options = limit(options, bytes.len() as u64);
+            py.detach(|| Self::open(Arc::new(bytes), None, &options, internal_keys))
         } else {
-            let path: PathBuf = source.extract().map_err(|_| {
-                let found = source
-                    .get_type()
-                    .name()
-                    .map_or_else(|_| "another type".to_owned(), |name| name.to_string());
-                PyTypeError::new_err(format!("source: expected a path or a bytes-like object, found {found}"))
-            })?;
-            (py.detach(|| open_path(&path, &options, max_output)), Some(path))
+            let Ok(path) = source.extract::<PathBuf>() else {
+                let found = source.get_type().name()?;
+                let message = format!("source: expected a path or a bytes-like object, found {found}");
+                return Err(PyTypeError::new_err(message));
+            };
+            py.detach(|| {
+                let table = filterblock::table::Table::open_path(&path, &options)?;
+                let options = limit(options, table.file_size());
+                Self::open(Arc::new(table.into_source()), Some(path), &options, internal_keys)
+            })
         };
-        let table = table.map_err(|error| from_error(py, &error))?;
-        Ok(Self { table, path, internal_keys })
+        table.map_err(|error| from_error(py, &error))
     }
 
     /// Returns the value of a key, or None.
@@ -105,9 +118,15 @@ impl Table {
         Ok(found.map(|value| PyBytes::new(py, &value)))
     }
 
-    /// Returns False if index or filter say that the table has no such stored key.
+    /// Returns False if index or filter say that the table has no entry of the key.
     fn may_contain(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.table.may_contain(&borrow(key)?).map_err(|error| from_error(key.py(), &error))
+        let py = key.py();
+        let mut key = borrow(key)?;
+        if self.internal_keys {
+            // Comes before all entries of the key.
+            key.to_mut().extend(NEWEST_TAG);
+        }
+        self.table.may_contain(&key).map_err(|error| from_error(py, &error))
     }
 
     /// Iterates over stored keys and values in the order of the file.
@@ -127,6 +146,12 @@ impl Table {
         self.path.as_deref().map(Path::as_os_str)
     }
 
+    /// True if the keys are a database's internal keys.
+    #[getter]
+    fn internal_keys(&self) -> bool {
+        self.internal_keys
+    }
+
     /// Size in bytes.
     #[getter]
     fn file_size(&self) -> u64 {
@@ -136,7 +161,7 @@ impl Table {
     /// The filter block; None if there is none, or none that can be read.
     #[getter]
     fn filter(&self) -> Option<FilterBlockReader> {
-        self.table.filter().cloned().map(FilterBlockReader::of)
+        self.filter.clone().map(FilterBlockReader::of)
     }
 
     /// Name of the filter policy that the table names; None if it names none.

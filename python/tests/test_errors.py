@@ -27,7 +27,7 @@ def everything(path):
     list(filterblock.scan(path, carve=True, on_error=errors.append, max_output=1 << 24))
     filterblock.verify(path, jobs=1, max_output=1 << 24)
     filterblock.inspect(path, jobs=1, max_output=1 << 24)
-    for options in [{}, {"internal_keys": True}, {"verify_checksums": False}]:
+    for options in [{}, {"internal_keys": True}, {"internal_keys": False}, {"verify_checksums": False}]:
         try:
             table = filterblock.Table(path, **options, max_output=1 << 24)
             for call in [

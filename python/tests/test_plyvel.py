@@ -145,26 +145,29 @@ def test_tables_and_logs_of_a_database(tmp_path):
 def test_a_table_gives_what_was_put(tmp_path):
     path = tmp_path / "db"
     model, _ = write(path, 2, bloom_filter_bits=10)
-    with plyvel.DB(str(path)) as theirs:
+    with plyvel.DB(str(path), bloom_filter_bits=10) as theirs:
         theirs.compact_range()
     found = {}
     for file in filterblock.Database(path).tables():
-        table = filterblock.Table(file.path, internal_keys=True)
+        table = filterblock.Table(file.path)
         stored = list(table)
+        assert table.internal_keys
         assert [(key[:-8], value) for key, value in stored] == [
             (entry.key, entry.value or b"") for entry in filterblock.scan(file.path)
         ]
         for key, value in stored:
             sequence, is_value = divmod(int.from_bytes(key[-8:], "little"), 256)
             assert table.get(key[:-8], sequence=sequence) == (value if is_value else None)
-            assert table.may_contain(key)
+            assert table.may_contain(key[:-8])
             older = table.get(key[:-8], sequence=sequence - 1)
             assert older is None or older in [v for k, v in stored if k[:-8] == key[:-8]]
             if sequence >= found.get(key[:-8], (0, None))[0]:
                 found[key[:-8]] = (sequence, value if is_value else None)
         assert table.get(b"absent") is None
-        exact = filterblock.Table(file.path)
-        assert exact.get(stored[0][0]) == stored[0][1] and exact.get(stored[0][0][:-8]) is None
+        absent = [b"absent %d" % number for number in range(1000)]
+        assert sum(map(table.may_contain, absent)) < 50
+        exact = filterblock.Table(file.path, internal_keys=False)
+        assert list(exact) == stored and not exact.internal_keys
         with pytest.raises(filterblock.ArgumentError, match="internal_keys"):
             exact.get(b"key", sequence=1)
         memory = filterblock.Table((path / os.path.basename(file.path)).read_bytes())

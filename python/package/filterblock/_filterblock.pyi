@@ -29,8 +29,9 @@ __version__: str
 class Table:
     """An open table: a path, or the bytes of a file.
 
-    Keys are as they are stored. In the tables of databases those are internal keys, which end in sequence number
-    and type; `internal_keys=True` lets `get` take the user key. `scan` takes internal keys apart.
+    The tables of databases have internal keys: a user key with sequence number and type behind it. Whether a table
+    has, its filters or first keys tell, unless `internal_keys` does. `get`, `may_contain` and `filter` take the user
+    key then. Iterating gives the keys as they are stored, and `scan` takes them apart.
 
     `max_output` limits the bytes that one walk decodes: by default 100 times the file's size, and 256 MiB at least.
     """
@@ -39,17 +40,17 @@ class Table:
         cls,
         source: _Path | Buffer,
         *,
-        internal_keys: bool = False,
+        internal_keys: bool | None = None,
         verify_checksums: bool = True,
         max_output: int | None = None,
     ) -> Table: ...
     def get(self, key: Buffer, *, sequence: int | None = None) -> bytes | None:
         """Returns the value of a key, or None if it is absent or deleted.
 
-        With `internal_keys`, of the newest entry that is not newer than `sequence`.
+        Of internal keys: of the newest entry that is not newer than `sequence`.
         """
     def may_contain(self, key: Buffer) -> bool:
-        """Returns False if index or filter say that the table has no such stored key. Reads no data block."""
+        """Returns False if index or filter say that the table has no entry of the key. Reads no data block."""
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         """Iterates over stored keys and values, in the order of the file.
 
@@ -60,6 +61,9 @@ class Table:
     @property
     def path(self) -> str | None:
         """Path of the file; None for bytes."""
+    @property
+    def internal_keys(self) -> bool:
+        """True if the keys are a database's internal keys."""
     @property
     def file_size(self) -> int:
         """Size in bytes."""
