@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 
 import filterblock
-import plyvel
+import plyvel  # type: ignore[import-untyped]
 
 
 def write(path: str, entries: int) -> None:

@@ -198,12 +198,10 @@ impl Stream {
         while self.next >= self.batch.items.len() {
             match self.receive(py)? {
                 Some(Message::Batch(batch)) => {
-                    self.files.extend(batch.new_files.iter().map(|file| {
+                    for file in &batch.new_files {
                         // A name that is not UTF-8 becomes what os.fsdecode makes of it.
-                        let file: PyResult<Bound<'_, PyString>> =
-                            file.as_os_str().into_pyobject(py).map_err(Into::into);
-                        file.map_or_else(|_| PyString::new(py, "?"), |file| file).unbind()
-                    }));
+                        self.files.push(file.as_os_str().into_pyobject(py)?.unbind());
+                    }
                     (self.batch, self.next, self.end) = (batch, 0, 0);
                 }
                 Some(Message::Fault(path, fault)) => return Ok(Next::Fault(path, fault)),

@@ -157,6 +157,30 @@ def test_what_may_not_be_read(tmp_path):
     assert isinstance(caught.value, PermissionError)
 
 
+def test_options_of_a_table():
+    words = WORDS.read_bytes()
+    with pytest.raises(filterblock.UnsupportedError, match="at most 500 bytes"):
+        list(filterblock.Table(WORDS, max_output=500))
+    with pytest.raises(filterblock.UnsupportedError, match="at most 500 bytes"):
+        list(filterblock.Table(words, max_output=500))
+    # The checksum of the first block.
+    offset, size = filterblock.Table(words).data_blocks()[0]
+    damaged = bytearray(words)
+    damaged[offset + size + 1] ^= 1
+    with pytest.raises(filterblock.CorruptionError, match="checksum"):
+        list(filterblock.Table(damaged))
+    assert list(filterblock.Table(damaged, verify_checksums=False)) == list(filterblock.Table(words))
+
+
+def test_a_table_tells_what_its_keys_are():
+    for path in TABLES:
+        entry = next(filterblock.scan(path), None)
+        if entry is not None:
+            assert filterblock.Table(path).internal_keys == (entry.sequence is not None), path
+    for internal in (False, True):
+        assert filterblock.Table(WORDS, internal_keys=internal).internal_keys is internal
+
+
 def test_exceptions_can_be_sent_to_other_processes():
     for cls in [filterblock.CorruptionError, filterblock.MissingError, filterblock.UnsupportedError]:
         error = cls("t.ldb: message", file="t.ldb", offset=7, expected="this", found="that")
