@@ -40,9 +40,12 @@ impl Sink for Log {
     fn fault(&mut self, path: &Path, fault: &Fault) -> io::Result<()> {
         let Fault { message, kind, offset, expected, found, .. } = fault;
         // The parts are those of the message.
-        for part in [offset.map(|offset| offset.to_string()), expected.clone(), found.clone()] {
-            assert!(message.contains(&part.unwrap_or_default()), "{fault:?}");
-        }
+        let expected_found = match (expected, found) {
+            (Some(expected), Some(found)) => format!("expected {expected}, found {found}"),
+            _ => found.clone().unwrap_or_default(),
+        };
+        assert!(message.contains(&expected_found), "{fault:?}");
+        assert!(message.contains(&offset.map_or(String::new(), |at| format!("offset {at}"))), "{fault:?}");
         self.add(serde_json::json!({
             "path": path.to_str(), "error": message, "error_kind": kind.name(),
             "parts": [offset.is_some(), expected.is_some(), found.is_some()],
@@ -82,7 +85,7 @@ fn expected(line: &Value) -> Option<Value> {
 
 #[test]
 fn a_program_is_given_what_is_printed() {
-    let damaged = folder();
+    let (damaged, empty) = (folder(), folder());
     for entry in std::fs::read_dir(database("levels")).unwrap() {
         let path = entry.unwrap().path();
         std::fs::copy(&path, damaged.path().join(path.file_name().unwrap())).unwrap();
@@ -102,6 +105,7 @@ fn a_program_is_given_what_is_printed() {
         (args!["--all", database("levels").join("000010.log")].to_vec(), 0),
         (args![tables::testdata().join("README.md")].to_vec(), 1),
         (args!["no such file"].to_vec(), 1),
+        (args![empty.path()].to_vec(), 1),
     ] {
         let mut given = scanned(&arguments);
         let mut printed = args!["scan", "--json"].to_vec();
@@ -113,8 +117,8 @@ fn a_program_is_given_what_is_printed() {
         assert_eq!(given, lines.iter().filter_map(expected).collect::<Vec<_>>(), "{arguments:?}");
     }
     // Notes are about a file.
-    let notes = scanned(&args!["--carve", database("levels").join("000005.ldb")]);
-    let note = notes.last().unwrap();
+    let notes = scanned(&args!["--carve", database("levels")]);
+    let note = notes.iter().find(|value| value.get("note").is_some()).unwrap();
     assert_eq!(note["path"], database("levels").join("000005.ldb").to_str().unwrap());
     assert!(note["note"].as_str().unwrap().starts_with("data blocks found by their checksums: "), "{note}");
 }
