@@ -157,6 +157,23 @@ def test_what_may_not_be_read(tmp_path):
     assert isinstance(caught.value, PermissionError)
 
 
+def test_a_table_goes_on_behind_damage():
+    damaged = bytearray(WORDS.read_bytes())
+    offset, _ = filterblock.Table(WORDS).data_blocks()[3]
+    damaged[offset + 5] ^= 0xFF
+    found, errors, entries = [], [], iter(filterblock.Table(damaged))
+    while True:
+        try:
+            found.append(next(entries))
+        except StopIteration:
+            break
+        except filterblock.CorruptionError as error:
+            errors.append((len(found), error.file, error.offset > offset))
+    expected = [(entry.key, entry.value) for entry in filterblock.scan(WORDS) if entry.offset != offset]
+    assert found == expected
+    assert errors == [(sum(entry.offset < offset for entry in filterblock.scan(WORDS)), None, True)]
+
+
 def test_options_of_a_table():
     words = WORDS.read_bytes()
     with pytest.raises(filterblock.UnsupportedError, match="at most 500 bytes"):
