@@ -2,8 +2,8 @@
 
     python local_storage.py PROFILE/Local\\ Storage/leveldb [--json]
 
-Every version of each key is shown, deleted ones too, for as long as their bytes are in a table or log: the newest first.
-The folder may be in use: nothing is written or locked.
+Every version of each key is shown, deleted ones too, for as long as their bytes are in a table or log: the newest
+first. The folder may be in use: nothing is written or locked.
 
 The keys, as Chromium documents them (components/services/storage/dom_storage/local_storage_database.md):
 

@@ -30,7 +30,8 @@ pub(crate) fn from_error(py: Python<'_>, error: &Error) -> PyErr {
 
 fn make(py: Python<'_>, class: &str, path: Option<&Path>, fault: &Fault) -> PyErr {
     let Fault { message, offset, expected, found, .. } = fault;
-    let file = fault.path.as_deref().or(path);
+    // A table in memory has no path.
+    let file = fault.path.as_deref().or(path).filter(|path| !path.as_os_str().is_empty());
     let text = match file {
         Some(file) => format!("{}: {message}", escape_path(file)),
         None => message.clone(),

@@ -169,6 +169,7 @@ def test_a_table_goes_on_behind_damage():
             break
         except filterblock.CorruptionError as error:
             errors.append((len(found), error.file, error.offset > offset))
+            assert str(error).startswith("block checksum at offset")
     expected = [(entry.key, entry.value) for entry in filterblock.scan(WORDS) if entry.offset != offset]
     assert found == expected
     assert errors == [(sum(entry.offset < offset for entry in filterblock.scan(WORDS)), None, True)]

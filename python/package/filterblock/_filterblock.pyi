@@ -81,8 +81,9 @@ class Table:
 class Database:
     """A database, for reading only. It may be in use.
 
-    Nothing is written, and nothing is locked. Tables and logs are listed once. Each iterator reads the database as it
-    is when the iterator is made.
+    Nothing is written, and nothing is locked. `tables` and `logs` are those that were there at first. An iterator shows
+    the database as it is when the iterator begins; where a table vanishes meanwhile, it goes on behind the last entry,
+    in the database as it is then.
 
     `comparator="bytewise"` is for a database without a sound MANIFEST.
     """
