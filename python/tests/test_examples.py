@@ -81,3 +81,12 @@ def test_lines_for_people_and_damage(tmp_path):
     assert ["deleted", "29", ORIGIN, "'item 0'", "deleted", f"{folder}/000004.log:0"] in lines
     assert not any("'first 1'" in line for line in lines)
     assert "000003.ldb" in run.stderr and "checksum" in run.stderr
+
+
+def test_the_example_of_the_readme(tmp_path, monkeypatch, capsys):
+    [example] = re.findall(r"```python\n(.*?)```", (REPOSITORY / "python/README.md").read_text(), re.DOTALL)
+    shutil.copytree(STORAGE, tmp_path / "Local Storage/leveldb")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example, "README.md", "exec"), {})
+    printed = capsys.readouterr().out.splitlines()
+    assert sum(" True 37 " in line for line in printed) == 1 and "b'1'" in printed[-3] and printed[-1].count("[]") == 2
