@@ -1,4 +1,4 @@
-//! `filterblock`, the program, as a library: for tests and fuzzing. Only the program is stable.
+//! `filterblock`, the program, as a library: for tests, fuzzing and the package for Python. Only the program is stable.
 //!
 //! It looks into LevelDB tables and their filters. Results go to standard output, everything else
 //! to standard error.
@@ -23,6 +23,7 @@ use filterblock::table::{Meter, ReadAt, Table};
 use audit::rates::effort::Effort;
 use audit::reading::read_options;
 use command::Arguments;
+pub use command::entries;
 use exit::EXIT_ERROR;
 use io::console::Console;
 

@@ -6,7 +6,7 @@ use filterblock::Error;
 
 /// The kind of a fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ErrorKind {
+pub enum ErrorKind {
     /// The bytes read are not as they should be.
     Damaged,
     /// The system could not read it, for a reason that is not told apart here.
@@ -22,7 +22,8 @@ pub(crate) enum ErrorKind {
 }
 
 impl ErrorKind {
-    pub(crate) const fn name(self) -> &'static str {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Damaged => "damaged",
             Self::Unreadable => "unreadable",

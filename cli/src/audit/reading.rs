@@ -15,7 +15,7 @@ const MAX_EXPANSION: u64 = 100;
 const MIN_DECODED: u64 = 256 << 20;
 
 /// The limit on bytes to decode of a file of this size. `given`: the user's.
-pub(crate) fn decode_limit(given: Option<u64>, file_size: u64) -> u64 {
+pub fn decode_limit(given: Option<u64>, file_size: u64) -> u64 {
     given.unwrap_or_else(|| file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED))
 }
 

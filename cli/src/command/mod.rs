@@ -1,6 +1,7 @@
 //! The commands: arguments in, exit status out.
 
 mod build;
+pub mod entries;
 mod extract;
 mod hex;
 mod in_order;

@@ -123,13 +123,6 @@ enum StoredKeys {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
-    let range = match range(arguments) {
-        Ok(range) => range,
-        Err(message) => {
-            console.message(message);
-            return EXIT_ERROR;
-        }
-    };
     let parts = ScanParts {
         value: match () {
             () if arguments.keys => ValuePart::None,
@@ -139,11 +132,23 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         version: arguments.all,
         hex: arguments.hex,
     };
+    show(arguments, Format::new(arguments.json).scan(parts), console)
+}
+
+/// Shows by `renderer` what `arguments` ask for. Returns the exit status.
+pub(super) fn show(arguments: &Arguments, renderer: Box<dyn ScanRenderer>, console: &mut Console) -> u8 {
+    let range = match range(arguments) {
+        Ok(range) => range,
+        Err(message) => {
+            console.message(message);
+            return EXIT_ERROR;
+        }
+    };
     let mut scan = Scan {
         arguments,
         range,
         options: arguments.limits.read_options().meter(console.meter()),
-        renderer: Format::new(arguments.json).scan(parts),
+        renderer,
         left: arguments.limit.unwrap_or(u64::MAX),
         status: 0,
     };
@@ -194,7 +199,7 @@ impl Scan<'_> {
             let path = match given.path {
                 Ok(path) => path,
                 Err(error) => {
-                    self.failed(subject, &error, console)?;
+                    self.failed(subject, error, console)?;
                     continue;
                 }
             };
@@ -206,7 +211,7 @@ impl Scan<'_> {
                     let folder = folders.around(&path, |_, _| {});
                     self.file(subject, folder.is_some(), false, console)?;
                 }
-                Err(error) => self.failed(subject, &error, console)?,
+                Err(error) => self.failed(subject, error, console)?,
             }
         }
         Ok(())
@@ -219,10 +224,10 @@ impl Scan<'_> {
         console: &mut Console,
     ) -> io::Result<()> {
         for (path, error) in folder.skipped() {
-            self.failed(Subject { path, ..subject }, &error, console)?;
+            self.failed(Subject { path, ..subject }, error, console)?;
         }
         if folder.has_no_tables() {
-            return self.failed(subject, &folder.nothing_here(), console);
+            return self.failed(subject, folder.nothing_here(), console);
         }
         if !folder.is_database() || self.arguments.carve {
             let in_database = folder.is_database();
@@ -232,12 +237,14 @@ impl Scan<'_> {
         }
         if let Some((path, error)) = folder.manifest_error() {
             let message = format!("{error}; all tables and logs are scanned");
-            self.fault(Subject { path, ..subject }, &message, ErrorKind::of(error), EXIT_ERROR, console)?;
+            let fault = Fault { message, ..error.into() };
+            self.fault(Subject { path, ..subject }, &fault, EXIT_ERROR, console)?;
         }
         if !folder.has_records() && self.arguments.comparator.is_none() {
             let message = "the order of its keys is not known without a MANIFEST, and tables cannot be merged: \
                            give --comparator bytewise, or the tables one by one";
-            return self.fault(subject, message, ErrorKind::Unsupported, EXIT_ERROR, console);
+            let fault = Fault::new(message.to_owned(), ErrorKind::Unsupported);
+            return self.fault(subject, &fault, EXIT_ERROR, console);
         }
         self.database(subject, folder, console)
     }
@@ -262,7 +269,8 @@ impl Scan<'_> {
                         "{}: its tables cannot be merged in an order that is not known here; give them one by one",
                         error.without_path()
                     );
-                    return self.fault(subject, &message, ErrorKind::Unsupported, EXIT_ERROR, console);
+                    let fault = Fault { message, kind: ErrorKind::Unsupported, ..error.into() };
+                    return self.fault(subject, &fault, EXIT_ERROR, console);
                 }
             };
             let before = shown.entries;
@@ -283,7 +291,7 @@ impl Scan<'_> {
             folder = match folder::reopen(&folder) {
                 Ok(folder) => folder,
                 Err(error) => {
-                    self.failed(subject, &error, console)?;
+                    self.failed(subject, error, console)?;
                     return self.end(subject, shown, console);
                 }
             };
@@ -310,7 +318,7 @@ impl Scan<'_> {
         let path = subject.path;
         let file = match input::open_file(path, listed) {
             Ok(file) => file,
-            Err(error) => return self.failed(subject, &error, console),
+            Err(error) => return self.failed(subject, error, console),
         };
         let range = self.range.clone();
         let all = self.arguments.all;
@@ -327,7 +335,7 @@ impl Scan<'_> {
             let limit = DecodeLimit::new(console.meter(), self.decode_limit(file_size));
             return match CarvedRows::new(file, &options, limit, path, &range, all, internal) {
                 Ok(mut rows) => self.show(subject, &mut rows, console),
-                Err(error) => self.failed(subject, &error.into(), console),
+                Err(error) => self.failed(subject, error.into(), console),
             };
         }
         match TableRows::new(&file, &options, path, &range, all, internal) {
@@ -341,7 +349,7 @@ impl Scan<'_> {
                     message.push_str("; --carve finds blocks without index and footer");
                 }
                 let status = if is_damaged { EXIT_DAMAGED } else { EXIT_ERROR };
-                self.fault(subject, &message, kind, status, console)
+                self.fault(subject, &Fault { message, ..error.into() }, status, console)
             }
         }
     }
@@ -385,7 +393,7 @@ impl Scan<'_> {
                         continue;
                     }
                     let path = fault.path.as_deref().unwrap_or(subject.path);
-                    self.fault(Subject { path, ..subject }, &fault.message, fault.kind, status, console)?;
+                    self.fault(Subject { path, ..subject }, &fault, status, console)?;
                 }
             }
         }
@@ -401,20 +409,28 @@ impl Scan<'_> {
     }
 
     /// A path could not be looked at.
-    fn failed(&mut self, subject: Subject<'_>, error: &PathError, console: &mut Console) -> io::Result<()> {
-        self.fault(subject, &error.to_string(), error.kind(), EXIT_ERROR, console)
+    fn failed(&mut self, subject: Subject<'_>, error: PathError, console: &mut Console) -> io::Result<()> {
+        let fault = Fault::new(error.to_string(), error.kind());
+        let fault = match error {
+            PathError::Failed { .. } => fault,
+            // Both others say what they expected.
+            error => {
+                let (expected, found) = error.into_parts("");
+                Fault { expected: Some(expected), found: Some(found), ..fault }
+            }
+        };
+        self.fault(subject, &fault, EXIT_ERROR, console)
     }
 
     fn fault(
         &mut self,
         subject: Subject<'_>,
-        message: &str,
-        kind: ErrorKind,
+        fault: &Fault,
         status: u8,
         console: &mut Console,
     ) -> io::Result<()> {
         self.status = self.status.max(status);
-        self.renderer.fault(subject, message, kind, console)
+        self.renderer.fault(subject, fault, console)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::audit::inspect::report::TableReport;
 use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::query::candidates::Answer;
 use crate::audit::query::totals::{QueryTotals, TableMatches};
-use crate::audit::scan::row::Row;
+use crate::audit::scan::row::{Fault, Row};
 use crate::audit::tune::report::{TuneFailure, Tuning};
 use crate::audit::verify::verdict::{Verdict, VerdictCounts};
 use crate::io::console::Console;
@@ -118,14 +118,8 @@ pub(crate) trait ScanRenderer {
     /// `input`: the path as the user gave it.
     fn entry(&mut self, input: &Path, row: &Row<'_>, console: &mut Console) -> io::Result<()>;
 
-    /// Shows that something could not be read.
-    fn fault(
-        &mut self,
-        subject: Subject<'_>,
-        error: &str,
-        kind: ErrorKind,
-        console: &mut Console,
-    ) -> io::Result<()>;
+    /// Shows that something could not be read. The subject names the file.
+    fn fault(&mut self, subject: Subject<'_>, fault: &Fault, console: &mut Console) -> io::Result<()>;
 
     /// Ends a file or database of which so many entries were shown.
     fn end(&mut self, subject: Subject<'_>, entries: u64, console: &mut Console) -> io::Result<()>;

@@ -9,6 +9,7 @@ mod tables;
 mod build;
 mod damage;
 mod dialects;
+mod entries;
 mod extract;
 mod files;
 mod inspect;

@@ -1,5 +1,6 @@
 //! An entry with its place.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use filterblock::Error;
@@ -8,40 +9,56 @@ use crate::audit::error_kind::ErrorKind;
 
 /// One version of a key, and where it lies.
 #[derive(Debug)]
-pub(crate) struct Row<'a> {
+pub struct Row<'a> {
     /// The file.
-    pub(crate) path: &'a Path,
+    pub path: &'a Path,
     /// The offset in it of the data block, or of the log's record.
-    pub(crate) offset: u64,
-    pub(crate) state: State,
+    pub offset: u64,
+    /// The part that the file has in its database.
+    pub state: State,
     /// The user key, or the stored key of a table whose keys are not internal keys.
-    pub(crate) key: &'a [u8],
+    pub key: &'a [u8],
     /// `None`: the keys are not internal keys.
-    pub(crate) version: Option<Version>,
+    pub version: Option<Version>,
     /// Empty for a deletion.
-    pub(crate) value: &'a [u8],
+    pub value: &'a [u8],
 }
 
 /// Sequence number and type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Version {
-    pub(crate) sequence: u64,
-    pub(crate) kind: u8,
+pub struct Version {
+    /// The sequence number.
+    pub sequence: u64,
+    /// The type: 0 for a deletion, 1 for a value.
+    pub kind: u8,
 }
 
 impl Version {
-    pub(crate) const fn is_deletion(self) -> bool {
+    /// Returns true for a deletion.
+    pub const fn is_deletion(self) -> bool {
         self.kind == 0
+    }
+
+    /// The word for the type.
+    pub fn type_name(self) -> Cow<'static, str> {
+        match self.kind {
+            0 => "deletion".into(),
+            1 => "value".into(),
+            other => format!("type {other}").into(),
+        }
     }
 }
 
 /// The part that a file has in its database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum State {
+pub enum State {
+    /// A table that the MANIFEST lists.
     Live,
     /// Also a log whose writes are all in tables.
     Obsolete,
+    /// A table that is newer than the MANIFEST, or a second one of its number.
     Unlisted,
+    /// There is no MANIFEST that can be relied on.
     Unknown,
     /// A log that may hold what is in no table.
     Log,
@@ -51,7 +68,7 @@ pub(crate) enum State {
 
 impl State {
     /// The word for it; `None` for a file that was given by itself.
-    pub(crate) const fn name(self) -> Option<&'static str> {
+    pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::Live => Some("live"),
             Self::Obsolete => Some("obsolete"),
@@ -64,25 +81,61 @@ impl State {
 }
 
 /// Something that cannot be shown, and the reason.
-#[derive(Debug)]
-pub(crate) struct Fault {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
     /// `None`: the file that was asked for.
-    pub(crate) path: Option<PathBuf>,
-    pub(crate) message: String,
-    pub(crate) kind: ErrorKind,
+    pub path: Option<PathBuf>,
+    /// The whole reason, without the file.
+    pub message: String,
+    /// The kind of reason.
+    pub kind: ErrorKind,
+    /// The offset in the file.
+    pub offset: Option<u64>,
+    /// What should be there.
+    pub expected: Option<String>,
+    /// What is there.
+    pub found: Option<String>,
 }
 
 impl Fault {
-    pub(super) const fn damage(message: String) -> Self {
-        Self { path: None, message, kind: ErrorKind::Damaged }
+    /// A fault of which no more is known than its message.
+    pub(crate) const fn new(message: String, kind: ErrorKind) -> Self {
+        Self { path: None, message, kind, offset: None, expected: None, found: None }
+    }
+
+    /// Damage to `what`, which names the offset, too.
+    pub(super) fn damage(what: &str, offset: u64, expected: String, found: String) -> Self {
+        let message = format!("{what}: expected {expected}, found {found}");
+        let (offset, expected, found) = (Some(offset), Some(expected), Some(found));
+        Self { offset, expected, found, ..Self::new(message, ErrorKind::Damaged) }
     }
 }
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&Error> for Fault {
+    fn from(error: &Error) -> Self {
+        let bare = error.without_path();
+        let (offset, expected, found) = match bare {
+            Error::Io { offset, source, .. } => (Some(*offset), None, Some(source.to_string())),
+            Error::Corrupt { offset, expected, found, .. }
+            | Error::Unsupported { offset, expected, found, .. } => {
+                (Some(*offset), Some(expected.to_string()), Some(found.to_string()))
+            }
+            Error::Limit { offset, limit, found, .. } => {
+                (Some(*offset), Some(format!("at most {limit} bytes")), Some(found.to_string()))
+            }
+            Error::InvalidOption { expected, found, .. } => {
+                (None, Some(expected.to_string()), Some(found.to_string()))
+            }
+            _ => (None, None, None),
+        };
         let path = error.path().map(Path::to_owned);
-        let kind = ErrorKind::of(&error);
-        Self { path, message: error.without_path().to_string(), kind }
+        Self { path, offset, expected, found, ..Self::new(bare.to_string(), ErrorKind::of(error)) }
     }
 }
 

@@ -63,8 +63,9 @@ pub(super) fn format_of(origin: Option<Origin>) -> KeyFormat {
     if origin == Some(Origin::Basho) { KeyFormat::Basho } else { KeyFormat::LevelDb }
 }
 
-/// Tells by the filters, or else by the first keys, whether the keys are internal keys.
-fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
+/// Tells by the filters, or else by the first keys, whether the keys are internal keys. The table has
+/// to be opened as if they were not.
+pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
     let by_filters = || {
         let filters = table.filter().cloned().map(FilterStats::new);
         let mut blocks = Blocks::list(table).ok()?;
@@ -135,9 +136,9 @@ impl<'a> Versions<'a> {
         let Some(format) = self.format else { return Ok(self.range.contains(stored)) };
         let Some(key) = InternalKey::parse(stored, format) else {
             let (expected, found) = (format.suffix_len(stored), stored.len());
-            return Err(Fault::damage(format!(
-                "internal key at offset {offset}: expected at least {expected} bytes, found {found} bytes"
-            )));
+            let what = format!("internal key at offset {offset}");
+            let expected = format!("at least {expected} bytes");
+            return Err(Fault::damage(&what, offset, expected, format!("{found} bytes")));
         };
         if !self.range.contains(key.user_key) {
             return Ok(false);

@@ -9,8 +9,7 @@ use serde::Serialize;
 use super::frame::Frame;
 use super::line::write_line;
 use super::strings::Hex;
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::scan::row::Row;
+use crate::audit::scan::row::{Fault, Row, Version};
 use crate::io::console::Console;
 use crate::render::renderer::{ScanRenderer, ValuePart};
 use crate::render::subject::Subject;
@@ -57,11 +56,6 @@ impl ScanRenderer for JsonScan {
         let is_deletion = row.version.is_some_and(|version| version.is_deletion());
         let value = (self.value == ValuePart::Whole && !is_deletion).then_some(row.value);
         let text = value.and_then(|value| std::str::from_utf8(value).ok());
-        let kind = row.version.map(|version| match version.kind {
-            0 => "deletion".into(),
-            1 => "value".into(),
-            other => format!("type {other}").into(),
-        });
         let json = JsonEntry {
             frame: Frame::new("entry", &Subject { path: row.path, ..Subject::of(input) }, None),
             key: std::str::from_utf8(row.key).ok(),
@@ -70,22 +64,18 @@ impl ScanRenderer for JsonScan {
             value_hex: value.filter(|_| text.is_none()).map(|value| Hex(value).to_string()),
             value_size: (!is_deletion).then_some(row.value.len()),
             sequence: row.version.map(|version| version.sequence),
-            kind,
+            kind: row.version.map(Version::type_name),
             state: row.state.name(),
             offset: row.offset,
         };
         write_line(console, &json)
     }
 
-    fn fault(
-        &mut self,
-        subject: Subject<'_>,
-        error: &str,
-        kind: ErrorKind,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        console.message_about(subject.path, error);
-        write_line(console, &JsonFault { frame: Frame::new("fault", &subject, Some(kind)), error })
+    fn fault(&mut self, subject: Subject<'_>, fault: &Fault, console: &mut Console) -> io::Result<()> {
+        let Fault { message, kind, .. } = fault;
+        console.message_about(subject.path, message);
+        let frame = Frame::new("fault", &subject, Some(*kind));
+        write_line(console, &JsonFault { frame, error: message })
     }
 
     fn end(&mut self, subject: Subject<'_>, entries: u64, console: &mut Console) -> io::Result<()> {

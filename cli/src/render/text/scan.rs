@@ -5,8 +5,7 @@ use std::path::Path;
 
 use filterblock::{escape, escape_path};
 
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::scan::row::Row;
+use crate::audit::scan::row::{Fault, Row};
 use crate::io::console::Console;
 use crate::render::renderer::{ScanParts, ScanRenderer, ValuePart};
 use crate::render::subject::Subject;
@@ -35,9 +34,7 @@ impl ScanRenderer for TextScan {
         if self.parts.version {
             let line = &mut self.line;
             match row.version {
-                Some(version) if version.is_deletion() => write!(line, "\t{}\tdeletion", version.sequence)?,
-                Some(version) if version.kind == 1 => write!(line, "\t{}\tvalue", version.sequence)?,
-                Some(version) => write!(line, "\t{}\ttype {}", version.sequence, version.kind)?,
+                Some(version) => write!(line, "\t{}\t{}", version.sequence, version.type_name())?,
                 None => write!(line, "\t-\t-")?,
             }
             let state = row.state.name().unwrap_or("-");
@@ -55,14 +52,8 @@ impl ScanRenderer for TextScan {
         console.write_all(&self.line)
     }
 
-    fn fault(
-        &mut self,
-        subject: Subject<'_>,
-        error: &str,
-        _: ErrorKind,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        console.message_about(subject.path, error);
+    fn fault(&mut self, subject: Subject<'_>, fault: &Fault, console: &mut Console) -> io::Result<()> {
+        console.message_about(subject.path, &fault.message);
         Ok(())
     }
 

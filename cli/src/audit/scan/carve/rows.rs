@@ -95,7 +95,7 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
                 .next(|source, handle| !limit.is_reached() && KnownBlocks::is_block(source, handle, options));
             let stretch = found.map_err(|error| {
                 self.ended = true;
-                Fault { path: None, message: error.to_string(), kind: ErrorKind::of_io(&error) }
+                Fault::new(error.to_string(), ErrorKind::of_io(&error))
             })?;
             match stretch {
                 None => return Ok(false),
@@ -105,11 +105,9 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
                     if len == FOOTER && self.ends_in_magic(gap.end) {
                         continue;
                     }
-                    let message = format!(
-                        "offset {}: expected blocks with right checksums, found none in {len} bytes",
-                        gap.start
-                    );
-                    return Err(Fault::damage(message));
+                    let what = format!("offset {}", gap.start);
+                    let expected = "blocks with right checksums".to_owned();
+                    return Err(Fault::damage(&what, gap.start, expected, format!("none in {len} bytes")));
                 }
                 Some(Stretch::Block(handle)) => {
                     if self.limit.is_reached() {
@@ -136,7 +134,7 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
     fn limit_reached(&mut self, handle: BlockHandle) -> Fault {
         self.ended = true;
         let message = format!("offset {}: the blocks decode to more than --max-output allows", handle.offset);
-        Fault { path: None, message, kind: ErrorKind::Unsupported }
+        Fault { offset: Some(handle.offset), ..Fault::new(message, ErrorKind::Unsupported) }
     }
 
     fn ends_in_magic(&self, end: u64) -> bool {

@@ -1,0 +1,48 @@
+//! The exceptions, which `_errors.py` declares.
+
+use std::path::Path;
+
+use filterblock::{Error, escape_path};
+use filterblock_cli::entries::{ErrorKind, Fault};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The exception for something that cannot be read. `path`: the file that was asked for.
+pub(crate) fn from_fault(py: Python<'_>, path: Option<&Path>, fault: &Fault) -> PyErr {
+    let class = match fault.kind {
+        ErrorKind::Damaged => "CorruptionError",
+        ErrorKind::Unsupported => "UnsupportedError",
+        ErrorKind::Missing | ErrorKind::Vanished => "MissingError",
+        ErrorKind::Denied => "DeniedError",
+        ErrorKind::Unreadable => "ReadError",
+    };
+    make(py, class, path, fault)
+}
+
+/// The exception for an error of the library's.
+pub(crate) fn from_error(py: Python<'_>, error: &Error) -> PyErr {
+    let fault = Fault::from(error);
+    match error.without_path() {
+        Error::InvalidOption { .. } | Error::FilterSize { .. } => make(py, "ArgumentError", None, &fault),
+        _ => from_fault(py, None, &fault),
+    }
+}
+
+fn make(py: Python<'_>, class: &str, path: Option<&Path>, fault: &Fault) -> PyErr {
+    let Fault { message, offset, expected, found, .. } = fault;
+    // A table in memory has no path.
+    let file = fault.path.as_deref().or(path).filter(|path| !path.as_os_str().is_empty());
+    let text = match file {
+        Some(file) => format!("{}: {message}", escape_path(file)),
+        None => message.clone(),
+    };
+    let exception = || {
+        let details = PyDict::new(py);
+        details.set_item("file", file.map(Path::as_os_str))?;
+        details.set_item("offset", offset)?;
+        details.set_item("expected", expected)?;
+        details.set_item("found", found)?;
+        py.import("filterblock._errors")?.getattr(class)?.call((text,), Some(&details))
+    };
+    exception().map_or_else(|error: PyErr| error, PyErr::from_value)
+}

@@ -1,0 +1,35 @@
+//! The extension module behind the package `filterblock` for Python.
+
+mod bytes_like;
+mod database;
+mod entry;
+mod errors;
+mod filter_block;
+mod policy;
+mod reports;
+mod scan;
+mod stream;
+mod table;
+
+/// Reads LevelDB's tables, databases and Bloom filters.
+#[pyo3::pymodule]
+mod _filterblock {
+    #[pymodule_export]
+    use crate::database::{Database, LogFile, TableFile};
+    #[pymodule_export]
+    use crate::entry::{Entry, Pairs, Scan};
+    #[pymodule_export]
+    use crate::filter_block::FilterBlockReader;
+    #[pymodule_export]
+    use crate::policy::BloomFilterPolicy;
+    #[pymodule_export]
+    use crate::reports::run;
+    #[pymodule_export]
+    use crate::scan::scan;
+    #[pymodule_export]
+    use crate::table::Table;
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,100 @@
+//! LevelDB's Bloom filters.
+
+use std::sync::Arc;
+
+use filterblock::policy::default_read_policies;
+use filterblock::{FilterPolicy as _, KeyBuf, SharedPolicy};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::bytes_like::{borrow, share};
+use crate::errors::from_error;
+
+/// LevelDB's filter policy.
+#[pyclass(frozen, module = "filterblock")]
+pub(crate) struct BloomFilterPolicy {
+    policy: filterblock::BloomFilterPolicy,
+    bits_per_key: u32,
+}
+
+#[pymethods]
+impl BloomFilterPolicy {
+    #[new]
+    #[pyo3(signature = (bits_per_key = 10))]
+    fn new(bits_per_key: u32) -> Self {
+        Self { policy: filterblock::BloomFilterPolicy::new(bits_per_key), bits_per_key }
+    }
+
+    /// Name that tables carry, without "filter."
+    #[getter]
+    fn name(&self) -> &str {
+        self.policy.name()
+    }
+
+    /// Bits a key of filters that are made.
+    #[getter]
+    fn bits_per_key(&self) -> u32 {
+        self.bits_per_key
+    }
+
+    /// Makes the filter of keys, in LevelDB's bytes.
+    fn create_filter<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let py = keys.py();
+        let mut all = KeyBuf::new();
+        for key in keys.try_iter()? {
+            all.push(&borrow(&key?)?);
+        }
+        let made = py.detach(|| {
+            let mut filter = Vec::new();
+            self.policy.create_filter(all.as_keys(), &mut filter).map(|()| filter)
+        });
+        made.map(|filter| PyBytes::new(py, &filter)).map_err(|error| from_error(py, &error))
+    }
+
+    /// Returns False if the filter says that the key is not among those that it was made of.
+    fn key_may_match(&self, key: &Bound<'_, PyAny>, filter: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.policy.key_may_match(&borrow(key)?, &borrow(filter)?))
+    }
+
+    /// Answers for many keys as key_may_match does for one.
+    fn keys_may_match<'py>(
+        &self,
+        keys: &Bound<'py, PyAny>,
+        filter: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = keys.py();
+        let filter = share(filter)?;
+        let objects = keys.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        let keys = objects.iter().map(borrow).collect::<PyResult<Vec<_>>>()?;
+        let answers = py.detach(|| {
+            let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&**key, &*filter)).collect();
+            let mut answers = vec![true; probes.len()];
+            self.policy.keys_may_match(&probes, &mut answers);
+            answers
+        });
+        PyList::new(py, answers)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("BloomFilterPolicy(bits_per_key={})", self.bits_per_key)
+    }
+}
+
+/// The policy that Python gives: an object, or the name of one that is known. `None`: LevelDB's.
+pub(crate) fn policy(given: Option<&Bound<'_, PyAny>>) -> PyResult<SharedPolicy> {
+    let Some(given) = given else { return Ok(Arc::new(filterblock::BloomFilterPolicy::new(10))) };
+    if let Ok(policy) = given.cast::<BloomFilterPolicy>() {
+        return Ok(Arc::new(policy.get().policy));
+    }
+    let Ok(name) = given.extract::<String>() else {
+        let found = given.get_type().name()?;
+        let message = format!("policy: expected a BloomFilterPolicy or a name, found {found}");
+        return Err(PyTypeError::new_err(message));
+    };
+    let known = default_read_policies();
+    known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|policy| policy.name()).collect();
+        PyValueError::new_err(format!("policy: expected one of {}, found {name:?}", names.join(", ")))
+    })
+}

@@ -1,0 +1,198 @@
+"""Threads of Python run while blocks are read."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from conftest import TESTDATA
+
+import filterblock
+
+LEVELS = TESTDATA / "databases/levels"
+
+
+@pytest.fixture
+def no_switching():
+    """The interpreter takes the lock from no thread that does not give it up by itself."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(3600)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A database of 100,000 entries."""
+    import plyvel
+
+    path = str(tmp_path_factory.mktemp("large") / "db")
+    with plyvel.DB(path, create_if_missing=True, bloom_filter_bits=10) as database:
+        with database.write_batch() as batch:
+            for number in range(100_000):
+                batch.put(b"%012d" % number, b"value %d" % number)
+        database.compact_range()
+    return path
+
+
+def turns(ways):
+    """Runs the functions, each on a thread. Returns the order of their turns: each gives a step for each turn."""
+    order, errors, barrier = [], [], threading.Barrier(len(ways))
+
+    def work(number, way):
+        try:
+            barrier.wait()
+            for _ in way():
+                if not order or order[-1] != number:
+                    order.append(number)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(number, way)) for number, way in enumerate(ways)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not errors and not any(thread.is_alive() for thread in threads)
+    return order
+
+
+def test_iterators_on_two_threads_take_turns(large, no_switching):
+    counts = {}
+
+    def iterate(name, entries):
+        def way():
+            counts[name] = 0
+            for _ in entries():
+                counts[name] += 1
+                yield
+
+        return way
+
+    table = filterblock.Table(max(filterblock.Database(large).tables(), key=lambda table: table.size).path)
+    for name, entries in {
+        "database": lambda: filterblock.Database(large),
+        "scan": lambda: filterblock.scan(large),
+        "table": lambda: table,
+    }.items():
+        order = turns([iterate(f"{name} {number}", entries) for number in range(2)])
+        # Otherwise one would run to its end before the other begins.
+        assert len(order) > 4, name
+    assert counts["database 0"] == counts["database 1"] == counts["scan 0"] == 100_000
+    assert counts["table 0"] == counts["table 1"] > 1000
+
+
+def test_others_count_while_one_call_works(large, no_switching):
+    """The counter gives the lock up at each step, and gets it back only if the other thread gives it up too."""
+    policy = filterblock.BloomFilterPolicy()
+    keys = [b"%012d" % number for number in range(300_000)]
+    filter = policy.create_filter(keys)
+    for name, call in {
+        "verify": lambda: filterblock.verify(large, jobs=1),
+        "inspect": lambda: filterblock.inspect(large, jobs=1),
+        "create_filter": lambda: policy.create_filter(keys),
+        "keys_may_match": lambda: policy.keys_may_match(keys, filter),
+    }.items():
+        steps, started, ended = 0, threading.Event(), threading.Event()
+
+        def work(call=call, started=started, ended=ended):
+            started.set()
+            call()
+            ended.set()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        started.wait()
+        while not ended.is_set():
+            steps += 1
+            time.sleep(0)
+        thread.join()
+        # One step before it begins and one behind its end are possible anyhow.
+        assert steps > 2, name
+
+
+def test_one_iterator_for_many_threads(large):
+    entries, found = iter(filterblock.Database(large)), []
+
+    def take():
+        found.extend(key for key, _ in entries)
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(found) == [b"%012d" % number for number in range(100_000)]
+
+
+def test_threads_end_with_their_iterators(large):
+    if not os.path.isdir("/proc/self/task"):
+        pytest.skip("needs /proc")
+
+    def threads():
+        return len(os.listdir("/proc/self/task"))
+
+    before = threads()
+    iterators = [iter(filterblock.Database(large)) for _ in range(10)]
+    for iterator in iterators:
+        next(iterator)
+    assert threads() >= before + 10
+    del iterators, iterator
+    deadline = time.monotonic() + 20
+    while threads() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threads() <= before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_an_iterator_in_a_forked_process_is_an_exception(large):
+    entries = iter(filterblock.Database(large))
+    next(entries)
+    child = os.fork()
+    if child == 0:
+        # If it waits for a thread that is not there.
+        signal.alarm(20)
+        try:
+            for _ in entries:
+                pass
+        except RuntimeError:
+            os._exit(7)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert sum(1 for _ in entries) == 99_999
+
+
+def test_an_open_iterator_does_not_keep_the_process():
+    code = f"import filterblock; it = iter(filterblock.scan({str(LEVELS)!r})); next(it)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("call", ["filterblock.verify(folder, jobs=1)", "list(filterblock.scan(folder, prefix=b'-'))"])
+def test_a_signal_ends_a_long_call(tmp_path, large, call):
+    """Compared with the processor time that the same call takes if it is not interrupted."""
+    table = max(filterblock.Database(large).tables(), key=lambda table: table.size).path
+    for number in range(60):
+        os.link(table, tmp_path / f"{number:06}.ldb")
+    code = f"""if True:
+        import os, signal, sys, threading, time, filterblock
+        folder = sys.argv[1]
+        start = time.process_time()
+        {call}
+        whole = time.process_time() - start
+        start = time.process_time()
+        def interrupt():
+            while time.process_time() - start < whole / 10:
+                time.sleep(0.001)
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt).start()
+        try:
+            {call}
+        except KeyboardInterrupt:
+            os._exit(7 if time.process_time() - start < whole * 0.7 else 8)
+    """
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], timeout=300).returncode == 7
