@@ -123,7 +123,7 @@ pub use policy::{BloomFilterPolicy, FilterPolicy, FilterShape, InternalFilterPol
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
 pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPolicy};
 
-/// Compiles the examples of the crate's page as doctests. Those of README.md are the same.
+/// Compiles the examples of the crate's page as doctests. Those of README.md are among them.
 #[cfg(all(doctest, feature = "table"))]
 #[doc = include_str!("../docs/crate.md")]
 struct Page;
