@@ -26,6 +26,8 @@ pub(crate) struct Line {
     pub(crate) command: String,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) value: Value,
+    /// The line as it was printed.
+    pub(crate) text: String,
 }
 
 /// All lines. Made once.
@@ -90,7 +92,8 @@ impl Runs {
         for line in text.lines() {
             let value =
                 serde_json::from_str(line).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {line}"));
-            self.lines.push(Line { command: command.to_owned(), arguments: arguments.to_vec(), value });
+            let (command, text) = (command.to_owned(), line.to_owned());
+            self.lines.push(Line { command, arguments: arguments.to_vec(), value, text });
         }
         assert!(self.lines.len() > before, "{command} {arguments:?} prints nothing");
     }
