@@ -146,6 +146,17 @@ fn lock(path: &Path, exclusive: bool, held: &mut Option<HashSet<FileId>>) -> Res
     let file = opened.map_err(|error| {
         if is_shared_by_nobody(&error) { in_use() } else { Error::io(IoAction::Open, 0, error) }
     })?;
+    lock_opened(path, known, file, exclusive, held).map(Some)
+}
+
+/// Locks a file that was opened at `path`. `known` is the one that was there before, if any.
+fn lock_opened(
+    path: &Path,
+    known: Option<FileId>,
+    file: File,
+    exclusive: bool,
+    held: &mut HashSet<FileId>,
+) -> Result<DatabaseLock> {
     let metadata = file.metadata().map_err(|error| Error::io(IoAction::LookUp, 0, error))?;
     let id = FileId::of(path, &metadata)?;
     lock_file(&file, exclusive)?;
@@ -155,7 +166,7 @@ fn lock(path: &Path, exclusive: bool, held: &mut Option<HashSet<FileId>>) -> Res
         return Err(replaced());
     }
     held.insert(id.clone());
-    Ok(Some(DatabaseLock { file: Some(file), id, path: path.to_owned(), is_exclusive: exclusive }))
+    Ok(DatabaseLock { file: Some(file), id, path: path.to_owned(), is_exclusive: exclusive })
 }
 
 /// Locks a file by all means that the programs use.
@@ -251,5 +262,51 @@ impl FileId {
         #[cfg(not(unix))]
         let id = path.canonicalize().map_err(|error| Error::io(IoAction::LookUp, 0, error))?;
         Ok(Self(id))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// LOCK is exchanged or removed between the steps of locking it.
+    #[test]
+    fn a_file_that_is_exchanged_meanwhile_is_not_locked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = lock_path(folder.path());
+        let make = || {
+            let other = folder.path().join("other");
+            fs::write(&other, "").unwrap();
+            fs::rename(other, &path).unwrap();
+        };
+        let id = || FileId::of(&path, &fs::symlink_metadata(&path).unwrap()).unwrap();
+        let lock = |known, file| {
+            let mut held = HashSet::new();
+            let locked = lock_opened(&path, known, file, true, &mut held).map(drop);
+            (locked.map_err(|error| error.to_string()), held.len())
+        };
+        let refused = (Err::<(), _>(replaced().to_string()), 0);
+
+        make();
+        let (first, file) = (id(), open(&path, true).unwrap());
+        assert_eq!(lock(Some(first.clone()), file), (Ok(()), 1));
+        // Before it is opened.
+        let kept = File::open(&path).unwrap();
+        make();
+        assert!(id() != first);
+        assert_eq!(lock(Some(first), open(&path, true).unwrap()), refused);
+        drop(kept);
+        // Between opening and locking.
+        let (second, file) = (id(), open(&path, true).unwrap());
+        make();
+        assert_eq!(lock(Some(second), file), refused);
+        let file = open(&path, true).unwrap();
+        make();
+        assert_eq!(lock(None, file), refused);
+        // Removed.
+        let (third, file) = (id(), open(&path, true).unwrap());
+        fs::remove_file(&path).unwrap();
+        let (error, held) = lock(Some(third), file);
+        assert!(error.unwrap_err().contains("No such file") && held == 0);
     }
 }

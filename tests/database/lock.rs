@@ -212,6 +212,27 @@ fn of_many_threads_one_holds_the_lock() {
     assert!(locked.into_inner() > 4);
 }
 
+/// Somebody removes LOCK and makes another one while the lock on it is held. The lock is then on a file without a name,
+/// and keeps nobody out: it must not release the lock on the new file either.
+#[cfg(unix)]
+#[test]
+fn a_lock_on_a_file_that_was_exchanged_is_apart_from_one_on_the_new_file() {
+    let folder = folder();
+    let first = DatabaseLock::exclusive(folder.path()).unwrap();
+    let new = folder.path().join("new");
+    fs::write(&new, "").unwrap();
+    fs::rename(new, first.path()).unwrap();
+
+    let second = DatabaseLock::exclusive(folder.path()).unwrap();
+    drop(first);
+    check_in_use(&DatabaseLock::exclusive(folder.path()).unwrap_err(), folder.path(), "this process");
+    for way in EXCLUSIVE_WAYS {
+        assert!(Other::lock(way, folder.path()).is_err(), "{way}");
+    }
+    drop(second);
+    Other::lock("exclusive", folder.path()).unwrap();
+}
+
 #[test]
 fn the_file_is_made_if_there_is_none_and_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();

@@ -39,7 +39,7 @@ fn tables_with_values_of_40_mib_are_looked_at_by_all_commands() {
 }
 
 /// A Zstandard frame of an entry whose value is `blocks` times 128 KiB of zeros.
-fn zeros(blocks: usize) -> Vec<u8> {
+pub(super) fn zeros(key: &[u8], blocks: usize) -> Vec<u8> {
     let block = |kind: u32, len: usize, last: bool| {
         ((len as u32) << 3 | kind << 1 | u32::from(last)).to_le_bytes()[..3].to_vec()
     };
@@ -50,7 +50,7 @@ fn zeros(blocks: usize) -> Vec<u8> {
         rest >>= 7;
     }
     value_len.push(rest as u8);
-    let entry = [&[0, 1][..], &value_len, b"a"].concat();
+    let entry = [&[0, key.len() as u8][..], &value_len, key].concat();
     let run = [block(1, 1 << 17, false), vec![0]].concat();
     [
         b"\x28\xb5\x2f\xfd\x00\x38",
@@ -66,7 +66,7 @@ fn zeros(blocks: usize) -> Vec<u8> {
 /// A table of such an entry.
 fn table_of_zeros(folder: &tempfile::TempDir, blocks: usize) -> PathBuf {
     let mut crafted = Crafted::default();
-    let place = crafted.block_of_type(&zeros(blocks), 2);
+    let place = crafted.block_of_type(&zeros(b"a", blocks), 2);
     file(folder, "zeros.ldb", crafted.finish(&[(b"a", place)], &[]))
 }
 

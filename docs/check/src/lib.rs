@@ -1,6 +1,8 @@
 //! Tests of `docs/schema` and `docs/json.md` against what the program prints with `--json`.
 #![cfg(test)]
 
+mod columns;
+mod engines;
 mod outputs;
 mod rebuilds;
 mod schema;
@@ -35,7 +37,9 @@ fn every_command_with_json_has_a_schema() {
 
     let files = fs::read_dir(docs().join("schema")).unwrap();
     let files: BTreeSet<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
-    assert_eq!(files, SCHEMAS.map(|name| format!("{name}.json")).into());
+    let endings = ["json"].into_iter().chain(engines::ENDINGS);
+    let all = endings.flat_map(|ending| SCHEMAS.map(|name| format!("{name}.{ending}")));
+    assert_eq!(files, all.collect());
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub(crate) struct Line {
     pub(crate) command: String,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) value: Value,
+    /// The line as it was printed.
+    pub(crate) text: String,
 }
 
 /// All lines. Made once.
@@ -90,7 +92,8 @@ impl Runs {
         for line in text.lines() {
             let value =
                 serde_json::from_str(line).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {line}"));
-            self.lines.push(Line { command: command.to_owned(), arguments: arguments.to_vec(), value });
+            let (command, text) = (command.to_owned(), line.to_owned());
+            self.lines.push(Line { command, arguments: arguments.to_vec(), value, text });
         }
         assert!(self.lines.len() > before, "{command} {arguments:?} prints nothing");
     }
@@ -299,7 +302,14 @@ impl Runs {
         let table = Table::open_path(path, &Default::default()).unwrap();
         let block = file(&folder, "block", table.filter().unwrap().contents());
         let malformed = file(&folder, "malformed", b"abc");
-        for path in [block, malformed, folder.path().join("missing"), folder.path().to_owned()] {
+        // Its last range ends at 2^64 - 1.
+        let mut widest = FilterBlockBuilder::with_base_lg(BloomFilterPolicy::new(10), 63).unwrap();
+        for offset in [0, 1 << 63] {
+            widest.start_block(offset).unwrap();
+            widest.add_key(b"apple");
+        }
+        let widest = file(&folder, "widest", widest.finish().unwrap());
+        for path in [block, malformed, widest, folder.path().join("missing"), folder.path().to_owned()] {
             self.run("inspect", args!["--block", path]);
             self.run("inspect", args!["--block", "--filters", path]);
             for policy in default_read_policies() {

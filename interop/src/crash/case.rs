@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use filterblock::policy::LegacyBloomPolicy;
 use tempfile::TempDir;
 
-use super::check::{Repaired, read, repaired, unused_files};
+use super::contents::{Repaired, read, repaired, unused_files};
 use super::fast_folder;
 use super::history::History;
 use super::log::Operation;

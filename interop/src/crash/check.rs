@@ -5,16 +5,16 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail, ensure};
-use filterblock::database::{Database as Listed, FileKind, FileState};
-use filterblock::table::{Lookup, ReadOptions, Table};
+use anyhow::{Context as _, Result, ensure};
+use filterblock::database::FileKind;
 use tempfile::TempDir;
 
 use super::case::{Case, DATABASE, Mode, UNDO_FOLDER, work_folder};
+use super::contents::{entries, read, repaired, unused_files};
 use super::goleveldb::Goleveldb;
 use super::plan::Entries;
 use super::tree::Tree;
-use crate::leveldb::{Database, DatabaseOptions, WriteBatch, repair};
+use crate::leveldb::{Database, DatabaseOptions, WriteBatch};
 use crate::random::Random;
 
 /// One way to look at a state.
@@ -47,70 +47,6 @@ impl fmt::Display for Check {
             Self::Used => "LevelDB writes to it, the program is run again",
         })
     }
-}
-
-/// All entries by LevelDB's iterator. Each of them, and each of `keys`, is sought as well.
-pub fn read(folder: &Path, options: &DatabaseOptions, keys: &BTreeSet<Vec<u8>>) -> Result<Entries> {
-    let database = Database::open(folder, options)?;
-    entries(&database, keys)
-}
-
-fn entries(database: &Database, keys: &BTreeSet<Vec<u8>>) -> Result<Entries> {
-    let mut entries = Entries::new();
-    database.scan(|key, value| {
-        entries.insert(key.to_owned(), value.to_owned());
-        true
-    })?;
-    for key in entries.keys().chain(keys) {
-        let found = database.get(key)?;
-        ensure!(
-            found.as_ref() == entries.get(key),
-            "{:?} is sought with another result",
-            String::from_utf8_lossy(key)
-        );
-    }
-    Ok(entries)
-}
-
-/// What LevelDB's repair makes of a database.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Repaired {
-    /// What readers find before the first compaction: in the table with the highest number that has the key, as all
-    /// are on level 0.
-    pub sought: Entries,
-    /// What LevelDB's iterator shows, which goes by sequence numbers.
-    pub scanned: Entries,
-}
-
-/// Has LevelDB repair a database, and seeks `keys`.
-pub fn repaired(folder: &Path, options: &DatabaseOptions, keys: &BTreeSet<Vec<u8>>) -> Result<Repaired> {
-    repair(folder, options).context("RepairDB")?;
-    let mut repaired = Repaired::default();
-    let listed = Listed::open(folder)?;
-    let mut numbers: Vec<_> = listed.tables().filter(|table| table.recorded().is_some()).collect();
-    numbers.sort_by_key(|table| std::cmp::Reverse(table.number));
-    let read = ReadOptions::default().internal_keys(true);
-    let mut tables = Vec::new();
-    for table in numbers {
-        let FileState::Present(file) = table.file else { bail!("table {} is missing", table.number) };
-        tables.push(Table::open_path(&file.path, &read)?);
-    }
-    for key in keys {
-        for table in &tables {
-            match table.get_at(key, u64::MAX)? {
-                Lookup::Absent => continue,
-                Lookup::Value(value) => drop(repaired.sought.insert(key.clone(), value.to_vec())),
-                _ => {}
-            }
-            break;
-        }
-    }
-    let database = Database::open(folder, options)?;
-    database.scan(|key, value| {
-        repaired.scanned.insert(key.to_owned(), value.to_owned());
-        true
-    })?;
-    Ok(repaired)
 }
 
 fn compare(found: &Entries, expected: &Entries) -> Result<()> {
@@ -274,27 +210,4 @@ impl<'a> Checker<'a> {
 fn is_same(root: &Path, original: &Tree, name: &str) -> Result<bool> {
     let path = Path::new(DATABASE).join(name);
     Ok(fs::read(root.join(&path))? == **original.contents(&path)?)
-}
-
-/// The files in a database's folder that the database does not use, by its CURRENT and MANIFEST.
-pub fn unused_files(folder: &Path) -> Result<BTreeSet<String>> {
-    let listed = Listed::open(folder)?;
-    ensure!(listed.missing().next().is_none(), "tables are missing");
-    let live: BTreeSet<u64> =
-        listed.tables().filter(|table| table.recorded().is_some()).map(|table| table.number).collect();
-    let current = fs::read_to_string(folder.join("CURRENT"))?;
-    let mut unused = BTreeSet::new();
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name().into_string().ok().context("a name of LevelDB's")?;
-        let is_used = match FileKind::parse(&name) {
-            Some((FileKind::Table, number)) => live.contains(&number),
-            Some((FileKind::Manifest, _)) => name == current.trim_end(),
-            Some((FileKind::Log | FileKind::Current | FileKind::Lock | FileKind::InfoLog, _)) => true,
-            _ => false,
-        };
-        if !is_used {
-            unused.insert(name);
-        }
-    }
-    Ok(unused)
 }

@@ -8,6 +8,7 @@
 pub mod altered;
 pub mod case;
 pub mod check;
+pub mod contents;
 pub mod faults;
 pub mod goleveldb;
 pub mod history;

@@ -15,6 +15,32 @@ fn only(bytes: &[u8]) -> Db {
     db
 }
 
+/// The limit on what is decoded of a table: 256 MiB, or 100 times its size if that is more.
+#[test]
+fn a_table_that_unpacks_to_more_than_the_limit_is_refused() {
+    for (blocks, fits) in [(&["a", "a1", "b"][..], true), (&["a", "a1", "a2", "a3", "b"], false)] {
+        let mut crafted = tables::Crafted::default();
+        let keys: Vec<_> = blocks.iter().map(|key| manifest::value_key(key)).collect();
+        let index: Vec<_> = keys
+            .iter()
+            // 64 MiB each.
+            .map(|key| (key.as_slice(), crafted.block_of_type(&large_values::zeros(key, 512), 2)))
+            .collect();
+        let db = only(&crafted.finish(&index, &[]));
+        let options =
+            ["--in-place", "--no-undo", "--bits-per-key", "10", "--policy", "leveldb.BuiltinBloomFilter2"];
+        if fits {
+            db.run(&options).expect(0);
+        } else {
+            // Four values fill the limit, and their keys are behind it.
+            let found =
+                "output of one rewriter at offset 6266: expected at most 268435456 bytes, found 268435551";
+            let left = "--keep-undecodable leaves such a table as it is; the database is as it was before";
+            db.refused(1, &options, &format!("{{db}}/000012.ldb: {found}; {left}"));
+        }
+    }
+}
+
 /// Blocks have to lie end to end, so each is read once. That holds while the hash is looked for, too:
 /// decoded as often as it is named, the block would take minutes.
 #[test]

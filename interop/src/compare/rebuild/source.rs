@@ -1,11 +1,14 @@
 //! Random databases to be rebuilt.
 
+use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
+use filterblock::database::{DatabaseFiles, FileKind};
+use filterblock::table::{ReadOptions, Table};
 
 use super::super::at_random::plan::{self, Plan, Step};
-use super::tables::{remove_unfinished, rename_to_sst};
+use super::files::Files;
 use crate::leveldb::{Compression, Order, Store, StoreFilter, StoreOptions, WriteBatch};
 use crate::random::Random;
 
@@ -142,4 +145,27 @@ impl Source {
         }
         Ok(())
     }
+}
+
+/// Removes tables that LevelDB had begun when the database was closed. `scan --all` would find fault
+/// with them.
+fn remove_unfinished(folder: &Path) -> Result<()> {
+    for file in DatabaseFiles::list(folder)?.of_kind(FileKind::Table) {
+        if Table::open_path(&file.path, &ReadOptions::default()).is_err() {
+            fs::remove_file(&file.path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives some tables of a database the extension that LevelDB used up to 1.13.
+fn rename_to_sst(folder: &Path, mut is_chosen: impl FnMut() -> bool) -> Result<u64> {
+    let mut renamed = 0;
+    for name in Files::read(folder)?.names() {
+        if let Some(number) = name.strip_suffix(".ldb").filter(|_| is_chosen()) {
+            fs::rename(folder.join(name), folder.join(format!("{number}.sst")))?;
+            renamed += 1;
+        }
+    }
+    Ok(renamed)
 }

@@ -1,7 +1,6 @@
 //! The live tables of a database before and after, compared: numbers, blocks, entries, filters.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
@@ -250,29 +249,6 @@ impl Live {
         let array = (filters.len() as u32).to_le_bytes();
         [&filters[..], &offsets, &array, &[base_lg]].concat()
     }
-}
-
-/// Removes tables that LevelDB had begun when the database was closed. `scan --all` would find fault
-/// with them.
-pub(super) fn remove_unfinished(folder: &Path) -> Result<()> {
-    for file in DatabaseFiles::list(folder)?.of_kind(FileKind::Table) {
-        if table::Table::open_path(&file.path, &ReadOptions::default()).is_err() {
-            fs::remove_file(&file.path)?;
-        }
-    }
-    Ok(())
-}
-
-/// Gives some tables of a database the extension that LevelDB used up to 1.13.
-pub(super) fn rename_to_sst(folder: &Path, mut is_chosen: impl FnMut() -> bool) -> Result<u64> {
-    let mut renamed = 0;
-    for name in Files::read(folder)?.names() {
-        if let Some(number) = name.strip_suffix(".ldb").filter(|_| is_chosen()) {
-            fs::rename(folder.join(name), folder.join(format!("{number}.sst")))?;
-            renamed += 1;
-        }
-    }
-    Ok(renamed)
 }
 
 /// Splits off the sequence number and type after the user key.
