@@ -1,16 +1,11 @@
-//! The fuzz targets. Each is a plain function `run(data: &[u8])`, which libFuzzer calls on nightly,
-//! and the runner `stable` on any toolchain.
+//! The fuzz targets. Each is a plain function `run(data: &[u8])`, which libFuzzer, the runner
+//! `stable` and the program `once` call. What they damage is made by the crate `filterblock-fuzz`.
 
 pub mod bloom;
 pub mod builder;
-mod cut;
-#[path = "../../tests/common/encode.rs"]
-mod encode;
+pub mod corpus;
 pub mod filter_block;
-pub mod hostile;
 pub mod manifest;
-pub mod model;
-pub mod mutate;
 mod program;
 pub mod round_trip;
 pub mod table;

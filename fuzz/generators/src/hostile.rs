@@ -7,8 +7,8 @@ use filterblock::table::{BlockHandle, Codec};
 
 use crate::cut::Input;
 use crate::encode::encode;
-use crate::manifest::append_fragment;
-use crate::table::{File, encoded};
+use crate::log::append_fragment;
+use crate::table::{File, encoded_handle as encoded};
 
 /// Limit for any count, so that an input takes milliseconds.
 const MOST: usize = 4096;
@@ -200,9 +200,5 @@ fn placed(mut file: File, block: &[u8], option: u8) -> Hostile {
 fn finish(mut file: File, index: &[u8], metaindex: &[u8]) -> Hostile {
     let metaindex = file.block(metaindex, 0, 0);
     let index = file.block(index, 0, 0);
-    let mut footer = [encoded(metaindex), encoded(index)].concat();
-    footer.resize(40, 0);
-    file.bytes.extend(footer);
-    file.bytes.extend(0xdb47_7524_8b80_fb57_u64.to_le_bytes());
-    Hostile::Table(file.bytes.into())
+    Hostile::Table(file.finish(metaindex, index).into())
 }
