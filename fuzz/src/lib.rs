@@ -7,6 +7,7 @@ pub mod corpus;
 pub mod filter_block;
 pub mod manifest;
 mod program;
+pub mod rewriter;
 pub mod round_trip;
 pub mod table;
 pub mod tool;
@@ -16,7 +17,7 @@ pub mod verify;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("filter_block", filter_block::run),
     ("bloom", bloom::run),
     ("builder", builder::run),
@@ -25,4 +26,5 @@ pub const TARGETS: [Target; 8] = [
     ("tool", tool::run),
     ("verify", verify::run),
     ("manifest", manifest::run),
+    ("rewriter", rewriter::run),
 ];

@@ -14,6 +14,13 @@ fn example(name: &str) -> PathBuf {
     folder.join(name).with_extension(std::env::consts::EXE_EXTENSION)
 }
 
+/// Says nothing about the stack when it crashes, which takes long.
+fn once() -> Command {
+    let mut program = Command::new(example("sstable_once"));
+    program.env("RUST_BACKTRACE", "0");
+    program
+}
+
 #[test]
 fn the_known_panics_of_sstable_are_found_within_a_minute() {
     let run = Command::new(example("sstable")).args(["for", "5"]).output().unwrap();
@@ -39,12 +46,8 @@ fn a_fuzzers_program_takes_a_file_or_standard_input_and_ends_by_a_signal() {
     for _ in 0..40 {
         let input: Vec<u8> = (0..40).map(|_| random.bits() as u8).collect();
         fs::write(&path, &input).unwrap();
-        let by_file = Command::new(example("sstable_once")).arg(&path).output().unwrap().status;
-        let mut child = Command::new(example("sstable_once"))
-            .stdin(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let by_file = once().arg(&path).output().unwrap().status;
+        let mut child = once().stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(&input).unwrap();
         let by_pipe = child.wait().unwrap();
         assert_eq!(by_file, by_pipe);
@@ -52,7 +55,7 @@ fn a_fuzzers_program_takes_a_file_or_standard_input_and_ends_by_a_signal() {
         crashed += usize::from(!by_file.success());
     }
     assert!((1..40).contains(&crashed), "{crashed} of 40 inputs crash it");
-    let missing = Command::new(example("sstable_once")).arg(folder.join("missing")).output().unwrap();
+    let missing = once().arg(folder.join("missing")).output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
     assert!(String::from_utf8(missing.stderr).unwrap().contains("missing: "));
     fs::remove_dir_all(&folder).unwrap();
