@@ -2,6 +2,7 @@
 //! long names, empty filters, fragments without contents, restarts. A longer input gives longer
 //! structures.
 
+use arbitrary::{Arbitrary, Unstructured};
 use bytes::Bytes;
 use filterblock::table::{BlockHandle, Codec};
 
@@ -24,7 +25,15 @@ pub enum Hostile {
     Manifest(Vec<u8>),
 }
 
-/// Reads a shape, a codec, a kind of damage, a count, and the contents of the repeated part.
+impl<'a> Arbitrary<'a> for Hostile {
+    /// Takes all bytes that are left.
+    fn arbitrary(input: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        input.bytes(input.len()).map(make)
+    }
+}
+
+/// Makes the structure that these bytes describe, whatever they are: a shape, a codec, a kind of
+/// damage, a count, and the contents of the repeated part.
 pub fn make(data: &[u8]) -> Hostile {
     let mut input = Input(data);
     let (shape, codec, damage, option) = (input.byte(), input.byte(), input.byte(), input.byte());

@@ -10,9 +10,10 @@ use filterblock::database::LogReader;
 use filterblock::table::{ReadOptions, Table};
 use filterblock::{BloomFilterPolicy, FilterBlockReader};
 use filterblock_fuzz::filter_block::FilterBlock;
+use filterblock_fuzz::hostile::Hostile;
 use filterblock_fuzz::manifest::Manifest;
 use filterblock_fuzz::mutate::{Random, next_input};
-use filterblock_fuzz::table::{Damage, DamagedTable, Intact, samples};
+use filterblock_fuzz::table::{Damage, DamagedTable, Elsewhere, Intact, Name, Value, samples};
 use filterblock_fuzz::{Damager, Edit, damage, log};
 
 fn testdata(name: &str) -> Vec<u8> {
@@ -123,6 +124,36 @@ fn damage_stays_in_its_structure() {
 }
 
 #[test]
+fn damage_says_what_it_leaves() {
+    let flip = Edit::Flip(0, 1);
+    let (at, near) = (Elsewhere::At(1, 2), Elsewhere::Near(0, 1, 0));
+    for (damage, intact) in [
+        (Damage::Nothing, Intact::All),
+        (Damage::Contents(4, flip), Intact::AllBut(1)),
+        (Damage::Stored(2, flip), Intact::AllBut(2)),
+        (Damage::Kind(0, 1), Intact::AllBut(0)),
+        (Damage::Checksum(5, 1), Intact::AllBut(2)),
+        (Damage::Handle(3, at), Intact::AllButLost(0)),
+        (Damage::Filter(flip), Intact::AllButFilters),
+        (Damage::FilterKind(1), Intact::AllButFilters),
+        (Damage::FilterHandle(near), Intact::AllButFilters),
+        (Damage::Metaindex(flip), Intact::AllButFilters),
+        (Damage::MetaindexEntry(Name::Known(0), Value::Any(b"")), Intact::AllButFilters),
+        (Damage::MetaindexHandle(at), Intact::AllButFilters),
+        (Damage::IndexKey(0, b""), Intact::Nothing),
+        (Damage::Index(flip), Intact::Nothing),
+        (Damage::IndexKind(1), Intact::Nothing),
+        (Damage::IndexHandle(at), Intact::Nothing),
+        (Damage::Footer(flip), Intact::Nothing),
+        (Damage::File(flip), Intact::Nothing),
+    ] {
+        assert_eq!(damage.leaves(3), intact, "{damage:?}");
+    }
+    // Without data blocks there is nothing to lose.
+    assert_eq!(Damage::Contents(4, flip).leaves(0), Intact::All);
+}
+
+#[test]
 fn edits_do_what_they_say() {
     let edited = |edit: Edit<'_>, bytes: &[u8]| {
         let mut bytes = bytes.to_vec();
@@ -214,6 +245,33 @@ fn arbitrary_structures_are_sound() {
     }
     assert!(keys_asked > 1_000 && ranges.len() > 20, "{keys_asked} keys, {ranges:?}");
     assert!(tables > 50, "{tables} tables in MANIFESTs");
+}
+
+/// A few bytes name one block a thousand times, each way of damaging it included.
+#[test]
+fn hostile_files_make_much_of_little() {
+    let (mut tables, mut manifests, mut kinds) = (0, 0, BTreeSet::new());
+    for shape in 0..8 {
+        for damage in 0..8 {
+            let input = [&[shape, damage % 6, damage, 3, 0xe8, 3][..], &[b'x'; 3000]].concat();
+            match Hostile::arbitrary(&mut Unstructured::new(&input)).unwrap() {
+                Hostile::Table(file) => {
+                    tables += 1;
+                    assert!(file.ends_with(&[0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb]));
+                    let Ok(table) = Table::open(file, &ReadOptions::default()) else { continue };
+                    let blocks = table.data_blocks().filter(|handle| handle.is_ok()).count();
+                    assert!(shape > 1 || blocks == 1000, "shape {shape}: {blocks} blocks");
+                    kinds.extend(table.iter().find_map(Result::err).map(|error| error.to_string()));
+                }
+                Hostile::Manifest(file) => {
+                    manifests += 1;
+                    assert!(log::fragments(&file).is_some_and(|fragments| fragments.len() == 1001));
+                }
+            }
+        }
+    }
+    assert_eq!((tables, manifests), (48, 16));
+    assert!(kinds.len() >= 8, "{kinds:?}");
 }
 
 #[test]
