@@ -42,19 +42,27 @@ fn a_fuzzers_program_takes_a_file_or_standard_input_and_ends_by_a_signal() {
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("input");
     let mut random = Random(1);
-    let mut crashed = 0;
+    let (mut crashed, mut panicked) = (0, 0);
     for _ in 0..40 {
         let input: Vec<u8> = (0..40).map(|_| random.bits() as u8).collect();
         fs::write(&path, &input).unwrap();
-        let by_file = once().arg(&path).output().unwrap().status;
+        let run = once().arg(&path).output().unwrap();
+        let by_file = run.status;
         let mut child = once().stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(&input).unwrap();
         let by_pipe = child.wait().unwrap();
         assert_eq!(by_file, by_pipe);
+        if String::from_utf8_lossy(&run.stderr).contains("panicked at") {
+            panicked += 1;
+            assert!(!by_file.success() && (cfg!(windows) || by_file.code().is_none()), "{by_file}");
+        }
         assert!(by_file.code().is_none_or(|code| code == 0 || cfg!(windows)), "{by_file}");
         crashed += usize::from(!by_file.success());
     }
-    assert!((1..40).contains(&crashed), "{crashed} of 40 inputs crash it");
+    assert!(
+        (1..40).contains(&crashed) && panicked > 0,
+        "{crashed} of 40 inputs crash it, {panicked} by a panic"
+    );
     let missing = once().arg(folder.join("missing")).output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
     assert!(String::from_utf8(missing.stderr).unwrap().contains("missing: "));
