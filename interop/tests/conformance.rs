@@ -55,9 +55,8 @@ fn tables_of_other_bytes_are_judged_by_what_leveldb_reads() {
             ENTRIES.iter().map(|(key, value)| json!([hex(&form.key(key)), hex(value.as_bytes())])).collect();
         let given = json!({ "entries": entries, "internal_keys": form == Form::Internal });
         let case = json!({ "case": "table_build/test", "kind": "table_build", "given": given });
-        let mut verdict = |table: &[u8]| {
-            judge_table(&case, &json!({ "table": hex(table) }), &mut leveldb).unwrap()
-        };
+        let mut verdict =
+            |table: &[u8]| judge_table(&case, &json!({ "table": hex(table) }), &mut leveldb).unwrap();
         // Other blocks, other index keys, another codec.
         assert_eq!(verdict(&table(&ENTRIES, form, Compression::None)), Verdict::DiffersSafely);
         assert_eq!(verdict(&table(&ENTRIES, form, Compression::Snappy)), Verdict::DiffersSafely);
