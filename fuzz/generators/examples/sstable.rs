@@ -38,17 +38,12 @@ fn hunt(limit: Duration) -> io::Result<()> {
         // "thread 'main' (7) panicked at PATH:LINE:COLUMN:" and the message, or that there is not so much memory.
         let (place, message) = match said.split_once("panicked at ") {
             Some((_, panic)) => panic.split_once('\n').unwrap_or((panic, "")),
-            None => ("memory", &said[..]),
+            None => ("", &said[..]),
         };
         if !run.status.success() && places.insert(place.to_owned()) {
-            let (place, message) =
-                (place.rsplit("index.crates.io-").next().unwrap_or(place), message.lines().next());
-            println!(
-                "{:.1?}, seed {seed}: {}: {place} {}",
-                start.elapsed(),
-                run.status,
-                message.unwrap_or_default()
-            );
+            let place = place.find("sstable-").map_or(place, |at| &place[at..]);
+            let message = message.lines().next().unwrap_or_default();
+            println!("{:.1?}, seed {seed}: {}: {place} {message}", start.elapsed(), run.status);
         }
     }
     Ok(())

@@ -7,11 +7,13 @@ use std::process::{Command, Stdio};
 
 use filterblock_fuzz::mutate::Random;
 
-/// A built example.
+/// An example, which `cargo test` builds before it runs tests.
 fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(|deps| deps.parent()).unwrap().join("examples");
-    folder.join(name).with_extension(std::env::consts::EXE_EXTENSION)
+    let path = folder.join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(path.exists(), "{} is not built: cargo test -p filterblock-fuzz, without --test", path.display());
+    path
 }
 
 /// Says nothing about the stack when it crashes, which takes long.
