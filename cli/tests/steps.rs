@@ -140,3 +140,20 @@ fn carving_keeps_to_what_may_be_decoded() {
     let limited = decoded(&["--max-output", "4M"]);
     assert!((4 * BLOCK..=18 * BLOCK).contains(&limited), "{limited}");
 }
+
+#[test]
+fn scan_reads_a_damaged_block_that_is_named_3000_times_once() {
+    let mut crafted = Crafted::default();
+    let place = crafted.block_of_type(&[0xff; 10_000], 0);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ldb");
+    let file = crafted.with_index(std::iter::repeat_n(place, 3000));
+    std::fs::write(&path, &file).unwrap();
+    for arguments in [&["scan"][..], &["scan", "--all"], &["scan", "--limit", "64"]] {
+        let meter = Arc::new(Meter::default());
+        let arguments = ["filterblock"].iter().chain(arguments).map(Into::into).chain([path.clone().into()]);
+        run_metered(arguments, std::io::sink(), std::io::sink(), Arc::clone(&meter));
+        let (read, len) = (meter.bytes_read(), file.len() as u64);
+        assert!(read <= 4 * len, "{read} bytes of {len}");
+    }
+}

@@ -10,8 +10,8 @@ use filterblock::table::{
     TableBuilder, WriteOptions,
 };
 use filterblock::{
-    BloomFilterPolicy, Error, FilterBlockBuilder, FilterBlockReader, FilterPolicy, InternalFilterPolicy,
-    KeyBuf, Keys, LegacyBloomPolicy, LegacyHash, hash,
+    BashoBloom2Policy, BloomFilterPolicy, Error, FilterBlockBuilder, FilterBlockReader, FilterPolicy,
+    InternalFilterPolicy, InternalKey, KeyBuf, KeyFormat, Keys, LegacyBloomPolicy, LegacyHash, hash,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,8 @@ pub(crate) fn answer(kind: &str, given: &Value) -> Option<Value> {
     Some(match kind {
         "hash" => {
             let seed = u32::try_from(given["seed"].as_u64()?).ok()?;
-            json!({ "hash": hash::leveldb(&bytes(&given["bytes"]), seed) })
+            let hash = if given["signed"] == json!(true) { hash::hash_signed_tail } else { hash::leveldb };
+            json!({ "hash": hash(&bytes(&given["bytes"]), seed) })
         }
         "bloom_create" => {
             let policy = policy(given["policy"].as_str(), bits_per_key)?;
@@ -35,6 +36,10 @@ pub(crate) fn answer(kind: &str, given: &Value) -> Option<Value> {
             let policy = policy(given["policy"].as_str(), 10)?;
             json!({ "match": policy.key_may_match(&bytes(&given["key"]), &bytes(&given["filter"])) })
         }
+        "internal_key" => match InternalKey::parse(&bytes(&given["key"]), KeyFormat::LevelDb) {
+            Some(key) => json!({ "user_key": hex(key.user_key), "sequence": key.sequence, "type": key.kind }),
+            None => json!({ "error": true }),
+        },
         "filter_block_build" => {
             let policy = BloomFilterPolicy::new(bits_per_key);
             match internal {
@@ -168,6 +173,8 @@ fn policy(name: Option<&str>, bits_per_key: u32) -> Option<Box<dyn FilterPolicy>
         Some("leveldb.BuiltinBloomFilter, signed") => {
             Box::new(LegacyBloomPolicy::new(bits_per_key).with_hash(LegacyHash::Signed))
         }
+        Some("leveldb.BuiltinBloomFilter, either") => Box::new(LegacyBloomPolicy::new(bits_per_key)),
+        Some("leveldb.BuiltinBloomFilter2, Basho's") => Box::new(BashoBloom2Policy::new(bits_per_key)),
         Some(_) => return None,
     })
 }

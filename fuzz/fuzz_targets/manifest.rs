@@ -1,4 +1,4 @@
-//! `filterblock_fuzz::manifest` under libFuzzer.
+//! `filterblock_fuzz_targets::manifest` under libFuzzer.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| filterblock_fuzz::manifest::run(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| filterblock_fuzz_targets::manifest::run(data));

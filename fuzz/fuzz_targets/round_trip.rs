@@ -1,4 +1,4 @@
-//! `filterblock_fuzz::round_trip` under libFuzzer.
+//! `filterblock_fuzz_targets::round_trip` under libFuzzer.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| filterblock_fuzz::round_trip::run(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| filterblock_fuzz_targets::round_trip::run(data));

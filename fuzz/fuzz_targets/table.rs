@@ -1,4 +1,4 @@
-//! `filterblock_fuzz::table` under libFuzzer.
+//! `filterblock_fuzz_targets::table` under libFuzzer.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| filterblock_fuzz::table::run(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| filterblock_fuzz_targets::table::run(data));

@@ -1,4 +1,4 @@
-//! `filterblock_fuzz::verify` under libFuzzer.
+//! `filterblock_fuzz_targets::verify` under libFuzzer.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| filterblock_fuzz::verify::run(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| filterblock_fuzz_targets::verify::run(data));

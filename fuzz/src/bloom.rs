@@ -6,8 +6,8 @@ use filterblock::{
     InternalFilterPolicy, KeyBuf, KeyHash, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy,
 };
 
-use crate::cut::Input;
-use crate::model;
+use filterblock_fuzz::Input;
+use filterblock_fuzz::model;
 
 /// Runs an input: options, up to 15 keys, and a filter of any bytes.
 pub fn run(data: &[u8]) {

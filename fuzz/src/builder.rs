@@ -10,7 +10,7 @@ use filterblock::{
     Result,
 };
 
-use crate::model;
+use filterblock_fuzz::model;
 
 #[derive(Arbitrary, Debug)]
 struct Plan<'a> {

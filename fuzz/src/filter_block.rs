@@ -5,8 +5,8 @@ use std::iter;
 
 use filterblock::{BloomFilterPolicy, Error, FilterBlockReader, FilterPolicy as _, InternalFilterPolicy};
 
-use crate::cut::Input;
-use crate::model::{self, Block, bloom_matches};
+use filterblock_fuzz::Input;
+use filterblock_fuzz::model::{self, Block, bloom_matches};
 
 /// Number of filters of a block that are checked one by one. The iterator, whose errors take long
 /// to format, is checked for fewer of them.

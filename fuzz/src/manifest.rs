@@ -3,13 +3,11 @@
 use filterblock::database::{LogReader, LogWrites, Manifest, batch_has_writes};
 use filterblock::{Error, Result};
 
-use crate::cut::Input;
+use filterblock_fuzz::Input;
+use filterblock_fuzz::log::{HEADER_LEN, frame};
 
 /// Limit that is just enough for any list that an input can make.
 const MEMORY: usize = 64 << 10;
-
-const BLOCK_LEN: usize = 32 << 10;
-const HEADER_LEN: usize = 7;
 
 /// Runs an input: a mode, then a file or the contents of its records.
 pub fn run(data: &[u8]) {
@@ -27,7 +25,7 @@ pub fn run(data: &[u8]) {
         let repeat = if input.byte() == 0xff { 150 } else { 1 };
         records.push(input.string().repeat(repeat));
     }
-    let file = log_of(&records);
+    let file = frame(&records);
     let (read, damage) = read_log(&file);
     assert!(!damage, "a sound log");
     assert_eq!(read, records, "every record comes back");
@@ -58,48 +56,6 @@ fn read_writes(file: &[u8]) {
     if bytes > 0 {
         assert!(batch_has_writes(file).unwrap_or(true));
     }
-}
-
-/// Frames the records as LevelDB's `db/log_writer.cc` does.
-fn log_of(records: &[Vec<u8>]) -> Vec<u8> {
-    let mut file = Vec::new();
-    for record in records {
-        let (mut rest, mut first) = (&record[..], true);
-        loop {
-            let left = BLOCK_LEN - file.len() % BLOCK_LEN;
-            if left < HEADER_LEN {
-                file.resize(file.len() + left, 0);
-                continue;
-            }
-            let (data, after) = rest.split_at(rest.len().min(left - HEADER_LEN));
-            let last = after.is_empty();
-            let kind = match (first, last) {
-                (true, true) => 1,
-                (true, false) => 2,
-                (false, false) => 3,
-                (false, true) => 4,
-            };
-            append_fragment(&mut file, kind, data);
-            (rest, first) = (after, false);
-            if last {
-                break;
-            }
-        }
-    }
-    file
-}
-
-/// Appends a fragment, after the zeros that keep its header within one block.
-pub(crate) fn append_fragment(file: &mut Vec<u8>, kind: u8, data: &[u8]) {
-    let left = BLOCK_LEN - file.len() % BLOCK_LEN;
-    if left < HEADER_LEN {
-        file.resize(file.len() + left, 0);
-    }
-    let crc = crc32c::crc32c_append(crc32c::crc32c(&[kind]), data);
-    file.extend(crc.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes());
-    file.extend((data.len() as u16).to_le_bytes());
-    file.push(kind);
-    file.extend(data);
 }
 
 /// Returns all records, and true if anything was damaged.

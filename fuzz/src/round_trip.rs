@@ -9,7 +9,7 @@ use bytes::Bytes;
 use filterblock::table::{Compression, Lookup, ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error};
 
-use crate::model;
+use filterblock_fuzz::model;
 
 #[derive(Arbitrary, Debug)]
 struct Plan<'a> {

@@ -9,9 +9,9 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy};
 use serde_json::Value;
 
-use crate::hostile::{self, Hostile};
 use crate::program::{self, Most, Run};
 use crate::table;
+use filterblock_fuzz::hostile::{self, Hostile};
 
 /// Opening takes at most four reads, or two more if a combined read fails.
 const OPENING: usize = 6;

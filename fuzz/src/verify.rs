@@ -4,9 +4,9 @@ use bytes::Bytes;
 use filterblock::policy::default_read_policies;
 use filterblock::table::{ReadOptions, Table};
 
-use crate::hostile::{self, Hostile};
 use crate::program::{self, Most, Run};
 use crate::table::{self, Made};
+use filterblock_fuzz::hostile::{self, Hostile};
 
 /// The promise of `verify` for one file: each byte of its blocks is read at most twice, besides the
 /// reads of opening and of a sample of 16 blocks; besides these, at most `limit` bytes are decoded.

@@ -70,6 +70,16 @@ class InternalKeyComparator : public Comparator {
   const Comparator* user_comparator_;
 };
 
+// An internal key as it is. DebugString takes it apart, and says so where it cannot.
+class InternalKey {
+ public:
+  void DecodeFrom(const Slice& key) { rep_.assign(key.data(), key.size()); }
+  std::string DebugString() const;
+
+ private:
+  std::string rep_;
+};
+
 // Filters the user key of internal keys.
 class InternalFilterPolicy : public FilterPolicy {
  public:

@@ -35,4 +35,10 @@ void fb_order_successor(uint8_t internal_keys, fb_bytes of, fb_sink key) {
   shim::Append(key, result);
 }
 
+void fb_internal_key_debug_string(fb_bytes key, fb_sink text) {
+  leveldb::InternalKey parsed;
+  parsed.DecodeFrom(shim::ToSlice(key));
+  shim::Append(text, parsed.DebugString());
+}
+
 }  // extern "C"

@@ -1,10 +1,19 @@
-//! The cases of the conformance suite are what LevelDB answers today.
+//! The cases of the conformance suite are what LevelDB answers today, and tables are judged by what LevelDB reads.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use filterblock::BloomFilterPolicy;
+use filterblock::table::{Compression, TableBuilder, WriteOptions};
+use filterblock_interop::conformance::answers::Asking;
 use filterblock_interop::conformance::generate;
+use filterblock_interop::conformance::judge::Verdict;
+use filterblock_interop::conformance::read_back::judge_table;
+use filterblock_interop::conformance::runners::Runner;
+use filterblock_interop::conformance::table::{Damage, ENTRIES, Form, assemble};
+use filterblock_interop::hex;
+use serde_json::{Value, json};
 
 #[test]
 fn the_cases_are_those_that_leveldb_answers() {
@@ -22,5 +31,63 @@ fn the_cases_are_those_that_leveldb_answers() {
             assert_eq!(stored, made, "{name}");
         }
         assert_eq!(lines.lines().count(), made[name].lines().count(), "{name}");
+    }
+}
+
+fn table(entries: &[(&str, &str)], form: Form, compression: Compression) -> Vec<u8> {
+    let options = WriteOptions::default()
+        .compression(compression)
+        .restart_interval(1)
+        .block_size(30)
+        .internal_keys(form == Form::Internal)
+        .filter_policy(BloomFilterPolicy::new(10));
+    let mut table = TableBuilder::new(Vec::new(), options);
+    entries.iter().for_each(|(key, value)| table.add(&form.key(key), value.as_bytes()).unwrap());
+    table.finish().unwrap().0
+}
+
+#[test]
+fn tables_of_other_bytes_are_judged_by_what_leveldb_reads() {
+    let leveldb = Runner::of_this_package(Path::new(env!("CARGO_BIN_EXE_conformance-runner")), "leveldb", "");
+    let mut leveldb = Asking::new(&leveldb);
+    for form in [Form::User, Form::Internal] {
+        let entries: Value =
+            ENTRIES.iter().map(|(key, value)| json!([hex(&form.key(key)), hex(value.as_bytes())])).collect();
+        let given = json!({ "entries": entries, "internal_keys": form == Form::Internal });
+        let case = json!({ "case": "table_build/test", "kind": "table_build", "given": given });
+        let mut verdict =
+            |table: &[u8]| judge_table(&case, &json!({ "table": hex(table) }), &mut leveldb).unwrap();
+        // Other blocks, other index keys, another codec.
+        assert_eq!(verdict(&table(&ENTRIES, form, Compression::None)), Verdict::DiffersSafely);
+        assert_eq!(verdict(&table(&ENTRIES, form, Compression::Snappy)), Verdict::DiffersSafely);
+        assert_eq!(verdict(&assemble(&Damage::default(), form)), Verdict::DiffersSafely);
+        // One entry less, one more, another value, another key.
+        assert_eq!(verdict(&table(&ENTRIES[1..], form, Compression::None)), Verdict::Wrong);
+        assert_eq!(verdict(&table(&ENTRIES[..8], form, Compression::None)), Verdict::Wrong);
+        let more = [&ENTRIES[..], &[("zoo", "1")]].concat();
+        assert_eq!(verdict(&table(&more, form, Compression::None)), Verdict::Wrong);
+        let mut other = ENTRIES;
+        other[8].1 = "0";
+        assert_eq!(verdict(&table(&other, form, Compression::None)), Verdict::Wrong);
+        other[8] = ("grapes", ENTRIES[8].1);
+        assert_eq!(verdict(&table(&other, form, Compression::None)), Verdict::Wrong);
+        // A filter that denies one block's keys, which a walk does not notice.
+        let denying = Damage {
+            filter: Some(Box::new(|block| {
+                let end = block.contents.len() - 10;
+                block.contents[..end].fill(0);
+            })),
+            ..Damage::default()
+        };
+        assert_eq!(verdict(&assemble(&denying, form)), Verdict::Wrong);
+        // An index key that hides the last entry of its block, which a walk does not notice either.
+        let hiding = Damage {
+            handles: Some(Box::new(move |handles| handles[2].0 = form.key("fig"))),
+            ..Damage::default()
+        };
+        assert_eq!(verdict(&assemble(&hiding, form)), Verdict::Wrong);
+        assert_eq!(verdict(b"no table"), Verdict::Wrong);
+        assert_eq!(verdict(b""), Verdict::Wrong);
+        assert_eq!(judge_table(&case, &json!({ "error": true }), &mut leveldb).unwrap(), Verdict::Wrong);
     }
 }

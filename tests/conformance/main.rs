@@ -95,4 +95,26 @@ fn answers_are_judged_field_by_field() {
     assert_eq!(verdict(json!({ "match": false, "more": 1 })), Verdict::Wrong);
     assert_eq!(verdict(json!({})), Verdict::Wrong);
     assert_eq!(verdict(json!(null)), Verdict::Wrong);
+    assert_eq!(verdict(json!({ "match": "true" })), Verdict::Wrong);
+}
+
+/// What must not be said is wrong, whatever else the case calls safe; what must be said is right.
+#[test]
+fn what_is_forbidden_counts_before_what_is_safe() {
+    let case = json!({
+        "must": { "error": true },
+        "may": [{ "absent": true }, { "value": "31" }, { "value": "32" }],
+        "must_not": [{ "value": "30" }, { "absent": true }],
+    });
+    let verdict = |answer| judge(&case, &answer);
+    assert_eq!(verdict(json!({ "error": true })), Verdict::Passed);
+    assert_eq!(verdict(json!({ "value": "31" })), Verdict::DiffersSafely);
+    assert_eq!(verdict(json!({ "value": "32" })), Verdict::DiffersSafely);
+    assert_eq!(verdict(json!({ "absent": true })), Verdict::Wrong);
+    assert_eq!(verdict(json!({ "value": "33" })), Verdict::Wrong);
+    // Without alternatives there is one right answer.
+    let only = json!({ "must": { "hash": 7 } });
+    assert_eq!(judge(&only, &json!({ "hash": 7 })), Verdict::Passed);
+    assert_eq!(judge(&only, &json!({ "hash": 8 })), Verdict::Wrong);
+    assert_eq!(judge(&only, &json!({ "hash": 7.5 })), Verdict::Wrong);
 }

@@ -70,7 +70,7 @@ func main() {
 
 func answer(kind string, given given) object {
 	// Its filters have the older name; LevelDB's own are asked for with no name.
-	if given.InternalKeys {
+	if given.InternalKeys || given.Policy != "" && given.Policy != "leveldb.BuiltinBloomFilter" {
 		return nil
 	}
 	switch kind {

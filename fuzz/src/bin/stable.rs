@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use filterblock_fuzz::mutate::{Random, corpus, files, next_input};
-use filterblock_fuzz::{TARGETS, Target};
+use filterblock_fuzz::mutate::{Random, next_input};
+use filterblock_fuzz_targets::{TARGETS, Target, corpus};
 
 const USAGE: &str = "usage: stable [--seconds N | --inputs N] [--seed N] [--corpus FOLDER] [target]...";
 
@@ -66,9 +66,9 @@ fn main() -> ExitCode {
 
 /// Runs an input. Returns false if the target panicked.
 fn run(&(name, target): &Target, options: &Options) -> bool {
-    let mut known = corpus(name);
+    let mut known = corpus::of(name);
     if let Some(folder) = &options.corpus {
-        known.extend(files(&folder.join(name)));
+        known.extend(corpus::files(&folder.join(name)));
     }
     let mut random = Random(options.seed);
     let start = Instant::now();

@@ -7,6 +7,7 @@ pub mod cases;
 pub mod generate;
 #[path = "../../../conformance/judge.rs"]
 pub mod judge;
+pub mod read_back;
 pub mod runners;
 pub mod table;
 
@@ -23,6 +24,8 @@ pub struct Question {
     pub given: Value,
     /// The keys that are stored in what is given, and their values: no answer may deny them.
     pub stored: Stored,
+    /// The answer, where the program that gave it is not at hand any more, and which program that is.
+    pub known: Option<(&'static str, Value)>,
 }
 
 /// What an honest reader knows of the key that is asked for.

@@ -14,7 +14,7 @@ mod table;
 pub use database::{Database, DatabaseOptions, Filter, WriteBatch, repair, tables_in};
 pub use ffi::speed;
 pub use filter::{Answer, BlockScript, Bloom, QueryScript, hash};
-pub use order::KeyOrder;
+pub use order::{KeyOrder, parse_internal_key};
 pub use store::{Counts, Order, Store, StoreFilter, StoreOptions, repair_store};
 pub use table::{Entries, Table, TableBuilder, TableOptions, build_table};
 

@@ -1,4 +1,4 @@
-//! LevelDB's comparators.
+//! LevelDB's comparators, and the parts of its internal keys.
 
 use std::cmp::Ordering;
 
@@ -41,4 +41,21 @@ impl KeyOrder {
     fn check(self, key: &[u8]) {
         assert!(!self.is_internal() || key.len() >= 8, "an internal key of {} bytes", key.len());
     }
+}
+
+/// Sequence number and type of an internal key, as LevelDB's `InternalKey::DebugString` says them. `None` where it calls
+/// the key bad.
+///
+/// # Panics
+///
+/// If what it says is neither.
+pub fn parse_internal_key(key: &[u8]) -> Option<(u64, u8)> {
+    let said = String::from_utf8_lossy(&ffi::internal_key_debug_string(key)).into_owned();
+    if said.starts_with("(bad)") {
+        return None;
+    }
+    // 'USER KEY' @ SEQUENCE : TYPE
+    let (_, numbers) = said.rsplit_once("' @ ").unwrap_or_else(|| panic!("{said}"));
+    let (sequence, kind) = numbers.split_once(" : ").unwrap_or_else(|| panic!("{said}"));
+    Some((sequence.parse().expect("a sequence number"), kind.parse().expect("a type")))
 }

@@ -75,7 +75,14 @@ pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
         return format == sample::KeyFormat::Internal;
     }
     let mut trial = KeyTrial::new(format_of(table.origin()));
+    // Each byte is read once at most, however often an index names a damaged block.
+    let mut read_to = 0;
     for handle in table.data_blocks().flatten() {
+        let Some(end) = handle.end().filter(|&end| handle.offset >= read_to && end <= table.file_size())
+        else {
+            continue;
+        };
+        read_to = end;
         let Ok(mut entries) = table.block_cursor(handle) else { continue };
         while let Ok(true) = entries.next() {
             if !trial.add(entries.key()) {

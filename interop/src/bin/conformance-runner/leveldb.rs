@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{bytes, database, got, listed};
 
 pub(super) fn answer(kind: &str, given: &Value) -> Option<Value> {
-    if !given["policy"].is_null() {
+    if !given["policy"].is_null() || given["signed"] == json!(true) {
         return None;
     }
     let internal_keys = given["internal_keys"] == json!(true);
@@ -55,6 +55,15 @@ pub(super) fn answer(kind: &str, given: &Value) -> Option<Value> {
         "separator" => {
             let key = order(internal_keys).separator(&bytes(&given["a"]), &bytes(&given["b"]));
             json!({ "key": hex(&key) })
+        }
+        "internal_key" => {
+            let key = bytes(&given["key"]);
+            match leveldb::parse_internal_key(&key) {
+                Some((sequence, kind)) => {
+                    json!({ "user_key": hex(&key[..key.len() - 8]), "sequence": sequence, "type": kind })
+                }
+                None => json!({ "error": true }),
+            }
         }
         "successor" => json!({ "key": hex(&order(internal_keys).successor(&bytes(&given["key"]))) }),
         "table_build" => {

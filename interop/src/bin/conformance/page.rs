@@ -8,6 +8,7 @@ use std::{env, fs};
 use anyhow::{Context as _, Result, bail};
 use filterblock_interop::conformance::answers::{Asking, Reply};
 use filterblock_interop::conformance::judge::{Verdict, judge};
+use filterblock_interop::conformance::read_back::judge_table;
 use filterblock_interop::conformance::runners::{Runner, build_go, folder};
 use serde_json::Value;
 
@@ -148,18 +149,20 @@ fn ask<'a>(
     only: Option<&str>,
 ) -> Result<Vec<Judged<'a>>> {
     let mut asking = Asking::new(runner);
+    let leveldb = Runner::of_this_package(&runner_program()?, "leveldb", "");
+    let mut leveldb = Asking::new(&leveldb);
     let cases = files.iter().flat_map(|(_, cases)| cases);
     let cases = cases.filter(|case| only.is_none_or(|only| case["case"] == only));
-    cases.map(|case| judged(case, &mut asking)).collect()
+    cases.map(|case| judged(case, &mut asking, &mut leveldb)).collect()
 }
 
-fn judged<'a>(case: &'a Value, asking: &mut Asking<'_>) -> Result<Judged<'a>> {
+fn judged<'a>(case: &'a Value, asking: &mut Asking<'_>, leveldb: &mut Asking<'_>) -> Result<Judged<'a>> {
     let (name, kind) = (case["case"].as_str().unwrap_or_default(), case["kind"].as_str().unwrap_or_default());
     let (outcome, said) = match asking.ask(name, kind, &case["given"])? {
         Reply::Unsupported => (Outcome::NoInterface, String::new()),
         Reply::Crashed(said) => (Outcome::Crashed, said),
         Reply::Hung => (Outcome::Crashed, "no answer within a minute".to_owned()),
-        Reply::Answer(answer) => match judge(case, &answer) {
+        Reply::Answer(answer) => match verdict(case, &answer, leveldb)? {
             Verdict::Passed => (Outcome::Passed, short(&answer)),
             Verdict::DiffersSafely => (Outcome::DiffersSafely, short(&answer)),
             Verdict::Wrong => {
@@ -168,6 +171,13 @@ fn judged<'a>(case: &'a Value, asking: &mut Asking<'_>) -> Result<Judged<'a>> {
         },
     };
     Ok(Judged { case, outcome, said })
+}
+
+fn verdict(case: &Value, answer: &Value, leveldb: &mut Asking<'_>) -> Result<Verdict> {
+    match judge(case, answer) {
+        Verdict::Wrong if case["kind"] == "table_build" => judge_table(case, answer, leveldb),
+        verdict => Ok(verdict),
+    }
 }
 
 /// An answer, cut where it is long.

@@ -124,6 +124,14 @@ fn alternatives(question: &Question, answer: &Value) -> (Vec<Value>, Vec<Value>)
             may.push(json!({ "entries": entries }));
             may.push(json!({ "error": true }));
         }
+        // A type that LevelDB does not know may be a relative's.
+        ("internal_key", _) => {
+            let key = question.given["key"].as_str().unwrap_or_default();
+            if let Some((user_key, tag)) = key.split_at_checked(key.len().wrapping_sub(16)) {
+                let tag = u64::from_str_radix(tag, 16).map_or(0, u64::swap_bytes);
+                may.push(json!({ "user_key": user_key, "sequence": tag >> 8, "type": tag & 0xff }));
+            }
+        }
         // A key that is not shortened separates just as well.
         ("separator", _) => may.push(json!({ "key": question.given["a"] })),
         ("successor", _) => may.push(json!({ "key": question.given["key"] })),
@@ -138,7 +146,7 @@ fn alternatives(question: &Question, answer: &Value) -> (Vec<Value>, Vec<Value>)
 }
 
 fn question(name: String, kind: &'static str, given: Value, stored: Stored) -> Question {
-    Question { name, kind, given, stored }
+    Question { name, kind, given, stored, known: None }
 }
 
 /// Bytes that are the same in every run: multiples of a prime, cut to a byte.

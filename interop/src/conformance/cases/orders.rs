@@ -55,5 +55,47 @@ pub(super) fn all() -> Vec<Question> {
             cases.push(question(format!("successor/{order}-{name}"), "successor", given, Stored::Nothing));
         }
     }
+    cases.extend(parsed());
+    cases
+}
+
+/// Keys of databases taken apart: types, the largest numbers, and keys that are none.
+fn parsed() -> Vec<Question> {
+    let mut cases = Vec::new();
+    let mut push = |name: String, key: &[u8]| {
+        let given = json!({ "key": hex(key) });
+        cases.push(question(format!("internal_key/{name}"), "internal_key", given, Stored::Nothing));
+    };
+    let key = internal(b"apple", 7, 1);
+    for len in 0..8 {
+        push(format!("only-{len}-bytes"), &key[key.len() - len..]);
+    }
+    for kind in [0, 1, 2, 3, 7, 0x7f, 0x80, 0xff] {
+        push(format!("type-{kind}"), &internal(b"apple", 7, kind));
+    }
+    for (name, sequence) in [
+        ("zero", 0),
+        ("one", 1),
+        ("a-byte", 0xff),
+        ("two-bytes", 0x0100),
+        ("high-bit-of-each-byte", 0x80_8080_8080_8080),
+        ("32-bits", u64::from(u32::MAX)),
+        ("33-bits", 1 << 32),
+        ("largest", (1 << 56) - 1),
+    ] {
+        push(format!("sequence-{name}"), &internal(b"apple", sequence, 1));
+        push(format!("deletion-sequence-{name}"), &internal(b"apple", sequence, 0));
+    }
+    let user_keys: [(&str, &[u8]); 6] = [
+        ("empty", b""),
+        ("one-byte", b"a"),
+        ("zeros", b"\0\0\0\0\0\0\0\0"),
+        ("high-bytes", b"\xff\xff\xff"),
+        ("like-a-tag", b"\x01\x07\0\0\0\0\0\0"),
+        ("with-quotes", b"a' @ 3 : 1"),
+    ];
+    for (name, user_key) in user_keys {
+        push(format!("user-key-{name}"), &internal(user_key, 9, 1));
+    }
     cases
 }

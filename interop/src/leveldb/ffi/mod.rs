@@ -17,7 +17,7 @@ use anyhow::{Result, anyhow};
 
 pub(super) use database::{Database, repair};
 pub(super) use filter::{bloom_create, bloom_match, build_filter_blocks, hash, query_filter_blocks};
-pub(super) use order::{compare, separator, successor};
+pub(super) use order::{compare, internal_key_debug_string, separator, successor};
 pub(super) use store::{Store, repair as repair_store};
 pub(super) use table::{Table, TableBuilder};
 

@@ -6,6 +6,12 @@ unsafe extern "C" {
     fn fb_order_compare(internal_keys: u8, a: Bytes, b: Bytes) -> i32;
     fn fb_order_separator(internal_keys: u8, start: Bytes, limit: Bytes, key: Sink);
     fn fb_order_successor(internal_keys: u8, of: Bytes, key: Sink);
+    fn fb_internal_key_debug_string(key: Bytes, text: Sink);
+}
+
+pub(in crate::leveldb) fn internal_key_debug_string(key: &[u8]) -> Vec<u8> {
+    // SAFETY: only reads the bytes, however many; the sink is used only during the call.
+    collect(|text| unsafe { fb_internal_key_debug_string(Bytes::new(key), text) })
 }
 
 pub(in crate::leveldb) fn compare(internal_keys: bool, a: &[u8], b: &[u8]) -> i32 {

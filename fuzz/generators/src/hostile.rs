@@ -2,13 +2,14 @@
 //! long names, empty filters, fragments without contents, restarts. A longer input gives longer
 //! structures.
 
+use arbitrary::{Arbitrary, Unstructured};
 use bytes::Bytes;
 use filterblock::table::{BlockHandle, Codec};
 
 use crate::cut::Input;
 use crate::encode::encode;
-use crate::manifest::append_fragment;
-use crate::table::{File, encoded};
+use crate::log::append_fragment;
+use crate::table::{File, encoded_handle as encoded};
 
 /// Limit for any count, so that an input takes milliseconds.
 const MOST: usize = 4096;
@@ -24,7 +25,15 @@ pub enum Hostile {
     Manifest(Vec<u8>),
 }
 
-/// Reads a shape, a codec, a kind of damage, a count, and the contents of the repeated part.
+impl<'a> Arbitrary<'a> for Hostile {
+    /// Takes all bytes that are left.
+    fn arbitrary(input: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        input.bytes(input.len()).map(make)
+    }
+}
+
+/// Makes the structure that these bytes describe, whatever they are: a shape, a codec, a kind of
+/// damage, a count, and the contents of the repeated part.
 pub fn make(data: &[u8]) -> Hostile {
     let mut input = Input(data);
     let (shape, codec, damage, option) = (input.byte(), input.byte(), input.byte(), input.byte());
@@ -200,9 +209,5 @@ fn placed(mut file: File, block: &[u8], option: u8) -> Hostile {
 fn finish(mut file: File, index: &[u8], metaindex: &[u8]) -> Hostile {
     let metaindex = file.block(metaindex, 0, 0);
     let index = file.block(index, 0, 0);
-    let mut footer = [encoded(metaindex), encoded(index)].concat();
-    footer.resize(40, 0);
-    file.bytes.extend(footer);
-    file.bytes.extend(0xdb47_7524_8b80_fb57_u64.to_le_bytes());
-    Hostile::Table(file.bytes.into())
+    Hostile::Table(file.finish(metaindex, index).into())
 }

@@ -1,18 +1,17 @@
 //! Sound tables with one structure damaged and the checksums corrected: no panic, no endless walk,
 //! and no wrong answer about what the damage leaves intact.
 
-mod damage;
-mod parts;
+use std::sync::OnceLock;
 
 use arbitrary::{Arbitrary, Unstructured};
 use bytes::Bytes;
 use filterblock::Error;
 use filterblock::table::{Lookup, ReadOptions, Table};
 
-use damage::{Damage, Intact, assemble};
-pub(crate) use damage::{File, encoded};
-use parts::{Entry, Parts, samples};
+use filterblock_fuzz::table::{self, Damage, Entry, Intact, Parts};
 
+/// Number of data blocks of a sample that are kept: a first, a last and one between.
+const MAX_BLOCKS: usize = 3;
 /// More bytes than a walk through any sound sample decodes.
 const MAX_OUTPUT: u64 = 64 << 10;
 
@@ -42,8 +41,32 @@ impl Plan<'_> {
 
     fn file(&self) -> Bytes {
         let base_lg = self.filtered.then_some(self.base_lg % 64);
-        assemble(self.parts(), base_lg, self.damage).into()
+        self.parts().assemble(base_lg, self.damage).into()
     }
+}
+
+/// The initial tables: small, one of every kind that is read differently.
+fn samples() -> &'static [Parts] {
+    static SAMPLES: OnceLock<Vec<Parts>> = OnceLock::new();
+    SAMPLES.get_or_init(|| {
+        let written = |file: &[u8], internal| {
+            let mut parts = Parts::of(file, internal).expect("a sound table");
+            // More blocks would be of the same kind, and cost time.
+            parts.data.truncate(MAX_BLOCKS);
+            parts
+        };
+        let others = [
+            written(include_bytes!("../../testdata/tables/single-4096-bloom10.ldb"), false),
+            written(include_bytes!("../../testdata/tables/empty-4096-bloom10.ldb"), false),
+            written(include_bytes!("../../testdata/tables/dense-256-bloom10-snappy.ldb"), false),
+            written(include_bytes!("../../testdata/bedrock/words-1024-bloom10-zlib.ldb"), false),
+            written(include_bytes!("../../testdata/bedrock/words-1024-bloom10-deflate.ldb"), false),
+            written(include_bytes!("../../testdata/constructed/leveldb-zstd.ldb"), false),
+            written(include_bytes!("../../testdata/constructed/bedrock-zstd.ldb"), false),
+            written(include_bytes!("../../testdata/basho/numbers-bloom2.ldb"), true),
+        ];
+        table::samples().iter().cloned().chain(others).collect()
+    })
 }
 
 /// A table that may be damaged.

@@ -1,7 +1,4 @@
-//! Inputs without libFuzzer: seeded random numbers, and mutations of inputs from the corpus.
-
-use std::fs;
-use std::path::Path;
+//! Inputs without a fuzzer: seeded random numbers, and mutations of known inputs.
 
 /// The random generator SplitMix64: small, and good enough for mutations.
 #[derive(Clone, Debug)]
@@ -21,26 +18,13 @@ impl Random {
         ((u128::from(self.bits()) * end as u128) >> 64) as usize
     }
 
-    fn bytes(&mut self, len: usize) -> impl Iterator<Item = u8> {
+    pub(crate) fn bytes(&mut self, len: usize) -> impl Iterator<Item = u8> {
         (0..len).map(|_| self.bits() as u8)
     }
 }
 
-/// Longest input that is made.
+/// Longest input that is made, in bytes.
 pub const MAX_LEN: usize = 64 << 10;
-
-/// The committed corpus of a target.
-pub fn corpus(target: &str) -> Vec<Vec<u8>> {
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target))
-}
-
-/// Reads the files of a folder, in the order of their names.
-pub fn files(folder: &Path) -> Vec<Vec<u8>> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("listing the corpus").path()).collect();
-    paths.sort();
-    paths.iter().map(|path| fs::read(path).expect("reading the corpus")).collect()
-}
 
 /// Makes `input` a copy of one of the inputs with up to eight changes, or, one time in eight,
 /// something new.

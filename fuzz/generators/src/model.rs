@@ -131,6 +131,10 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 
 /// Makes the filter block for these keys, each with the offset of its data block, in ascending
 /// order of offsets. `last` is the offset of the last `StartBlock`.
+///
+/// # Panics
+///
+/// If `base_lg` is above 63.
 pub fn filter_block(keys: &[(u64, &[u8])], last: u64, base_lg: u8, bits_per_key: u32) -> Vec<u8> {
     let mut count = last >> base_lg;
     if keys.iter().any(|&(offset, _)| offset >> base_lg == count) {

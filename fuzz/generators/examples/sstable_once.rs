@@ -1,0 +1,17 @@
+//! One input for the crate `sstable`, from the file named or from standard input: what AFL starts for each input.
+
+use arbitrary::{Arbitrary as _, Unstructured};
+use filterblock_fuzz::table::DamagedTable;
+use sstable::{Options, SSIterator as _, Table};
+
+fn main() -> std::process::ExitCode {
+    filterblock_fuzz::entry::run_once(|data| {
+        let Ok(DamagedTable { file, .. }) = DamagedTable::arbitrary(&mut Unstructured::new(data)) else {
+            return;
+        };
+        let len = file.len();
+        let Ok(table) = Table::new(Options::default(), Box::new(file), len) else { return };
+        let mut entries = table.iter();
+        while entries.next().is_some() {}
+    })
+}

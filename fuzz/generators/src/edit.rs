@@ -1,0 +1,43 @@
+//! Changes to runs of bytes.
+
+use arbitrary::Arbitrary;
+
+/// A change to a run of bytes. Positions are taken modulo its length.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum Edit<'a> {
+    /// Other bytes from here on.
+    Overwrite(u16, &'a [u8]),
+    /// The bits that are set here flipped in one byte.
+    Flip(u16, u8),
+    /// Cut off here.
+    Cut(u16),
+    /// Bytes inserted here.
+    Insert(u16, &'a [u8]),
+    /// A little-endian 32-bit number, this many words and one before the end: counts, offsets.
+    Word(u8, u32),
+    /// Entirely different bytes.
+    Replace(&'a [u8]),
+}
+
+impl Edit<'_> {
+    /// Changes `bytes`. What does not fit into them has no effect.
+    pub fn apply(self, bytes: &mut Vec<u8>) {
+        let len = bytes.len();
+        let place = |at: u16| usize::from(at).checked_rem(len).unwrap_or_default();
+        match self {
+            Self::Overwrite(at, with) => {
+                bytes.iter_mut().skip(place(at)).zip(with).for_each(|(byte, &new)| *byte = new);
+            }
+            Self::Flip(at, bits) => bytes.iter_mut().skip(place(at)).take(1).for_each(|byte| *byte ^= bits),
+            Self::Cut(at) => bytes.truncate(place(at)),
+            Self::Insert(at, with) => drop(bytes.splice(place(at)..place(at), with.iter().copied())),
+            Self::Word(back, value) => {
+                let start = len.checked_sub(4 * (usize::from(back) % 32 + 1));
+                if let Some(word) = start.and_then(|start| bytes.get_mut(start..start + 4)) {
+                    word.copy_from_slice(&value.to_le_bytes());
+                }
+            }
+            Self::Replace(with) => *bytes = with.to_vec(),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! MANIFESTs: edits of the list of tables, each a record of a log.
+
+use arbitrary::{Arbitrary, Unstructured};
+
+use crate::log::frame;
+
+/// A field of an edit.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum Field<'a> {
+    /// The comparator's name.
+    Comparator(&'a [u8]),
+    /// LevelDB's usual comparator.
+    Bytewise,
+    /// The number of the log that is in use.
+    LogNumber(u64),
+    /// The number of the log before.
+    PrevLogNumber(u64),
+    /// The next number of a file.
+    NextFileNumber(u64),
+    /// The last sequence number.
+    LastSequence(u64),
+    /// Where the compaction of this level goes on.
+    CompactPointer(#[arbitrary(with = level)] u8, &'a [u8]),
+    /// This table of this level is gone.
+    Deleted(#[arbitrary(with = level)] u8, u16),
+    /// A new table.
+    Added(Added<'a>),
+    /// Any bytes in place of a field.
+    Any(&'a [u8]),
+}
+
+/// A table that an edit adds. Keys are user keys; the eight bytes behind them are written with
+/// sequence number 1.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub struct Added<'a> {
+    /// Its level. LevelDB knows 0 to 6; a fuzzer's bytes may also give 7.
+    #[arbitrary(with = level)]
+    pub level: u8,
+    /// The number of its file.
+    pub number: u16,
+    /// Its size in bytes.
+    pub size: u32,
+    /// Its smallest key.
+    pub smallest: &'a [u8],
+    /// Its largest key.
+    pub largest: &'a [u8],
+}
+
+/// A level, or the first that is none.
+fn level(input: &mut Unstructured<'_>) -> arbitrary::Result<u8> {
+    input.int_in_range(0..=7)
+}
+
+/// A MANIFEST: the fields of each edit.
+#[derive(Arbitrary, Clone, Debug)]
+pub struct Manifest<'a> {
+    /// The edits in their order.
+    pub edits: Vec<Vec<Field<'a>>>,
+}
+
+impl Manifest<'_> {
+    /// The edits encoded, one record each.
+    pub fn records(&self) -> Vec<Vec<u8>> {
+        self.edits.iter().map(|fields| encoded(fields)).collect()
+    }
+
+    /// The file, with correct checksums.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        frame(&self.records())
+    }
+}
+
+fn encoded(fields: &[Field<'_>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for field in fields {
+        match *field {
+            Field::Comparator(name) => tagged(1, &mut bytes).string(name),
+            Field::Bytewise => tagged(1, &mut bytes).string(b"leveldb.BytewiseComparator"),
+            Field::LogNumber(number) => tagged(2, &mut bytes).number(number),
+            Field::NextFileNumber(number) => tagged(3, &mut bytes).number(number),
+            Field::LastSequence(number) => tagged(4, &mut bytes).number(number),
+            Field::CompactPointer(level, key) => {
+                tagged(5, &mut bytes).number(level.into()).string(&internal(key))
+            }
+            Field::Deleted(level, number) => tagged(6, &mut bytes).number(level.into()).number(number.into()),
+            Field::Added(added) => tagged(7, &mut bytes)
+                .number(added.level.into())
+                .number(added.number.into())
+                .number(added.size.into())
+                .string(&internal(added.smallest))
+                .string(&internal(added.largest)),
+            Field::PrevLogNumber(number) => tagged(9, &mut bytes).number(number),
+            Field::Any(any) => {
+                bytes.extend(any);
+                continue;
+            }
+        };
+    }
+    bytes
+}
+
+fn internal(user_key: &[u8]) -> Vec<u8> {
+    [user_key, &(1_u64 << 8 | 1).to_le_bytes()].concat()
+}
+
+/// Begins a field.
+fn tagged(tag: u64, bytes: &mut Vec<u8>) -> Writer<'_> {
+    Writer(bytes).number(tag)
+}
+
+struct Writer<'b>(&'b mut Vec<u8>);
+
+impl Writer<'_> {
+    /// A varint.
+    fn number(self, mut number: u64) -> Self {
+        while number >= 0x80 {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+        self
+    }
+
+    /// A length as a varint, and the bytes.
+    fn string(self, bytes: &[u8]) -> Self {
+        let writer = self.number(bytes.len() as u64);
+        writer.0.extend(bytes);
+        writer
+    }
+}

@@ -1,0 +1,16 @@
+//! Tables taken apart, damaged in one structure, and put together again with correct checksums.
+//!
+//! A fuzzer that changes bytes of a table hardly ever gets behind the checksums. [`Damage`] changes
+//! one structure, wherever it lies, and [`Parts::assemble`] writes the others around it.
+
+mod damage;
+mod damaged;
+mod file;
+mod parts;
+mod samples;
+
+pub use damage::{Damage, Elsewhere, Intact, Name, Value};
+pub use damaged::DamagedTable;
+pub use file::{File, encoded_handle};
+pub use parts::{DataBlock, Entry, Parts, entry_block};
+pub use samples::samples;
