@@ -13,6 +13,8 @@ pub(crate) enum ErrorKind {
     Unreadable,
     /// It was there when its folder was listed, and was gone when it was opened.
     Vanished,
+    /// It became another between two requests, or since it was listed.
+    Changed,
     /// It is not there.
     Missing,
     /// The system does not allow it to be read.
@@ -27,6 +29,7 @@ impl ErrorKind {
             Self::Damaged => "damaged",
             Self::Unreadable => "unreadable",
             Self::Vanished => "vanished",
+            Self::Changed => "changed",
             Self::Missing => "missing",
             Self::Denied => "denied",
             Self::Unsupported => "unsupported",

@@ -12,6 +12,8 @@ mod limits;
 mod policy_name;
 mod query;
 mod rebuild;
+#[cfg(feature = "remote")]
+mod remote;
 mod report;
 mod scan;
 mod shell;

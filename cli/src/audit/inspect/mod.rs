@@ -4,4 +4,4 @@ pub(crate) mod report;
 pub(crate) mod table;
 pub(crate) mod totals;
 
-pub(crate) use table::{bare_block, opened, table};
+pub(crate) use table::{bare_block, opened, table, table_to_depth};
