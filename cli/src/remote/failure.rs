@@ -43,7 +43,7 @@ pub(super) fn of(error: &Error, listed: bool) -> PathError {
                        GOOGLE_ALLOW_HTTP=true or AZURE_ALLOW_HTTP=true permits it";
         return failed(ErrorKind::Unreadable, message);
     }
-    if has("non-partial response") {
+    if matches!(error, Error::NotSupported { .. }) && has("Range request not supported") {
         let message =
             "expected a part of the object, found an answer with all of it: the server ignores ranges";
         return failed(ErrorKind::Unsupported, message);
@@ -91,5 +91,5 @@ fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = line.chars().take(MAX_TEXT).collect();
     let dots = if cut.len() < line.len() { "..." } else { "" };
-    format!("{}{dots}", escape(cut.as_bytes()))
+    format!("{}{dots}", escape(cut.as_bytes()).to_string().replace("\\\"", "\""))
 }

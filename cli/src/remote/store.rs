@@ -18,7 +18,7 @@ use crate::io::input::PathError;
 use crate::io::url;
 
 /// The time to wait for a connection.
-const CONNECT: &str = "5 seconds";
+const CONNECT: &str = "5s";
 /// The most times that the client repeats a request that failed.
 const MAX_RETRIES: usize = 3;
 
@@ -90,7 +90,7 @@ impl Stores {
     }
 
     fn open(&self, scheme: &str, authority: &str, name: &str) -> Result<Arc<dyn ObjectStore>, PathError> {
-        let timeout = format!("{} milliseconds", self.timeout.as_millis());
+        let timeout = format!("{}ms", self.timeout.as_millis());
         let retry = RetryConfig {
             backoff: BackoffConfig { max_backoff: Duration::from_secs(5), ..BackoffConfig::default() },
             max_retries: MAX_RETRIES,

@@ -1,7 +1,10 @@
 //! Tables in object storage: what is asked of a store, and what is said of its answers.
 
+mod databases;
+mod faults;
 mod inspect;
 mod probe;
+mod server;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -84,7 +87,7 @@ fn put_folder(store: &Probe, folder: &str, key: &str) {
         let path = entry.unwrap().path();
         if path.is_file() {
             let name = path.file_name().unwrap().to_str().unwrap();
-            store.put(&format!("{key}/{name}"), std::fs::read(&path).unwrap());
+            store.place(&format!("{key}/{name}"), std::fs::read(&path).unwrap());
         }
     }
 }

@@ -67,8 +67,8 @@ impl Default for Probe {
 }
 
 impl Probe {
-    pub(crate) fn put(&self, key: &str, bytes: Vec<u8>) {
-        wait(self.inner.put(&Path::from(key), bytes.into())).unwrap();
+    pub(crate) fn place(&self, key: &str, bytes: Vec<u8>) {
+        wait(self.inner.put(&Path::parse(key).unwrap(), bytes.into())).unwrap();
     }
 
     pub(crate) fn gets(&self) -> u64 {

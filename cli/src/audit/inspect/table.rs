@@ -69,7 +69,9 @@ pub(crate) fn opened<R: ReadAt>(
         let random_rate = is_asked.then(|| random_rate(&filters, blocks, effort.random_keys)).flatten();
         let neighbour_rate = stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged);
         let ranges = Ranges::new(&filters, blocks, handle.offset, summary.probes, stats.keys);
-        let larger_ranges = if malformed.is_none() { ranges.larger(rate) } else { None };
+        // The saving depends on the number of keys.
+        let is_known = malformed.is_none() && depth != Depth::Tail;
+        let larger_ranges = if is_known { ranges.larger(rate) } else { None };
         FilterReport {
             policy_assumed: false,
             offset: handle.offset,
