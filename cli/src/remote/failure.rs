@@ -10,8 +10,9 @@ use crate::io::input::PathError;
 
 /// The most characters of an answer to repeat.
 const MAX_TEXT: usize = 240;
-/// Where the clients of clouds look for credentials last: a service that only their machines have.
-const METADATA_SERVICES: [&str; 3] = ["169.254.169.254", "169.254.170.2", "metadata.google.internal"];
+/// Where clients look for credentials last: services that only the machines of a cloud have.
+const METADATA_SERVICES: [&str; 4] =
+    ["169.254.169.254", "169.254.170.2", "metadata.google.internal", "/latest/api/token"];
 
 pub(crate) fn failed(kind: ErrorKind, message: impl Into<String>) -> PathError {
     PathError::Failed { message: message.into(), kind }
@@ -56,7 +57,8 @@ pub(super) fn of(error: &Error, listed: bool) -> PathError {
         Error::Precondition { .. } => {
             failed(ErrorKind::Changed, "changed while it was read: the store has another version now")
         }
-        Error::PermissionDenied { .. } => {
+        // A listing that fails has no error of its own for this.
+        _ if matches!(error, Error::PermissionDenied { .. }) || has("403 Forbidden") => {
             failed(ErrorKind::Denied, format!("access denied: {}", code(&text)))
         }
         Error::Unauthenticated { .. } => {

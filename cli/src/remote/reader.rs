@@ -1,5 +1,6 @@
 //! The reading of one table: its end in one request, and what else is needed in rounds of few.
 
+use std::iter::once;
 use std::ops::Range;
 use std::sync::Arc;
 use std::{io, panic};
@@ -78,7 +79,7 @@ impl Reader {
     /// Fetches the end of the table.
     pub(crate) async fn tail(&self) -> Result<(), PathError> {
         let size = self.object.size();
-        self.fetch([size.saturating_sub(TAIL)..size]).await
+        self.fetch(once(size.saturating_sub(TAIL)..size)).await
     }
 
     /// Fetches the data blocks that [`Depth::Sample`] looks at, in one round. A table that cannot be
@@ -121,7 +122,7 @@ impl Reader {
                             format!("expected ranges of up to {MAX_RANGE} bytes, found one of {len}");
                         return Err(failed(ErrorKind::Unsupported, message));
                     }
-                    self.fetch([offset..end]).await?;
+                    self.fetch(once(offset..end)).await?;
                 }
                 _ => return Ok(answer),
             }
@@ -190,11 +191,15 @@ mod tests {
 
     #[test]
     fn ranges_with_small_gaps_are_merged() {
+        let merged = |ranges: &[(u64, u64)]| {
+            let merged = merged(ranges.iter().map(|&(start, end)| start..end).collect());
+            merged.into_iter().map(|range| (range.start, range.end)).collect::<Vec<_>>()
+        };
         let gap = MAX_GAP;
-        assert_eq!(merged(vec![10..20, 0..5]), [0..20]);
-        assert_eq!(merged(vec![0..5, 5 + gap..7 + gap, 100..200]), [0..7 + gap]);
-        assert_eq!(merged(vec![0..5, 6 + gap..7 + gap]), [0..5, 6 + gap..7 + gap]);
-        assert_eq!(merged(vec![0..50, 10..20]), [0..50]);
-        assert_eq!(merged(Vec::new()), []);
+        assert_eq!(merged(&[(10, 20), (0, 5)]), [(0, 20)]);
+        assert_eq!(merged(&[(0, 5), (5 + gap, 7 + gap), (100, 200)]), [(0, 7 + gap)]);
+        assert_eq!(merged(&[(0, 5), (6 + gap, 7 + gap)]), [(0, 5), (6 + gap, 7 + gap)]);
+        assert_eq!(merged(&[(0, 50), (10, 20)]), [(0, 50)]);
+        assert_eq!(merged(&[]), []);
     }
 }

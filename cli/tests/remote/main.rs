@@ -1,9 +1,11 @@
 //! Tables in object storage: what is asked of a store, and what is said of its answers.
 
+mod bars;
 mod databases;
 mod faults;
 mod inspect;
 mod probe;
+mod process;
 mod server;
 
 use std::ffi::OsString;

@@ -13,6 +13,7 @@ const LIFETIME: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
+    pub(crate) path: String,
     headers: Vec<String>,
 }
 
@@ -106,8 +107,8 @@ fn serve(stream: &TcpStream, script: &dyn Fn(usize, &Request) -> Reply, seen: &M
             }
         }
         let mut first = lines[0].split(' ').map(str::to_owned);
-        let method = first.next().unwrap();
-        let request = Request { method, headers: lines.split_off(1) };
+        let (method, path) = (first.next().unwrap(), first.next().unwrap());
+        let request = Request { method, path, headers: lines.split_off(1) };
         let number = {
             let mut seen = seen.lock().unwrap();
             seen.push(request.clone());

@@ -1,6 +1,7 @@
 //! Tests of `docs/schema` and `docs/json.md` against what the program prints with `--json`.
 #![cfg(test)]
 
+mod objects;
 mod outputs;
 mod rebuilds;
 mod schema;

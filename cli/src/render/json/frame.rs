@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::strings::{Hex, json_path};
 use crate::audit::error_kind::ErrorKind;
-use crate::audit::fetched::Fetched;
 use crate::render::subject::Subject;
 
 /// Raised when a field changes its meaning or goes.
@@ -25,25 +24,6 @@ pub(super) struct Frame<'a> {
     path_bytes: Option<String>,
     error_kind: Option<&'static str>,
     notes: Vec<String>,
-    #[serde(flatten)]
-    fetched: Option<JsonFetched<'a>>,
-}
-
-/// What reading an object took. These fields are there for tables in object storage only.
-#[derive(Serialize)]
-struct JsonFetched<'a> {
-    depth: &'static str,
-    /// Null if the store has none.
-    e_tag: Option<&'a str>,
-    requests: u64,
-    bytes_read: u64,
-}
-
-impl<'a> From<&'a Fetched> for JsonFetched<'a> {
-    fn from(fetched: &'a Fetched) -> Self {
-        let Fetched { depth, ref e_tag, requests, bytes_read } = *fetched;
-        Self { depth: depth.name(), e_tag: e_tag.as_deref(), requests, bytes_read }
-    }
 }
 
 impl<'a> Frame<'a> {
@@ -65,7 +45,6 @@ impl<'a> Frame<'a> {
             path_bytes: str::from_utf8(bytes).is_err().then(|| Hex(bytes).to_string()),
             error_kind: error_kind.map(ErrorKind::name),
             notes: notes.collect(),
-            fetched: subject.fetched.map(JsonFetched::from),
         }
     }
 

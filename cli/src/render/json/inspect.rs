@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 
 use serde::{Serialize, Serializer};
 
+use super::fetched::JsonFetched;
 use super::frame::Frame;
 use super::line::write_line;
 use super::lost_keys::JsonLostKeys;
@@ -107,6 +108,8 @@ struct JsonTable<'a> {
     filter: Option<JsonFilterBlock<'a>>,
     /// The cost of a filter, if there is none.
     filter_cost: Option<JsonFilterCost>,
+    #[serde(flatten)]
+    fetched: JsonFetched<'a>,
 }
 
 #[derive(Serialize)]
@@ -211,6 +214,7 @@ impl<'a> JsonTable<'a> {
             filter_error: report.filter_error(),
             filter: report.filter.as_ref().map(|filter| JsonFilterBlock::new(filter, report, list_filters)),
             filter_cost: stats.and_then(TableStats::filter_cost).map(JsonFilterCost::from),
+            fetched: JsonFetched::of(subject),
         }
     }
 }
