@@ -70,6 +70,9 @@ impl Stores {
         }
         let scheme = scheme.to_ascii_lowercase();
         let is_http = matches!(&*scheme, "http" | "https");
+        if is_http && key.contains(['?', '#']) {
+            return Err(invalid("one with a query or a fragment, which is not supported"));
+        }
         let key = match is_http {
             // In these URLs characters may be encoded, in the others they are the key's own.
             true => Path::from_url_path(key),
@@ -174,6 +177,8 @@ mod tests {
             ("s3://bucket/a/b.sst", "a/b.sst", true, false),
             ("s3a://bucket/a/", "a", true, true),
             ("gs://bucket/a", "a", true, false),
+            ("s3://bucket/a?b#c.ldb", "a?b#c.ldb", true, false),
+            ("abfs://box@account.dfs.core.windows.net/db/1.ldb", "db/1.ldb", true, false),
             ("http://127.0.0.1:1/a%20b.ldb", "a b.ldb", false, false),
             ("https://host/db/", "db", false, true),
         ] {
@@ -190,6 +195,7 @@ mod tests {
     fn what_cannot_be_opened_is_named() {
         assert!(error("hdfs://name/db").contains("found hdfs, which is not supported: copy"));
         assert!(error("ftp://host/x").contains("expected s3, s3a, gs, az, abfs, abfss, http, https"));
+        assert!(error("https://host/x.ldb?signature=1").contains("a query or a fragment"));
         assert!(error("s3:///key").contains("without a bucket"));
         assert!(error("memory://nobody/x").contains("no store of this name"));
         assert!(error("s3://bucket/a//b").contains("the URL of an object"));

@@ -90,9 +90,16 @@ fn damaged_and_missing_tables_are_found_as_in_folders() {
         std::fs::write(dir.path().join(name), table(300)).unwrap();
         store.place(&format!("db/{name}"), table(300));
     }
-    for command in [&["inspect", "--json", "--depth", "all"][..], &["verify", "--json"]] {
-        let remote = run(command.iter().chain(&["--ordered", "memory://damaged/db/"]));
-        let local = run(command.iter().chain(&[dir.path().to_str().unwrap()]));
+    for (command, behind) in [
+        (&["inspect", "--json", "--depth", "all"][..], &[][..]),
+        (&["verify", "--json"], &[]),
+        (&["query", "--json"], &["--", "item/0001/919"]),
+    ] {
+        let before = store.lists();
+        let remote = run(command.iter().chain(&["--ordered", "memory://damaged/db/"]).chain(behind));
+        // A table is missing, so that the folder is listed once more.
+        assert_eq!(store.lists() - before, 2);
+        let local = run(command.iter().chain(&[dir.path().to_str().unwrap()]).chain(behind));
         assert_eq!(remote.status, local.status);
         let text = |lines: Vec<Value>| {
             let lines = anywhere(lines).into_iter().map(|(_, line)| line.to_string()).collect::<Vec<_>>();
@@ -101,6 +108,12 @@ fn damaged_and_missing_tables_are_found_as_in_folders() {
         assert_eq!(text(remote.lines()), text(local.lines()), "{command:?}");
         assert!(remote.out.contains("000005.ldb") && remote.out.contains("backup.ldb"), "{}", remote.out);
     }
+    // An obsolete table is not asked, and so not read.
+    let before = store.ranges.lock().unwrap().len();
+    run(["query", "memory://damaged/db/", "--", "key"]);
+    let ranges = store.ranges.lock().unwrap();
+    assert!(ranges[before..].iter().all(|(key, _)| key != "db/000003.ldb"), "{ranges:?}");
+    drop(ranges);
     // What a tail does not look at is not found there, and everything else is.
     let tail = run(["inspect", "--json", "--ordered", "memory://damaged/db/"]);
     let status = |line: &Value| {
@@ -112,6 +125,17 @@ fn damaged_and_missing_tables_are_found_as_in_folders() {
         (of("000005.ldb"), of("000007.ldb"), of("000009.ldb")),
         ("missing".into(), Value::Null, "damaged".into())
     );
+}
+
+#[test]
+fn an_empty_current_is_damage() {
+    let store = known("no-current", Probe::default());
+    put_folder(&store, "databases/levels", "db");
+    store.place("db/CURRENT", Vec::new());
+    let found = run(["inspect", "--json", "memory://no-current/db/"]);
+    let folder = found.one("folder");
+    assert_eq!((&folder["error_kind"], &folder["database"]), (&"damaged".into(), &true.into()), "{folder:#}");
+    assert_eq!((found.all("table").len(), found.status), (3, 1));
 }
 
 #[test]

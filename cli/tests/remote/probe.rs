@@ -29,7 +29,7 @@ pub(crate) struct Manners {
     /// `If-Match` is ignored.
     pub(crate) ignores_if_match: bool,
     /// The listing writes ETags without their quotes, as Azure's does.
-    pub(crate) quotes_tags: bool,
+    pub(crate) lists_bare_tags: bool,
 }
 
 pub(crate) struct Probe {
@@ -165,21 +165,14 @@ impl ObjectStore for Probe {
                 };
                 self.ranges.lock().unwrap().push((location.to_string(), range));
             }
-            let Manners { has_no_tags, ignores_if_match, quotes_tags, .. } = self.manners;
+            let Manners { has_no_tags, ignores_if_match, .. } = self.manners;
             if ignores_if_match {
                 options.if_match = None;
-            } else if quotes_tags {
-                // Only what was sent as it came in an answer is accepted.
-                let sent = options.if_match.take();
-                assert!(sent.as_ref().is_none_or(|tag| tag.starts_with('"')), "{sent:?}");
-                options.if_match = sent.map(|tag| tag.trim_matches('"').to_owned());
             }
             self.latency().await;
             let mut answer = self.inner.get_opts(at, options).await?;
             if has_no_tags {
                 answer.meta.e_tag = None;
-            } else if quotes_tags {
-                answer.meta.e_tag = answer.meta.e_tag.map(|tag| format!("\"{tag}\""));
             }
             Ok(answer)
         })
@@ -203,6 +196,9 @@ impl ObjectStore for Probe {
             let mut listed = self.inner.list_with_delimiter(prefix).await?;
             if self.manners.lists_no_tags || self.manners.has_no_tags {
                 listed.objects.iter_mut().for_each(|meta| meta.e_tag = None);
+            } else if self.manners.lists_bare_tags {
+                let tags = listed.objects.iter_mut().filter_map(|meta| meta.e_tag.as_mut());
+                tags.for_each(|tag| *tag = tag.trim_matches('"').to_owned());
             }
             if let Some(key) = &self.one_for_all {
                 let meta = self.inner.head(key).await?;

@@ -32,7 +32,7 @@ fn one_line(arguments: &[&str], environment: &[(&str, &str)]) -> Value {
 #[test]
 fn credentials_that_are_not_accepted_are_named() {
     let answer =
-        b"<?xml version=\"1.0\"?>\n<Error><Code>InvalidAccessKeyId</Code>\n<Message>No</Message></Error>";
+        b"<?xml version=\"1.0\"?>\n<Error><Code>Invalid\x1bAccessKeyId</Code>\n<Message>No</Message></Error>";
     let server = Server::start(move |_, _| {
         Reply::Answer("403 Forbidden", vec!["Content-Type: application/xml".to_owned()], answer.to_vec())
     });
@@ -45,7 +45,7 @@ fn credentials_that_are_not_accepted_are_named() {
     ];
     let line = one_line(&["inspect", "--json", "s3://bucket/db/"], &environment);
     assert_eq!(line["error_kind"], "denied", "{line:#}");
-    assert_eq!(line["error"], "access denied: InvalidAccessKeyId");
+    assert_eq!(line["error"], "access denied: Invalid\\x1bAccessKeyId");
 }
 
 #[test]
