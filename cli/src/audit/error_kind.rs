@@ -14,6 +14,7 @@ pub(crate) enum ErrorKind {
     /// It was there when its folder was listed, and was gone when it was opened.
     Vanished,
     /// It became another between two requests, or since it was listed.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "objects in storage elsewhere only"))]
     Changed,
     /// It is not there.
     Missing,

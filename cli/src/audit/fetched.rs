@@ -6,6 +6,7 @@ pub(crate) enum Depth {
     /// Index, metaindex and filters.
     Tail,
     /// Also up to 16 data blocks, in three places.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "objects in storage elsewhere only"))]
     Sample,
     /// Whatever the command asks for.
     All,

@@ -64,6 +64,7 @@ impl Clusters {
     }
 
     /// The bytes of the file that the blocks take, each with its trailer.
+    #[cfg(any(test, feature = "remote"))]
     pub(crate) fn ranges(&self, file_size: u64) -> Vec<Range<u64>> {
         let end = |handle: &BlockHandle| handle.offset.saturating_add(handle.size).saturating_add(TRAILER);
         self.handles().map(|handle| handle.offset.min(file_size)..end(&handle).min(file_size)).collect()
