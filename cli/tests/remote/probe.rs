@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::stream::BoxStream;
 use object_store::memory::InMemory;
@@ -42,6 +42,8 @@ pub(crate) struct Probe {
     /// The most requests that were under way at once.
     pub(crate) most_at_once: AtomicU64,
     at_once: AtomicU64,
+    /// The time that all requests took together, in microseconds.
+    pub(crate) waited: AtomicU64,
     pub(crate) ranges: Mutex<Vec<(String, Range<u64>)>>,
     pub(crate) hook: Option<Hook>,
     /// All keys stand for this one, which saves memory.
@@ -59,6 +61,7 @@ impl Default for Probe {
             lists: AtomicU64::default(),
             most_at_once: AtomicU64::default(),
             at_once: AtomicU64::default(),
+            waited: AtomicU64::default(),
             ranges: Mutex::default(),
             hook: None,
             one_for_all: None,
@@ -99,7 +102,9 @@ impl Probe {
 
     async fn latency(&self) {
         if !self.latency.is_zero() {
+            let start = Instant::now();
             tokio::time::sleep(self.latency).await;
+            self.waited.fetch_add(start.elapsed().as_micros() as u64, Ordering::SeqCst);
         }
         self.at_once.fetch_sub(1, Ordering::SeqCst);
     }

@@ -1,5 +1,6 @@
 //! Tables in object storage: in memory.
 
+use std::ffi::OsString;
 use std::fs;
 use std::sync::Arc;
 
