@@ -6,11 +6,15 @@ mod hex;
 mod in_order;
 mod in_use;
 mod inspect;
+#[cfg(feature = "remote")]
+mod inspect_objects;
 mod key_order;
 mod keys;
 mod limits;
 mod policy_name;
 mod query;
+#[cfg(feature = "remote")]
+mod query_objects;
 mod rebuild;
 #[cfg(feature = "remote")]
 mod remote;
@@ -19,6 +23,8 @@ mod scan;
 mod shell;
 mod tune;
 mod verify;
+#[cfg(feature = "remote")]
+mod verify_objects;
 mod walk;
 
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};

@@ -1,8 +1,6 @@
 //! `filterblock inspect`: shows tables and their filters.
 
 mod bare_block;
-#[cfg(feature = "remote")]
-mod remote;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -137,11 +135,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     console.finish(result, status)
 }
 
-struct Inspection {
-    options: ReadOptions,
-    renderer: Box<dyn InspectRenderer>,
+pub(super) struct Inspection {
+    pub(super) options: ReadOptions,
+    pub(super) renderer: Box<dyn InspectRenderer>,
     /// The sums over the current folder.
-    totals: FolderTotals,
+    pub(super) totals: FolderTotals,
     damage: bool,
     unreadable: bool,
     list_failed: bool,
@@ -304,7 +302,7 @@ impl Inspection {
         self.renderer.end_folder(subject, &self.totals, console)
     }
 
-    fn show(
+    pub(super) fn show(
         &mut self,
         subject: Subject<'_>,
         report: &TableReport<'_>,
@@ -316,7 +314,7 @@ impl Inspection {
         self.renderer.table(subject, report, console)
     }
 
-    fn unreadable(
+    pub(super) fn unreadable(
         &mut self,
         subject: Subject<'_>,
         error: &PathError,
@@ -338,7 +336,7 @@ impl Inspection {
     }
 
     /// `logs`: those with writes that are in no table yet.
-    fn begin_folder_with(
+    pub(super) fn begin_folder_with(
         &mut self,
         subject: Subject<'_>,
         folder: &Folder,

@@ -1,7 +1,5 @@
 //! `filterblock query`: asks which keys tables may hold, and in which data blocks.
 
-#[cfg(feature = "remote")]
-mod remote;
 mod results;
 mod words;
 
@@ -189,12 +187,12 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
     console.finish(result, status)
 }
 
-struct Query {
-    keys: Arc<SoughtKeys>,
+pub(super) struct Query {
+    pub(super) keys: Arc<SoughtKeys>,
     /// The user has said that keys are in bytewise order.
-    is_bytewise: bool,
+    pub(super) is_bytewise: bool,
     results: Results,
-    options: ReadOptions,
+    pub(super) options: ReadOptions,
     /// A table that was read soundly may hold one of the keys.
     may_match: bool,
     /// All tables were read soundly.
@@ -221,7 +219,7 @@ impl Query {
         self.log_contents(subject, file, console)
     }
 
-    fn log_contents(
+    pub(super) fn log_contents(
         &mut self,
         subject: Subject<'_>,
         contents: impl io::Read,
@@ -241,7 +239,7 @@ impl Query {
     }
 
     /// Answers for a table that cannot be read: all keys may be in it.
-    fn unknown(
+    pub(super) fn unknown(
         &mut self,
         subject: Subject<'_>,
         error: &str,
@@ -261,7 +259,7 @@ impl Query {
 
     /// Shows the answers of a table. `error`: the reason why every key may be there. `no_index`: the
     /// reason why the index was of no use. `blocks`: the answer for each key.
-    fn answers(
+    pub(super) fn answers(
         &mut self,
         subject: Subject<'_>,
         error: Option<&(String, ErrorKind)>,
@@ -292,7 +290,7 @@ impl Query {
     }
 
     /// Begins a folder: says which tables are not asked, and which are missing.
-    fn begin_tables(
+    pub(super) fn begin_tables(
         &mut self,
         subject: Subject<'_>,
         folder: &Folder,
@@ -317,7 +315,7 @@ impl Query {
     }
 
     /// Shows how many data blocks a lookup in the whole folder reads at most.
-    fn end_tables(&mut self, console: &mut Console) -> io::Result<()> {
+    pub(super) fn end_tables(&mut self, console: &mut Console) -> io::Result<()> {
         let sums = self.lookup_blocks.take();
         for (key, blocks) in self.keys.given().iter().zip(sums.into_iter().flatten()) {
             self.results.lookup_blocks(key, blocks, console)?;
@@ -419,7 +417,7 @@ impl Visitor for Query {
 }
 
 /// Returns true unless the database around the table does not use it.
-fn is_asked(folder: &Folder, path: &Path) -> bool {
+pub(super) fn is_asked(folder: &Folder, path: &Path) -> bool {
     folder.record(path).is_none_or(|record| record.live.is_some())
 }
 

@@ -186,7 +186,7 @@ fn done(input: &Arc<Path>, path: &Path, of: Verified, finding: Finding) -> Done 
 }
 
 /// Reports on the folder as a whole: what is wrong with the MANIFEST, if anything.
-pub(super) fn manifest(input: &Arc<Path>, folder: &Folder) -> Done {
+pub(crate) fn manifest(input: &Arc<Path>, folder: &Folder) -> Done {
     if let Some((path, error)) = folder.manifest_error() {
         let finding = Finding::of(error);
         // A missing MANIFEST is a fault of the database; one that may not be read is not.
@@ -207,7 +207,7 @@ pub(super) fn manifest(input: &Arc<Path>, folder: &Folder) -> Done {
 }
 
 /// Reports the live tables that are not there.
-pub(super) fn missing(input: &Arc<Path>, folder: &Folder) -> impl Iterator<Item = Done> {
+pub(crate) fn missing(input: &Arc<Path>, folder: &Folder) -> impl Iterator<Item = Done> {
     folder.missing().map(move |(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
         let finding = Finding::new(Code::TableMissing, None, expected, "no such file");

@@ -1,8 +1,6 @@
 //! `filterblock verify`: checks that tables are sound and no filter denies a stored key.
 
 pub(super) mod jobs;
-#[cfg(feature = "remote")]
-mod remote;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -111,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     console.finish(result, status)
 }
 
-struct Verifier {
+pub(super) struct Verifier {
     renderer: Box<dyn VerifyRenderer>,
     counts: VerdictCounts,
     /// The live tables of the current folder that vanished.
@@ -200,12 +198,12 @@ impl Verifier {
         }
     }
 
-    fn verdict(&mut self, done: &Done, console: &mut Console) -> io::Result<()> {
+    pub(super) fn verdict(&mut self, done: &Done, console: &mut Console) -> io::Result<()> {
         self.verdict_with(done, None, console)
     }
 
     /// `fetched`: what reading a table in object storage took.
-    fn verdict_with(
+    pub(super) fn verdict_with(
         &mut self,
         done: &Done,
         fetched: Option<&Fetched>,

@@ -1,11 +1,11 @@
-//! Tables in object storage.
+//! `filterblock inspect` of tables in object storage.
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
 use filterblock::table::ReadOptions;
 
-use super::Inspection;
+use super::inspect::Inspection;
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::fetched::Depth;
 use crate::audit::inspect;

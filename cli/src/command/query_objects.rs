@@ -1,4 +1,4 @@
-//! Tables in object storage.
+//! `filterblock query` of tables in object storage.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use filterblock::table::ReadOptions;
 
-use super::super::remote::{RemoteArguments, Stretch, next_stretch};
-use super::super::walk::walk;
-use super::{Query, is_asked};
+use super::query::{Query, is_asked};
+use super::remote::{RemoteArguments, Stretch, next_stretch};
+use super::walk::walk;
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::fetched::Depth;
 use crate::audit::foreign::explain;

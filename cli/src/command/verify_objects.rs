@@ -1,10 +1,10 @@
-//! Tables in object storage.
+//! `filterblock verify` of tables in object storage.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use super::Verifier;
-use super::jobs::{Done, manifest, missing, unreadable};
+use super::verify::Verifier;
+use super::verify::jobs::{Done, manifest, missing, unreadable};
 use crate::audit::verify::finding::Finding;
 use crate::audit::verify::verdict::Verdict;
 use crate::audit::verify::{self, VerifyOptions};
