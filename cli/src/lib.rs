@@ -9,6 +9,8 @@ mod command;
 mod exit;
 mod io;
 mod rebuild;
+#[cfg(feature = "remote")]
+mod remote;
 mod render;
 
 use std::ffi::OsString;
@@ -20,6 +22,7 @@ use clap::{ColorChoice, Parser as _};
 use filterblock::Error;
 use filterblock::table::{Meter, ReadAt, Table};
 
+use audit::fetched::Depth;
 use audit::rates::effort::Effort;
 use audit::reading::read_options;
 use command::Arguments;
@@ -79,9 +82,16 @@ pub fn run_metered(
     }
 }
 
+/// Makes `store` known to this process as `memory://name/`, for tests.
+#[cfg(feature = "remote")]
+#[doc(hidden)]
+pub fn register_store(name: &str, store: Arc<dyn object_store::ObjectStore>) {
+    remote::store::register(name, store);
+}
+
 /// Finds out about a table what `inspect` shows, for tests that count what is read.
 #[doc(hidden)]
 pub fn survey(source: impl ReadAt) -> Result<(), Error> {
     let table = Table::open(source, &read_options())?;
-    audit::inspect::opened(&table, Effort::for_each_of(1)).map(drop)
+    audit::inspect::opened(&table, Effort::for_each_of(1), Depth::All).map(drop)
 }

@@ -170,6 +170,17 @@ impl DatabaseFiles {
         files
     }
 
+    /// The same files, with the path of each below `dir`. Does nothing if `dir` is empty.
+    pub(super) fn in_dir(mut self, dir: &Path) -> Self {
+        if !dir.as_os_str().is_empty() {
+            let paths = self.files.iter_mut().map(|file| &mut file.path);
+            for path in paths.chain(self.strays.iter_mut().map(|stray| &mut stray.path)) {
+                *path = dir.join(&path);
+            }
+        }
+        self
+    }
+
     /// Sorts in what is at `path`, whose name was found in a folder. `file_type` is that of the
     /// name itself.
     fn look_at(&mut self, path: PathBuf, parsed: Option<(FileKind, u64)>, file_type: Option<fs::FileType>) {

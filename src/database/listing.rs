@@ -77,6 +77,7 @@ impl Database {
 #[derive(Debug)]
 #[must_use]
 pub struct DatabaseListing {
+    dir: PathBuf,
     files: DatabaseFiles,
     memory_limit: usize,
     state: State,
@@ -93,10 +94,27 @@ impl DatabaseListing {
     /// does.
     pub fn new<N: AsRef<str>>(listing: impl IntoIterator<Item = (N, u64)>) -> Self {
         Self {
+            dir: PathBuf::new(),
             files: DatabaseFiles::from_listing(listing),
             memory_limit: Manifest::DEFAULT_MEMORY_LIMIT,
             state: State::Wanted(FileKind::Current.file_name(0)),
         }
+    }
+
+    /// Names the place of the listing, such as `s3://bucket/chainstate`. It becomes
+    /// [`Database::dir`], and the path of each file begins with it.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use filterblock::database::{DatabaseListing, FileKind};
+    ///
+    /// let database = DatabaseListing::new([("000005.ldb", 2180)]).in_dir("s3://bucket/db").into_database();
+    /// let table = database.files().of_kind(FileKind::Table).next().map(|file| &*file.path);
+    /// assert_eq!(table, Some(Path::new("s3://bucket/db/000005.ldb")));
+    /// ```
+    pub fn in_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.dir = dir.into();
+        self
     }
 
     /// Sets the memory that the MANIFEST may take, in bytes, as [`Manifest::scan`] has it. The
@@ -124,7 +142,7 @@ impl DatabaseListing {
         let State::Wanted(name) = &self.state else { return };
         let contents = contents.map_err(|error| Error::io(IoAction::ReadAll, 0, error));
         let read = contents.and_then(|contents| self.read(name, contents.as_ref()));
-        self.state = read.unwrap_or_else(|error| State::Ended(Err(error.with_path(name))));
+        self.state = read.unwrap_or_else(|error| State::Ended(Err(error.with_path(self.dir.join(name)))));
     }
 
     fn read(&self, name: &str, contents: &[u8]) -> Result<State> {
@@ -141,9 +159,9 @@ impl DatabaseListing {
             State::Ended(manifest) => manifest,
             State::Wanted(name) => {
                 let error = io::Error::other("its contents were not supplied");
-                Err(Error::io(IoAction::ReadAll, 0, error).with_path(name))
+                Err(Error::io(IoAction::ReadAll, 0, error).with_path(self.dir.join(name)))
             }
         };
-        Database::new(PathBuf::new(), self.files, manifest)
+        Database::new(self.dir.clone(), self.files.in_dir(&self.dir), manifest)
     }
 }

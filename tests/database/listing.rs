@@ -330,3 +330,21 @@ fn names_are_sorted_and_told_apart() {
     assert_eq!(files.unreadable().count(), 0);
     assert!(files.iter().all(|file| !file.is_link));
 }
+
+#[test]
+fn a_listing_of_a_place_names_its_files_there() {
+    let mut listing =
+        DatabaseListing::new([("CURRENT", 16), ("000005.ldb", 1), ("backup.ldb", 2)]).in_dir("s3://b/db");
+    assert_eq!(listing.wanted(), Some("CURRENT"));
+    listing.supply(Err::<Vec<u8>, _>(io::ErrorKind::PermissionDenied.into()));
+    let database = listing.into_database();
+    assert_eq!(database.dir(), Path::new("s3://b/db"));
+    assert_eq!(database.manifest().unwrap_err().path(), Some(Path::new("s3://b/db/CURRENT")));
+    let mut paths: Vec<_> =
+        database.files().iter().map(|file| file.path.to_str().unwrap().to_owned()).collect();
+    paths.extend(database.files().strays().map(|stray| stray.path.to_str().unwrap().to_owned()));
+    paths.sort();
+    assert_eq!(paths, ["s3://b/db/000005.ldb", "s3://b/db/CURRENT", "s3://b/db/backup.ldb"]);
+    assert!(database.table_named("000005.ldb").is_some());
+    assert_eq!(database.table_path(7), Path::new("s3://b/db/000007.ldb"));
+}

@@ -13,6 +13,9 @@ pub enum ErrorKind {
     Unreadable,
     /// It was there when its folder was listed, and was gone when it was opened.
     Vanished,
+    /// It became another between two requests, or since it was listed.
+    #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "objects in storage elsewhere only"))]
+    Changed,
     /// It is not there.
     Missing,
     /// The system does not allow it to be read.
@@ -28,6 +31,7 @@ impl ErrorKind {
             Self::Damaged => "damaged",
             Self::Unreadable => "unreadable",
             Self::Vanished => "vanished",
+            Self::Changed => "changed",
             Self::Missing => "missing",
             Self::Denied => "denied",
             Self::Unsupported => "unsupported",

@@ -12,6 +12,7 @@ use filterblock::table::{Compression, FetchedRanges, Meter, ReadAt, ReadOptions,
 use filterblock::table::{TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
+use super::fetched::Depth;
 use super::inspect;
 use super::query::{self, keys::SoughtKeys};
 use super::rates::effort::Effort;
@@ -168,7 +169,7 @@ fn a_query_resumed_at_each_missing_range_finds_what_the_whole_file_holds() {
             variants(&file).into_iter().flat_map(|file| [(file.clone(), true), (file, false)])
         {
             most = most.max(check(&path, &file, |source, options| {
-                match query::table(source, options, &keys, is_bytewise, None) {
+                match query::table(source, options, &keys, is_bytewise, None, Depth::All) {
                     Ok(table) => {
                         let answers = keys.given().iter().enumerate().map(|(at, key)| table.of(key, at));
                         Ok(Ok((table.error.clone(), table.no_index, answers.collect::<Vec<_>>())))

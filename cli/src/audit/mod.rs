@@ -5,6 +5,7 @@
 //! part of the result, and not an error; only [`query::table`] also fails if the table does not open.
 
 pub(crate) mod error_kind;
+pub(crate) mod fetched;
 pub(crate) mod foreign;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;

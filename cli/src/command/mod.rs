@@ -7,17 +7,25 @@ mod hex;
 mod in_order;
 mod in_use;
 mod inspect;
+#[cfg(feature = "remote")]
+mod inspect_objects;
 mod key_order;
 mod keys;
 mod limits;
 mod policy_name;
 mod query;
+#[cfg(feature = "remote")]
+mod query_objects;
 mod rebuild;
+#[cfg(feature = "remote")]
+mod remote;
 mod report;
 mod scan;
 mod shell;
 mod tune;
 mod verify;
+#[cfg(feature = "remote")]
+mod verify_objects;
 mod walk;
 
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};

@@ -8,7 +8,7 @@ use crate::io::console::Console;
 use crate::io::folder::{self, Folder, Source};
 use crate::io::folder_cache::FolderCache;
 use crate::io::input::PathError;
-use crate::io::paths::Given;
+use crate::io::paths::{Given, into_local};
 use crate::render::renderer::FolderHeader;
 use crate::render::subject::{Remark, Subject};
 
@@ -73,7 +73,7 @@ pub(super) fn walk(
                 continue;
             }
         };
-        let is_below = path != *input;
+        let is_below = path != into_local(input.to_path_buf());
         let subject = Subject { path: &path, ..Subject::of(&input) };
         match folder::resolve(&path) {
             Ok(Source::Folder(folder)) if recursive && folder.is_nothing() => {

@@ -24,6 +24,7 @@ pub(crate) enum Source {
 
 /// Finds out what `path` stands for. Symbolic links are followed.
 pub(crate) fn resolve(path: &Path) -> Result<Source, PathError> {
+    PathError::refuse_url(path)?;
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
         let folder = Folder::open(path)?;
@@ -45,6 +46,8 @@ pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
 pub(crate) struct Folder {
     /// The database, as far as there is one: any folder opens.
     database: Database,
+    /// Made of a listing, in which everything is a file.
+    is_listing: bool,
 }
 
 impl Folder {
@@ -55,7 +58,13 @@ impl Folder {
             Error::Io { source, .. } => failure(source, false),
             error => PathError::Failed { message: error.to_string(), kind: ErrorKind::of(error) },
         })?;
-        Ok(Self { database })
+        Ok(Self { database, is_listing: false })
+    }
+
+    /// A folder that lies elsewhere, with the database made of its listing.
+    #[cfg(feature = "remote")]
+    pub(crate) const fn of_listing(database: Database) -> Self {
+        Self { database, is_listing: true }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -157,7 +166,8 @@ impl Folder {
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Path> {
         let files = self.database.files();
         let numbered = files.of_kind(FileKind::Table).filter(|file| !file.is_link);
-        let is_regular = |stray: &&StrayFile| stray.file_type.is_some_and(|file_type| file_type.is_file());
+        let is_regular =
+            |stray: &&StrayFile| stray.file_type.map_or(self.is_listing, |file_type| file_type.is_file());
         let strays = files.strays().filter(is_regular);
         numbered.map(|file| &*file.path).chain(strays.map(|stray| &*stray.path))
     }
@@ -207,6 +217,7 @@ impl Folder {
             let found = match stray.file_type {
                 Some(file_type) if file_type.is_file() => return None,
                 Some(file_type) => kind(file_type),
+                None if self.is_listing => return None,
                 None => "something else",
             };
             let (kind, number) = name.unwrap_or((FileKind::Table, u64::MAX));

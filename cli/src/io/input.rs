@@ -5,6 +5,7 @@ use std::fs::{self, File, FileType, Metadata};
 use std::io;
 use std::path::Path;
 
+use super::url;
 use crate::audit::error_kind::ErrorKind;
 
 /// The reason why a path cannot be looked at.
@@ -25,6 +26,14 @@ impl PathError {
     /// A file that was listed and is gone.
     pub(crate) fn vanished() -> Self {
         failure(&io::ErrorKind::NotFound.into(), true)
+    }
+
+    /// Fails for the URL of an object: a file was expected.
+    pub(super) fn refuse_url(path: &Path) -> Result<(), Self> {
+        match url::refused(path) {
+            Some((expected, found)) => Err(Self::Unexpected { expected, found }),
+            None => Ok(()),
+        }
     }
 
     /// A link that was met in a folder under the name of a table or a log.
@@ -95,6 +104,7 @@ pub(crate) fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
         }),
     };
     let failure = |error| failure(&error, listed);
+    PathError::refuse_url(path)?;
     // Opening a pipe would wait for its other end, so this is checked before; and once more after,
     // as the file may be another by then.
     check(fs::metadata(path).map_err(failure)?)?;

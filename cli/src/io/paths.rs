@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::input::PathError;
+use super::url;
 
 /// The longest path accepted. A longer line means that the file is not a list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
@@ -16,6 +17,9 @@ const MAX_PATH_LEN: u64 = 1 << 20;
 #[derive(Args)]
 pub(crate) struct Paths {
     /// Tables, or database folders: their .ldb and .sst files by number
+    ///
+    /// Also URLs of tables and folders in object storage, if the program was built with the feature
+    /// `remote`.
     #[arg(required_unless_present = "files_from", value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -53,7 +57,7 @@ pub(crate) struct Given {
 
 impl Given {
     fn new(path: PathBuf) -> Self {
-        Self { input: path.as_path().into(), path: Ok(path) }
+        Self { input: path.as_path().into(), path: Ok(into_local(path)) }
     }
 }
 
@@ -182,6 +186,11 @@ impl Iterator for List {
             }
         }
     }
+}
+
+/// The path that a `file:` URL stands for. Other paths stay as they are.
+pub(crate) fn into_local(path: PathBuf) -> PathBuf {
+    url::local_path(&path).and_then(|local| to_path(local).ok()).unwrap_or(path)
 }
 
 #[cfg(unix)]

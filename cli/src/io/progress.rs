@@ -103,3 +103,61 @@ fn set_template(bar: &ProgressBar, template: &str) {
         bar.set_style(style);
     }
 }
+
+#[cfg(feature = "remote")]
+const FLEET: &str = "{pos} of {len} tables {wide_bar} {msg}, {eta} left";
+#[cfg(feature = "remote")]
+const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
+
+/// A progress bar for many tables in object storage.
+#[cfg(feature = "remote")]
+pub(crate) struct FleetProgress {
+    bar: ProgressBar,
+    is_wanted: bool,
+    start: Instant,
+    shown: Once,
+}
+
+#[cfg(feature = "remote")]
+impl FleetProgress {
+    pub(crate) fn new(is_wanted: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        set_template(&bar, GROWING_FLEET);
+        Self { bar, is_wanted, start: Instant::now(), shown: Once::new() }
+    }
+
+    /// Adds to the number of tables.
+    pub(crate) fn expect(&self, tables: u64) {
+        self.bar.inc_length(tables);
+    }
+
+    /// No tables will be added any more.
+    pub(crate) fn all_are_known(&self) {
+        set_template(&self.bar, FLEET);
+    }
+
+    /// A table is done.
+    pub(crate) fn done(&self) {
+        self.bar.inc(1);
+    }
+
+    /// Shows how many bytes were received, and with how many requests.
+    pub(crate) fn at(&self, bytes: u64, requests: u64) {
+        self.bar.set_message(format!("{}, {requests} requests", indicatif::HumanBytes(bytes)));
+        if self.is_wanted && !self.shown.is_completed() && self.start.elapsed() >= PATIENCE {
+            self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
+        }
+    }
+
+    /// Writes results while the bar is hidden.
+    pub(crate) fn suspend(&self, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        self.bar.suspend(write)
+    }
+}
+
+#[cfg(feature = "remote")]
+impl Drop for FleetProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
+use crate::audit::fetched::Fetched;
 use crate::io::console::Console;
 
 /// A path that a result is about.
@@ -13,6 +14,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) path: &'a Path,
     /// Facts to note besides the result.
     pub(crate) remarks: &'a [Remark],
+    /// What reading it took, if it is in object storage.
+    pub(crate) fetched: Option<&'a Fetched>,
 }
 
 /// A subject to keep.
@@ -21,11 +24,17 @@ pub(crate) struct OwnedSubject {
     pub(crate) input: PathBuf,
     pub(crate) path: PathBuf,
     remarks: Vec<Remark>,
+    fetched: Option<Fetched>,
 }
 
 impl OwnedSubject {
     pub(crate) fn as_subject(&self) -> Subject<'_> {
-        Subject { input: &self.input, path: &self.path, remarks: &self.remarks }
+        Subject {
+            input: &self.input,
+            path: &self.path,
+            remarks: &self.remarks,
+            fetched: self.fetched.as_ref(),
+        }
     }
 }
 
@@ -39,7 +48,7 @@ pub(crate) struct Remark {
 impl<'a> Subject<'a> {
     /// The path that the user gave.
     pub(crate) fn of(input: &'a Path) -> Self {
-        Self { input, path: input, remarks: &[] }
+        Self { input, path: input, remarks: &[], fetched: None }
     }
 
     /// The path of a table of this file name, in the folder that the subject is, or the subject's own.
@@ -49,8 +58,13 @@ impl<'a> Subject<'a> {
     }
 
     pub(crate) fn to_owned(self) -> OwnedSubject {
-        let Self { input, path, remarks } = self;
-        OwnedSubject { input: input.to_owned(), path: path.to_owned(), remarks: remarks.to_vec() }
+        let Self { input, path, remarks, fetched } = self;
+        OwnedSubject {
+            input: input.to_owned(),
+            path: path.to_owned(),
+            remarks: remarks.to_vec(),
+            fetched: fetched.cloned(),
+        }
     }
 
     /// Writes the remarks to standard error.

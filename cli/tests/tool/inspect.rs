@@ -144,8 +144,9 @@ fn json_has_all_fields_in_order() {
         &format!(r#""larger_ranges":{{"base_lg":15,"saves":47,"estimated_fpr":{larger_fpr}}},"#),
         r#""bits":7312,"bits_set":1628,"#,
         &format!(
-            r#""probes":6,"estimated_fpr":{fpr},"random_fpr":{random},"neighbour_fpr":{near},"malformed":null,"unsound":null}},"filter_cost":null}}"#
+            r#""probes":6,"estimated_fpr":{fpr},"random_fpr":{random},"neighbour_fpr":{near},"malformed":null,"unsound":null}},"filter_cost":null,"#
         ),
+        r#""depth":null,"e_tag":null,"requests":null,"bytes_read":null}"#,
         "\n",
     ]
     .concat();

@@ -57,7 +57,14 @@ fn framed(object: &str, input: &Path, path: &Path, kind: Option<&str>, rest: Val
         "schema_version": 1, "object": object, "input": text(input), "path": text(path), "path_bytes": null,
         "error_kind": kind, "notes": [],
     });
-    all.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    let fields = all.as_object_mut().unwrap();
+    fields.extend(rest.as_object().unwrap().clone());
+    // What is said of a table alone.
+    if ["filter_cost", "findings", "by_index", "matches"].iter().any(|field| fields.contains_key(*field)) {
+        for field in ["depth", "e_tag", "requests", "bytes_read"] {
+            fields.insert(field.to_owned(), Value::Null);
+        }
+    }
     all
 }
 

@@ -113,7 +113,8 @@ fn the_fields_are_these() {
     let fields: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
     let frame = ["schema_version", "object", "input", "path", "path_bytes", "error_kind", "notes"];
     let own = ["status", "keys", "denied", "measured_fpr", "estimated_fpr", "findings"];
-    let mut expected = [&frame[..], &own].concat();
+    let fetched = ["depth", "e_tag", "requests", "bytes_read"];
+    let mut expected = [&frame[..], &own, &fetched].concat();
     expected.sort_unstable();
     assert_eq!(fields, expected);
     assert_eq!(

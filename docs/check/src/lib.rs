@@ -3,6 +3,7 @@
 
 mod columns;
 mod engines;
+mod objects;
 mod outputs;
 mod rebuilds;
 mod schema;

@@ -43,6 +43,7 @@ pub(crate) fn outputs() -> &'static [Line] {
         runs.unreadable_paths();
         runs.rebuilds();
         runs.tunings();
+        runs.objects();
         runs.lines
     });
     &LINES

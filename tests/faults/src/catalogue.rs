@@ -117,7 +117,7 @@ pub(crate) enum Cpu {
 pub(crate) enum Build {
     /// The library without features: no tables, and code for all processors.
     Portable,
-    /// Library and tool with all features.
+    /// Library and tool with all features of the library.
     Full,
 }
 

@@ -4,4 +4,6 @@ pub(crate) mod report;
 pub(crate) mod table;
 pub(crate) mod totals;
 
+#[cfg(feature = "remote")]
+pub(crate) use table::table_to_depth;
 pub(crate) use table::{bare_block, opened, table};

@@ -5,6 +5,7 @@ use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::fetched::Depth;
 use crate::audit::foreign::explain;
 use crate::audit::rates::effort::Effort;
 use crate::audit::rates::random::{random_rate, random_rate_of_filters};
@@ -23,8 +24,18 @@ pub(crate) fn table<R: ReadAt>(
     options: &ReadOptions,
     effort: Effort,
 ) -> Result<TableReport<'static>> {
+    table_to_depth(source, options, effort, Depth::All)
+}
+
+/// Inspects as much of a table as `depth` says. What that leaves unknown is not in the report.
+pub(crate) fn table_to_depth<R: ReadAt>(
+    source: R,
+    options: &ReadOptions,
+    effort: Effort,
+    depth: Depth,
+) -> Result<TableReport<'static>> {
     match Table::open(&source, options) {
-        Ok(table) => opened(&table, effort),
+        Ok(table) => opened(&table, effort, depth),
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let is_unreadable = is_unreadable(&error);
@@ -38,10 +49,14 @@ pub(crate) fn table<R: ReadAt>(
     }
 }
 
-/// Inspects an open table, as [`table`](fn@table) does.
-pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: Effort) -> Result<TableReport<'static>> {
+/// Inspects an open table, as [`table_to_depth`] does.
+pub(crate) fn opened<R: ReadAt>(
+    table: &Table<R>,
+    effort: Effort,
+    depth: Depth,
+) -> Result<TableReport<'static>> {
     let filters = table.filter().cloned().map(FilterStats::new);
-    let stats = TableStats::new(table, filters.as_ref(), effort.neighbours)?;
+    let stats = TableStats::new(table, filters.as_ref(), effort.neighbours, depth)?;
     let handle = table.filter_handle().unwrap_or_default();
     let filter = filters.map(|filters| {
         let (summary, malformed) = (filters.summary(), malformed(&filters));
@@ -49,10 +64,14 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: Effort) -> Result<Tabl
         // Filters in an unknown encoding have no rate.
         let is_judged = !stats.filter_unsupported;
         let rate = filters.mean_rate(blocks).filter(|_| is_judged);
-        let random_rate = random_rate(&filters, blocks, effort.random_keys).filter(|_| is_judged);
+        // Asking so many keys takes longer than all else that is done with a tail.
+        let is_asked = is_judged && depth != Depth::Tail;
+        let random_rate = is_asked.then(|| random_rate(&filters, blocks, effort.random_keys)).flatten();
         let neighbour_rate = stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged);
         let ranges = Ranges::new(&filters, blocks, handle.offset, summary.probes, stats.keys);
-        let larger_ranges = if malformed.is_none() { ranges.larger(rate) } else { None };
+        // The saving depends on the number of keys.
+        let is_known = malformed.is_none() && depth != Depth::Tail;
+        let larger_ranges = if is_known { ranges.larger(rate) } else { None };
         FilterReport {
             policy_assumed: false,
             offset: handle.offset,

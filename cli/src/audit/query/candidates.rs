@@ -11,9 +11,11 @@ use super::index::{BlockOfKey, look_up};
 use super::keys::SoughtKeys;
 use super::logs::LogAnswer;
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::fetched::Depth;
 use crate::audit::reading::filter_trouble;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
+use crate::audit::stats::clusters::Clusters;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::sample::Sample;
 
@@ -84,7 +86,8 @@ impl Answer<'_> {
 /// Opens the table that `source` holds, to answer for `keys`.
 ///
 /// `is_bytewise`: somebody has said that the keys are in bytewise order. `record`: what the
-/// database around the table says.
+/// database around the table says. `depth`: [`Depth::Sample`] reads
+/// data blocks that lie together.
 ///
 /// # Errors
 ///
@@ -95,6 +98,7 @@ pub(crate) fn table<'d, R: ReadAt>(
     keys: &SoughtKeys,
     is_bytewise: bool,
     record: Option<TableRecord<'d>>,
+    depth: Depth,
 ) -> Result<BlockCandidates<'d>> {
     let table = Table::open(source, options)?;
     let filters = table.filter().cloned().map(FilterStats::new);
@@ -105,7 +109,14 @@ pub(crate) fn table<'d, R: ReadAt>(
     error = error.or_else(|| malformed().map(|error| (error.to_string(), ErrorKind::Damaged)));
     let mut index = None;
     if is_bytewise || record.is_some_and(|record| record.is_bytewise) {
-        let sample = Sample::take(&table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0)?;
+        let none = BTreeSet::new();
+        let sample = match depth {
+            Depth::All => Sample::take(&table, &mut blocks, &none, filters.as_ref(), 0)?,
+            Depth::Tail | Depth::Sample => {
+                let handles = Clusters::choose(&table, &blocks);
+                Sample::of(handles.handles(), &table, &mut blocks, &none, filters.as_ref(), 0)?
+            }
+        };
         error = error.or_else(|| Some((sample.unsound()?, ErrorKind::Damaged)));
         index = Some(look_up(&table, keys, sample.key_format().ok()));
     }

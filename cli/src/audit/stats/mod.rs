@@ -2,6 +2,7 @@
 //! block, the trailers of the data blocks, and a few data blocks.
 
 pub(crate) mod blocks;
+pub(crate) mod clusters;
 pub(crate) mod dialect;
 pub(crate) mod encoding;
 pub(crate) mod filter;

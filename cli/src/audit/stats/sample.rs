@@ -91,12 +91,24 @@ impl Sample {
         filters: Option<&FilterStats>,
         neighbours: usize,
     ) -> Result<Self> {
+        Self::of(spread(table, blocks), table, blocks, types, filters, neighbours)
+    }
+
+    /// Reads the data blocks at `handles`, as [`take`](Self::take) does.
+    pub(crate) fn of<R: ReadAt>(
+        handles: impl IntoIterator<Item = BlockHandle>,
+        table: &Table<R>,
+        blocks: &mut Blocks,
+        types: &BTreeSet<u8>,
+        filters: Option<&FilterStats>,
+        neighbours: usize,
+    ) -> Result<Self> {
         let mut sample = Self::default();
         let mut room =
             Room { key_bytes: MAX_KEY_BYTES, count: neighbours, neighbours: [0, 1].map(Neighbours::new) };
         let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
         let mut left = decode_limit(given, table.file_size());
-        for handle in spread(table, blocks) {
+        for handle in handles {
             // The first block is read whatever it holds: the limit on a block bounds it.
             if left == 0 {
                 break;

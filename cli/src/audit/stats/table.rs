@@ -6,12 +6,14 @@ use filterblock::table::{Origin, ReadAt, Table};
 use filterblock::{Error, Result};
 
 use super::blocks::Blocks;
+use super::clusters::Clusters;
 use super::filter_cost::FilterCost;
 use super::filters::FilterStats;
 use super::key_count::KeyCount;
 use super::metaindex::Metaindex;
 use super::sample::{KeyFormat, Sample};
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::fetched::Depth;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
 
@@ -19,7 +21,9 @@ use crate::audit::reading::{filter_trouble, is_unreadable};
 pub(crate) struct TableStats {
     pub(crate) file_size: u64,
     pub(crate) blocks: Blocks,
-    /// The compression types in the trailers of the data blocks.
+    /// The data blocks that were looked at.
+    pub(crate) depth: Depth,
+    /// The compression types in the trailers of these data blocks.
     pub(crate) compression: BTreeSet<u8>,
     pub(crate) metaindex: Metaindex,
     /// The reason why there are no filters though there might be.
@@ -43,18 +47,36 @@ impl TableStats {
         table: &Table<R>,
         filters: Option<&FilterStats>,
         neighbours: usize,
+        depth: Depth,
     ) -> Result<Self> {
         let metaindex = Metaindex::read(table);
         let filter_error = filter_trouble(table).map(Error::without_path);
-        let (mut blocks, compression) = Blocks::list_with_types(table)?;
-        let sample = Sample::take(table, &mut blocks, &compression, filters, neighbours)?;
-        let keys = KeyCount::estimate(table, &mut blocks, &sample)?;
+        let (mut blocks, compression) = match depth {
+            Depth::All => Blocks::list_with_types(table)?,
+            Depth::Tail | Depth::Sample => (Blocks::list(table)?, BTreeSet::new()),
+        };
+        let (sample, compression, keys) = match depth {
+            Depth::Tail => (Sample::default(), compression, None),
+            Depth::Sample => {
+                let clusters = Clusters::choose(table, &blocks);
+                let types = clusters.types(table)?;
+                let sample = Sample::of(clusters.handles(), table, &mut blocks, &types, filters, neighbours)?;
+                let keys = clusters.key_count(&sample, &blocks);
+                (sample, types, keys)
+            }
+            Depth::All => {
+                let sample = Sample::take(table, &mut blocks, &compression, filters, neighbours)?;
+                let keys = KeyCount::estimate(table, &mut blocks, &sample)?;
+                (sample, compression, keys)
+            }
+        };
         let is_internal = sample.key_format() == Ok(KeyFormat::Internal);
         let encoding = if is_internal { KeyEncoding::Internal } else { KeyEncoding::Whole };
         blocks.damage.find_lost_keys(table, encoding);
         Ok(Self {
             file_size: table.file_size(),
             blocks,
+            depth,
             compression,
             filter_error_kind: filter_error
                 .map(ErrorKind::of)

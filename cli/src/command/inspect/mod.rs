@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+#[cfg(feature = "remote")]
+use clap::ValueEnum;
 use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
@@ -69,6 +71,24 @@ pub(crate) struct Arguments {
     /// Number of tables to look at at once; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    remote: super::remote::RemoteArguments,
+    /// How much to read of tables in object storage
+    #[cfg(feature = "remote")]
+    #[arg(long, value_enum, value_name = "DEPTH", default_value_t = DepthArgument::Tail)]
+    depth: DepthArgument,
+}
+
+#[cfg(feature = "remote")]
+#[derive(Clone, Copy, ValueEnum)]
+enum DepthArgument {
+    /// The end: index, metaindex and filters, mostly in one request
+    Tail,
+    /// Also up to 16 data blocks, in up to three requests: for the number of keys and measured rates
+    Sample,
+    /// As much as of files
+    All,
 }
 
 const EXAMPLES: &str = "\
@@ -115,11 +135,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     console.finish(result, status)
 }
 
-struct Inspection {
-    options: ReadOptions,
-    renderer: Box<dyn InspectRenderer>,
+pub(super) struct Inspection {
+    pub(super) options: ReadOptions,
+    pub(super) renderer: Box<dyn InspectRenderer>,
     /// The sums over the current folder.
-    totals: FolderTotals,
+    pub(super) totals: FolderTotals,
     damage: bool,
     unreadable: bool,
     list_failed: bool,
@@ -164,16 +184,53 @@ impl Inspection {
 
     fn tables(&mut self, arguments: &Arguments, console: &mut Console) -> io::Result<()> {
         let paths = &arguments.paths;
-        let options = self.options.clone();
         // A single table is no work for several threads.
         let is_one_file = paths.single().is_some_and(Path::is_file);
         let jobs = if is_one_file { Some(1) } else { arguments.jobs };
+        let files = |this: &mut Self, paths: &mut dyn Iterator<Item = Given>, console: &mut Console| {
+            this.files(jobs, arguments, paths, console)
+        };
+        #[cfg(not(feature = "remote"))]
+        return files(self, &mut paths.iter(), console);
+        #[cfg(feature = "remote")]
+        {
+            use super::remote::{Stretch, next_stretch};
+            use crate::audit::fetched::Depth;
+            use crate::remote::fleet::LogUse;
+
+            let depth = match arguments.depth {
+                DepthArgument::Tail => Depth::Tail,
+                DepthArgument::Sample => Depth::Sample,
+                DepthArgument::All => Depth::All,
+            };
+            let options =
+                arguments.remote.options(depth, LogUse::HasWrites, paths.is_recursive(), !arguments.json);
+            let mut given = paths.iter().peekable();
+            while let Some(stretch) = next_stretch(&mut given) {
+                match stretch {
+                    Stretch::Files(mut paths) => files(self, &mut paths, console)?,
+                    Stretch::Objects(urls) => self.objects(urls, &options, console)?,
+                }
+            }
+            Ok(())
+        }
+    }
+
+    /// Inspects files and folders.
+    fn files(
+        &mut self,
+        jobs: Option<u16>,
+        arguments: &Arguments,
+        given: &mut dyn Iterator<Item = Given>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let (paths, options) = (&arguments.paths, self.options.clone());
         let result = InOrder::run(jobs, REPORTS_A_THREAD, |in_order| {
-            let given = paths.arguments().len();
-            let effort = Effort::for_each_of(given);
+            let number = paths.arguments().len();
+            let effort = Effort::for_each_of(number);
             let mut visitor =
-                Inspector { options: &options, inspection: self, in_order, given, tables: 0, effort };
-            walk(paths.iter(), paths.is_recursive(), &mut visitor, console)?;
+                Inspector { options: &options, inspection: self, in_order, given: number, tables: 0, effort };
+            walk(given, paths.is_recursive(), &mut visitor, console)?;
             visitor.in_order.finish(&mut |step| visitor.inspection.step(step, console))
         });
         result.unwrap_or_else(|error| {
@@ -245,7 +302,7 @@ impl Inspection {
         self.renderer.end_folder(subject, &self.totals, console)
     }
 
-    fn show(
+    pub(super) fn show(
         &mut self,
         subject: Subject<'_>,
         report: &TableReport<'_>,
@@ -257,7 +314,7 @@ impl Inspection {
         self.renderer.table(subject, report, console)
     }
 
-    fn unreadable(
+    pub(super) fn unreadable(
         &mut self,
         subject: Subject<'_>,
         error: &PathError,
@@ -273,13 +330,24 @@ impl Inspection {
         folder: &Folder,
         console: &mut Console,
     ) -> io::Result<()> {
-        self.damage |= folder.manifest_error().is_some();
-        self.totals = FolderTotals::default();
         let mut remarks = subject.remarks.to_vec();
         let logs = folder.logs_with_data(|log, error| remarks.push(Remark::new(log, error)));
+        self.begin_folder_with(Subject { remarks: &remarks, ..subject }, folder, &logs, console)
+    }
+
+    /// `logs`: those with writes that are in no table yet.
+    pub(super) fn begin_folder_with(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Folder,
+        logs: &[&Path],
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.damage |= folder.manifest_error().is_some();
+        self.totals = FolderTotals::default();
         let tables: Vec<&Path> = folder.tables().collect();
-        let header = folder_header(folder, &tables, &logs);
-        self.renderer.begin_folder(Subject { remarks: &remarks, ..subject }, &header, console)?;
+        let header = folder_header(folder, &tables, logs);
+        self.renderer.begin_folder(subject, &header, console)?;
         for (path, table, record) in folder.missing() {
             let message =
                 format!("expected a table of {} bytes on level {}, found no file", table.size, table.level);

@@ -16,11 +16,12 @@ use super::in_use;
 use super::key_order::KeyOrder;
 use super::keys;
 use super::limits::Limits;
-use super::walk::{Visitor, folder_header, walk};
+use super::walk::{Visitor, folder_header};
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::fetched::Depth;
 use crate::audit::foreign::explain;
 use crate::audit::query;
-use crate::audit::query::candidates::Answer;
+use crate::audit::query::candidates::{Answer, KeyBlocks};
 use crate::audit::query::keys::SoughtKeys;
 use crate::audit::query::logs::{LogAnswer, LogAnswers};
 use crate::audit::query::totals::TableMatches;
@@ -91,6 +92,9 @@ pub(crate) struct Arguments {
     /// Write JSON, one object a line: for each table and key, and for each folder
     #[arg(long)]
     json: bool,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    remote: super::remote::RemoteArguments,
 }
 
 const USAGE: &str = "\
@@ -151,7 +155,7 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         () => Shown::Answers,
     };
     let mut query = Query {
-        keys: SoughtKeys::new(keys),
+        keys: Arc::new(SoughtKeys::new(keys)),
         is_bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
         results: Results::new(Format::new(arguments.json).query(), shown),
         options: limits.read_options().meter(console.meter()),
@@ -161,7 +165,16 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         vanished: Vec::new(),
         lookup_blocks: None,
     };
-    let result = walk(sources.after(&tables), sources.is_recursive(), &mut query, console);
+    #[cfg(not(feature = "remote"))]
+    let result = super::walk::walk(sources.after(&tables), sources.is_recursive(), &mut query, console);
+    #[cfg(feature = "remote")]
+    let result = query.stretches(
+        sources.after(&tables),
+        sources.is_recursive(),
+        &arguments.remote,
+        arguments.json,
+        console,
+    );
     let result = result.and_then(|()| query.results.end(console));
     let status = match () {
         () if query.list_failed => EXIT_ERROR,
@@ -174,12 +187,12 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
     console.finish(result, status)
 }
 
-struct Query {
-    keys: SoughtKeys,
+pub(super) struct Query {
+    pub(super) keys: Arc<SoughtKeys>,
     /// The user has said that keys are in bytewise order.
-    is_bytewise: bool,
+    pub(super) is_bytewise: bool,
     results: Results,
-    options: ReadOptions,
+    pub(super) options: ReadOptions,
     /// A table that was read soundly may hold one of the keys.
     may_match: bool,
     /// All tables were read soundly.
@@ -203,7 +216,16 @@ impl Query {
             }
             Err(error) => return self.unreadable(subject, error, console),
         };
-        let LogAnswers { answers, error } = query::logs::read(file, &self.keys);
+        self.log_contents(subject, file, console)
+    }
+
+    pub(super) fn log_contents(
+        &mut self,
+        subject: Subject<'_>,
+        contents: impl io::Read,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let LogAnswers { answers, error } = query::logs::read(contents, &self.keys);
         let error = error.as_ref().map(|(error, kind)| (error.as_str(), *kind));
         self.sound &= error.is_none();
         self.results.begin_table(subject, error, console);
@@ -217,7 +239,7 @@ impl Query {
     }
 
     /// Answers for a table that cannot be read: all keys may be in it.
-    fn unknown(
+    pub(super) fn unknown(
         &mut self,
         subject: Subject<'_>,
         error: &str,
@@ -233,6 +255,72 @@ impl Query {
             self.results.answer(subject, at, &answer, &mut matches, console)?;
         }
         self.results.end_table(subject, &matches, error, console)
+    }
+
+    /// Shows the answers of a table. `error`: the reason why every key may be there. `no_index`: the
+    /// reason why the index was of no use. `blocks`: the answer for each key.
+    pub(super) fn answers(
+        &mut self,
+        subject: Subject<'_>,
+        error: Option<&(String, ErrorKind)>,
+        no_index: Option<&'static str>,
+        blocks: impl Iterator<Item = KeyBlocks>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let error = error.map(|(error, kind)| (error.as_str(), *kind));
+        self.sound &= error.is_none();
+        let mut remarks = subject.remarks.to_vec();
+        if let Some(reason) = no_index.filter(|_| error.is_none()) {
+            let text = format_args!("{reason}: the filters of all data blocks are asked");
+            remarks.push(Remark::new(subject.path, text));
+        }
+        let subject = Subject { remarks: &remarks, ..subject };
+        self.results.begin_table(subject, error, console);
+        let mut matches = TableMatches::default();
+        let keys = Arc::clone(&self.keys);
+        for ((at, key), blocks) in keys.given().iter().enumerate().zip(blocks) {
+            if let Some(sum) = self.lookup_blocks.as_mut().and_then(|sums| sums.get_mut(at)) {
+                *sum += blocks.lookup_blocks.unwrap_or_default();
+            }
+            self.may_match |= error.is_none() && !blocks.offsets.is_empty();
+            let answer = Answer { key, blocks: Some(&blocks), log: None, error };
+            self.results.answer(subject, at, &answer, &mut matches, console)?;
+        }
+        self.results.end_table(subject, &matches, error, console)
+    }
+
+    /// Begins a folder: says which tables are not asked, and which are missing.
+    pub(super) fn begin_tables(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Folder,
+        logs: &[&Path],
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let mut remarks = subject.remarks.to_vec();
+        let obsolete: Vec<_> = folder.tables().filter(|path| !is_asked(folder, path)).collect();
+        if !obsolete.is_empty() {
+            remarks.push(Remark::new(subject.path, not_asked(&obsolete)));
+        }
+        let tables: Vec<&Path> = folder.tables().collect();
+        let header = folder_header(folder, &tables, logs);
+        self.results.begin_folder(Subject { remarks: &remarks, ..subject }, &header, console)?;
+        let input = Subject::of(subject.input);
+        for (path, ..) in folder.missing() {
+            let message = "expected a table, as the MANIFEST has it, found no file";
+            self.unknown(Subject { path: &path, ..input }, message, ErrorKind::Missing, console)?;
+        }
+        self.lookup_blocks = folder.is_bytewise().then(|| vec![0; self.keys.given().len()]);
+        Ok(())
+    }
+
+    /// Shows how many data blocks a lookup in the whole folder reads at most.
+    pub(super) fn end_tables(&mut self, console: &mut Console) -> io::Result<()> {
+        let sums = self.lookup_blocks.take();
+        for (key, blocks) in self.keys.given().iter().zip(sums.into_iter().flatten()) {
+            self.results.lookup_blocks(key, blocks, console)?;
+        }
+        Ok(())
     }
 }
 
@@ -276,7 +364,8 @@ impl Visitor for Query {
             }
             Err(error) => return self.unreadable(subject, error, console),
         };
-        let table = match query::table(&file, &self.options, &self.keys, self.is_bytewise, record) {
+        let (keys, is_bytewise) = (Arc::clone(&self.keys), self.is_bytewise);
+        let table = match query::table(&file, &self.options, &keys, is_bytewise, record, Depth::All) {
             Ok(table) => table,
             Err(error) => {
                 let text = error.to_string();
@@ -284,26 +373,8 @@ impl Visitor for Query {
                 return self.unknown(subject, &text, ErrorKind::of(&error), console);
             }
         };
-        let error = table.error.as_ref().map(|(error, kind)| (error.as_str(), *kind));
-        self.sound &= error.is_none();
-        let mut remarks = subject.remarks.to_vec();
-        if let Some(reason) = table.no_index.filter(|_| error.is_none()) {
-            let text = format_args!("{reason}: the filters of all data blocks are asked");
-            remarks.push(Remark::new(subject.path, text));
-        }
-        let subject = Subject { remarks: &remarks, ..subject };
-        self.results.begin_table(subject, error, console);
-        let mut matches = TableMatches::default();
-        for (at, key) in self.keys.given().iter().enumerate() {
-            let blocks = table.of(key, at);
-            if let Some(sum) = self.lookup_blocks.as_mut().and_then(|sums| sums.get_mut(at)) {
-                *sum += blocks.lookup_blocks.unwrap_or_default();
-            }
-            self.may_match |= error.is_none() && !blocks.offsets.is_empty();
-            let answer = Answer { key, blocks: Some(&blocks), log: None, error };
-            self.results.answer(subject, at, &answer, &mut matches, console)?;
-        }
-        self.results.end_table(subject, &matches, error, console)
+        let blocks = keys.given().iter().enumerate().map(|(at, key)| table.of(key, at));
+        self.answers(subject, table.error.as_ref(), table.no_index, blocks, console)
     }
 
     fn begin_folder(
@@ -312,25 +383,10 @@ impl Visitor for Query {
         folder: &Arc<Folder>,
         console: &mut Console,
     ) -> io::Result<()> {
-        let mut remarks = subject.remarks.to_vec();
-        let obsolete: Vec<_> = folder.tables().filter(|path| !is_asked(folder, path)).collect();
-        if !obsolete.is_empty() {
-            remarks.push(Remark::new(subject.path, not_asked(&obsolete)));
-        }
         let logs: Vec<&Path> = folder.filled_logs().collect();
-        let tables: Vec<&Path> = folder.tables().collect();
-        let header = folder_header(folder, &tables, &logs);
-        self.results.begin_folder(Subject { remarks: &remarks, ..subject }, &header, console)?;
+        self.begin_tables(subject, folder, &logs, console)?;
         let input = Subject::of(subject.input);
-        for (path, ..) in folder.missing() {
-            let message = "expected a table, as the MANIFEST has it, found no file";
-            self.unknown(Subject { path: &path, ..input }, message, ErrorKind::Missing, console)?;
-        }
-        for log in logs {
-            self.log(Subject { path: log, ..input }, console)?;
-        }
-        self.lookup_blocks = folder.is_bytewise().then(|| vec![0; self.keys.given().len()]);
-        Ok(())
+        logs.into_iter().try_for_each(|log| self.log(Subject { path: log, ..input }, console))
     }
 
     fn end_folder(
@@ -356,16 +412,12 @@ impl Visitor for Query {
         for path in lost {
             self.unreadable(Subject { path: &path, ..subject }, PathError::vanished(), console)?;
         }
-        let sums = self.lookup_blocks.take();
-        for (key, blocks) in self.keys.given().iter().zip(sums.into_iter().flatten()) {
-            self.results.lookup_blocks(key, blocks, console)?;
-        }
-        Ok(())
+        self.end_tables(console)
     }
 }
 
 /// Returns true unless the database around the table does not use it.
-fn is_asked(folder: &Folder, path: &Path) -> bool {
+pub(super) fn is_asked(folder: &Folder, path: &Path) -> bool {
     folder.record(path).is_none_or(|record| record.live.is_some())
 }
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use filterblock::escape_path;
 
 use crate::io::folder::{self, Source};
+use crate::io::paths::into_local;
+use crate::io::url::is_remote;
 
 /// The arguments without a name, as they were given.
 pub(super) struct Words {
@@ -42,7 +44,10 @@ impl Words {
         if !behind.is_empty() {
             return Ok(TablesAndKeys { tables: paths(before), keys: behind });
         }
-        if has_key_file && !before.is_empty() && before.iter().all(|word| is_table(Path::new(word))) {
+        if has_key_file
+            && !before.is_empty()
+            && before.iter().all(|word| is_remote(Path::new(word)) || is_table(Path::new(word)))
+        {
             return Ok(TablesAndKeys { tables: paths(before), keys: Vec::new() });
         }
         let keys = before.split_off(if has_path_list { 0 } else { before.len().min(1) });
@@ -59,7 +64,7 @@ impl Words {
 
 /// Returns true if `path` leads to a file, or to a folder with tables or logs.
 fn is_table(path: &Path) -> bool {
-    match folder::resolve(path) {
+    match folder::resolve(&into_local(path.to_owned())) {
         Ok(Source::File) => true,
         Ok(Source::Folder(folder)) => !folder.is_nothing(),
         Err(_) => false,

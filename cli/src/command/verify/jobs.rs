@@ -14,7 +14,7 @@ use crate::audit::verify::verdict::Verdict;
 use crate::io::folder::{self, Folder, Source};
 use crate::io::folder_cache::FolderCache;
 use crate::io::input::PathError;
-use crate::io::paths::Given;
+use crate::io::paths::{Given, into_local};
 use crate::render::renderer::Verified;
 
 /// Something to report on.
@@ -95,8 +95,9 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
     }
 
     fn resolve(&mut self, input: &Arc<Path>, path: PathBuf) {
-        let unreadable =
-            |path: &Path, wanted, error| done(input, path, Verified::Unreadable, unreadable(wanted, error));
+        let unreadable = |path: &Path, wanted, error| {
+            Job::Done(done(input, path, Verified::Unreadable, unreadable(wanted, error)))
+        };
         match folder::resolve(&path) {
             Ok(Source::File) => {
                 let folder = self.folders.around(&path, |folder, error| {
@@ -105,7 +106,7 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
                 self.table(input, path, false, folder);
             }
             Ok(Source::Folder(folder)) if self.recursive && folder.has_no_tables() => {
-                if path == **input {
+                if path == into_local(input.to_path_buf()) {
                     self.barren = Some(Arc::clone(input));
                 }
                 return;
@@ -125,10 +126,10 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
                 true => Verified::Unreadable,
                 false => Verified::Table,
             };
-            self.pending.push_back(done(input, path, of, unreadable("a table", error)));
+            self.pending.push_back(Job::Done(done(input, path, of, unreadable("a table", error))));
         }
-        self.pending.push_back(manifest(input, folder));
-        self.pending.extend(missing(input, folder));
+        self.pending.push_back(Job::Done(manifest(input, folder)));
+        self.pending.extend(missing(input, folder).map(Job::Done));
         for path in folder.tables() {
             self.table(input, path.to_owned(), true, Some(Arc::clone(folder)));
         }
@@ -141,7 +142,7 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         if let Some(input) = self.barren.take_if(|barren| next.is_none_or(|next| !Arc::ptr_eq(barren, next)))
         {
             let finding = unreadable("", Folder::nothing_below());
-            self.pending.push_back(done(&input, &input, Verified::Unreadable, finding));
+            self.pending.push_back(Job::Done(done(&input, &input, Verified::Unreadable, finding)));
         }
     }
 }
@@ -161,7 +162,7 @@ impl<I: Iterator<Item = Given>> Iterator for Jobs<I> {
                 Some(Given { input, path: Err(error) }) => {
                     self.list_failed = true;
                     let finding = unreadable("a list of paths", error);
-                    self.pending.push_back(done(&input, &input, Verified::Unreadable, finding));
+                    self.pending.push_back(Job::Done(done(&input, &input, Verified::Unreadable, finding)));
                 }
                 None if self.pending.is_empty() => return None,
                 None => {}
@@ -179,13 +180,13 @@ pub(crate) fn unreadable(wanted: &str, error: PathError) -> Finding {
 }
 
 /// A job that is done: there is one finding about `path`.
-fn done(input: &Arc<Path>, path: &Path, of: Verified, finding: Finding) -> Job {
+fn done(input: &Arc<Path>, path: &Path, of: Verified, finding: Finding) -> Done {
     let verdict = Verdict::of_finding(finding);
-    Job::Done(Done { input: Arc::clone(input), path: path.to_owned(), of, verdict })
+    Done { input: Arc::clone(input), path: path.to_owned(), of, verdict }
 }
 
 /// Reports on the folder as a whole: what is wrong with the MANIFEST, if anything.
-fn manifest(input: &Arc<Path>, folder: &Folder) -> Job {
+pub(crate) fn manifest(input: &Arc<Path>, folder: &Folder) -> Done {
     if let Some((path, error)) = folder.manifest_error() {
         let finding = Finding::of(error);
         // A missing MANIFEST is a fault of the database; one that may not be read is not.
@@ -202,11 +203,11 @@ fn manifest(input: &Arc<Path>, folder: &Folder) -> Job {
     }
     let path = folder.path().to_owned();
     let verdict = Verdict::default();
-    Job::Done(Done { input: Arc::clone(input), path, of: Verified::Folder, verdict })
+    Done { input: Arc::clone(input), path, of: Verified::Folder, verdict }
 }
 
 /// Reports the live tables that are not there.
-fn missing(input: &Arc<Path>, folder: &Folder) -> impl Iterator<Item = Job> {
+pub(crate) fn missing(input: &Arc<Path>, folder: &Folder) -> impl Iterator<Item = Done> {
     folder.missing().map(move |(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
         let finding = Finding::new(Code::TableMissing, None, expected, "no such file");

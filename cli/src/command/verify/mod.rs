@@ -13,6 +13,7 @@ use super::in_use;
 use super::key_order::KeyOrder;
 use super::limits::Limits;
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::fetched::Fetched;
 use crate::audit::verify::finding::Finding;
 use crate::audit::verify::verdict::{Status, Verdict, VerdictCounts};
 use crate::audit::verify::{self, Observer, VerifyOptions};
@@ -20,7 +21,7 @@ use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::folder::Folder;
 use crate::io::input::{self, PathError};
-use crate::io::paths::Paths;
+use crate::io::paths::{Given, Paths};
 use crate::io::progress::TablesProgress;
 use crate::io::read_ahead::ReadAhead;
 use crate::render::format::Format;
@@ -62,6 +63,9 @@ pub(crate) struct Arguments {
     /// Number of tables to check at once; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    remote: super::remote::RemoteArguments,
 }
 
 const NOTES: &str = "\
@@ -79,43 +83,24 @@ Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong u
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let format = Format::new(arguments.json);
-    let options = VerifyOptions {
+    let options = Arc::new(VerifyOptions {
         read: arguments.limits.read_options(),
         meter: console.meter(),
         bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
         max_output: arguments.limits.max_output(),
         seed: arguments.seed,
-    };
-    let progress = TablesProgress::new(format == Format::Text);
-    let mut verifier =
-        Verifier { renderer: format.verify(), counts: VerdictCounts::default(), vanished: Vec::new() };
-    let recursive = arguments.paths.is_recursive();
-    let mut jobs = Jobs::new(arguments.paths.iter(), recursive);
-    let mut show = |outcome| {
-        progress.suspend(|| {
-            verifier.show(outcome, &options, console)?;
-            console.flush()
-        })
-    };
-    let result = InOrder::run(arguments.jobs, TABLES_A_THREAD, |in_order| {
-        while let Some(job) = jobs.next() {
-            progress.expect(jobs.take_bytes(), jobs.are_all_known());
-            in_order.work(|| work(job, &options, &progress), &mut show)?;
-        }
-        in_order.finish(&mut show)
     });
-    let result = match result {
-        Ok(result) => result,
-        Err(error) => {
-            console.message(format_args!("starting threads: {error}"));
-            return EXIT_ERROR;
-        }
+    let mut verifier = Verifier {
+        renderer: format.verify(),
+        counts: VerdictCounts::default(),
+        vanished: Vec::new(),
+        list_failed: false,
     };
-    let Verifier { mut renderer, counts, .. } = verifier;
-    drop(progress);
+    let result = verifier.paths(arguments, format, &options, console);
+    let Verifier { mut renderer, counts, list_failed, .. } = verifier;
     let result = result.and_then(|()| renderer.end(&counts, console));
     let status = match () {
-        () if jobs.list_failed() => EXIT_ERROR,
+        () if list_failed => EXIT_ERROR,
         () if arguments.paths.keeps_going() => 0,
         () if counts.unreadable > 0 => EXIT_ERROR,
         () if counts.findings > 0 => EXIT_FINDINGS,
@@ -124,14 +109,83 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     console.finish(result, status)
 }
 
-struct Verifier {
+pub(super) struct Verifier {
     renderer: Box<dyn VerifyRenderer>,
     counts: VerdictCounts,
     /// The live tables of the current folder that vanished.
     vanished: Vec<PathBuf>,
+    /// A list of paths could not be read to its end, or no thread be started.
+    list_failed: bool,
 }
 
 impl Verifier {
+    #[cfg(not(feature = "remote"))]
+    fn paths(
+        &mut self,
+        arguments: &Arguments,
+        format: Format,
+        options: &VerifyOptions,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        self.files(arguments.paths.iter(), arguments, format, options, console)
+    }
+
+    #[cfg(feature = "remote")]
+    fn paths(
+        &mut self,
+        arguments: &Arguments,
+        format: Format,
+        options: &Arc<VerifyOptions>,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        use super::remote::{Stretch, next_stretch};
+        use crate::audit::fetched::Depth;
+        use crate::remote::fleet::LogUse;
+
+        let recursive = arguments.paths.is_recursive();
+        let fleet = arguments.remote.options(Depth::All, LogUse::None, recursive, format == Format::Text);
+        let mut given = arguments.paths.iter().peekable();
+        while let Some(stretch) = next_stretch(&mut given) {
+            match stretch {
+                Stretch::Files(paths) => self.files(paths, arguments, format, options, console)?,
+                Stretch::Objects(urls) => self.objects(urls, &fleet, options, console)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Verifies files and folders.
+    fn files(
+        &mut self,
+        paths: impl Iterator<Item = Given>,
+        arguments: &Arguments,
+        format: Format,
+        options: &VerifyOptions,
+        console: &mut Console,
+    ) -> io::Result<()> {
+        let progress = TablesProgress::new(format == Format::Text);
+        let mut jobs = Jobs::new(paths, arguments.paths.is_recursive());
+        let mut show = |outcome| {
+            progress.suspend(|| {
+                self.show(outcome, options, console)?;
+                console.flush()
+            })
+        };
+        let result = InOrder::run(arguments.jobs, TABLES_A_THREAD, |in_order| {
+            while let Some(job) = jobs.next() {
+                progress.expect(jobs.take_bytes(), jobs.are_all_known());
+                in_order.work(|| work(job, options, &progress), &mut show)?;
+            }
+            in_order.finish(&mut show)
+        });
+        drop(progress);
+        self.list_failed |= jobs.list_failed() || result.is_err();
+        result.unwrap_or_else(|error| {
+            console.message(format_args!("starting threads: {error}"));
+            Ok(())
+        })
+    }
+
     fn show(&mut self, outcome: Outcome, options: &VerifyOptions, console: &mut Console) -> io::Result<()> {
         match outcome {
             Outcome::Done(done) => self.verdict(&done, console),
@@ -144,12 +198,22 @@ impl Verifier {
         }
     }
 
-    fn verdict(&mut self, done: &Done, console: &mut Console) -> io::Result<()> {
+    pub(super) fn verdict(&mut self, done: &Done, console: &mut Console) -> io::Result<()> {
+        self.verdict_with(done, None, console)
+    }
+
+    /// `fetched`: what reading a table in object storage took.
+    pub(super) fn verdict_with(
+        &mut self,
+        done: &Done,
+        fetched: Option<&Fetched>,
+        console: &mut Console,
+    ) -> io::Result<()> {
         let Done { input, path, of, verdict } = done;
         if *of != Verified::Folder || verdict.status() != Status::Sound {
             self.counts.add(verdict);
         }
-        let subject = Subject { path, ..Subject::of(input) };
+        let subject = Subject { path, fetched, ..Subject::of(input) };
         self.renderer.verdict(subject, *of, verdict, console)
     }
 

@@ -5,12 +5,14 @@ use std::io::{self, Write as _};
 
 use serde::{Serialize, Serializer};
 
+use super::fetched::JsonFetched;
 use super::frame::Frame;
 use super::line::write_line;
 use super::lost_keys::JsonLostKeys;
 use super::rate::JsonRate;
 use super::strings::{json_name, json_text};
 use super::{folder, totals, unreadable};
+use crate::audit::fetched::Depth;
 use crate::audit::inspect::report::{FilterReport, TableReport, origin_name};
 use crate::audit::inspect::totals::FolderTotals;
 use crate::audit::stats::filter_cost::{FilterCost, USUAL_BITS_PER_KEY};
@@ -85,7 +87,8 @@ struct JsonTable<'a> {
     file_size: Option<u64>,
     data_blocks: Option<u64>,
     keys: Option<JsonKeys>,
-    compression: Vec<Cow<'static, str>>,
+    /// Null if no data block was looked at.
+    compression: Option<Vec<Cow<'static, str>>>,
     metaindex: Vec<Cow<'a, str>>,
     key_format: Option<&'static str>,
     /// Whose mark is in the metaindex: "basho" or "rocksdb".
@@ -105,6 +108,8 @@ struct JsonTable<'a> {
     filter: Option<JsonFilterBlock<'a>>,
     /// The cost of a filter, if there is none.
     filter_cost: Option<JsonFilterCost>,
+    #[serde(flatten)]
+    fetched: JsonFetched<'a>,
 }
 
 #[derive(Serialize)]
@@ -193,7 +198,10 @@ impl<'a> JsonTable<'a> {
             file_size: report.file_size,
             data_blocks: stats.map(|stats| stats.blocks.offsets.len()),
             keys: report.keys().map(JsonKeys::from),
-            compression: stats.map(compression_names).unwrap_or_default(),
+            compression: match stats {
+                Some(stats) if stats.depth == Depth::Tail => None,
+                stats => Some(stats.map(compression_names).unwrap_or_default()),
+            },
             metaindex: stats.map(|stats| stats.metaindex.names(json_text).collect()).unwrap_or_default(),
             key_format: stats.and_then(|stats| Some(stats.sample.key_format().ok()?.name())),
             origin: stats.and_then(|stats| origin_name(stats.origin?)),
@@ -206,6 +214,7 @@ impl<'a> JsonTable<'a> {
             filter_error: report.filter_error(),
             filter: report.filter.as_ref().map(|filter| JsonFilterBlock::new(filter, report, list_filters)),
             filter_cost: stats.and_then(TableStats::filter_cost).map(JsonFilterCost::from),
+            fetched: JsonFetched::of(subject),
         }
     }
 }

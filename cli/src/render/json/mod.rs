@@ -1,5 +1,6 @@
 //! Results for programs: one JSON object a line.
 
+mod fetched;
 mod folder;
 mod frame;
 pub(crate) mod inspect;

@@ -4,6 +4,7 @@ use std::io;
 
 use serde::Serialize;
 
+use super::fetched::JsonFetched;
 use super::folder;
 use super::frame::Frame;
 use super::line::write_line;
@@ -36,6 +37,8 @@ struct JsonAnswer<'a> {
     lookup_blocks: Option<u64>,
     /// The chance that an absent key is said to be there.
     estimated_fpr: f64,
+    #[serde(flatten)]
+    fetched: JsonFetched<'a>,
 }
 
 /// The answers for one table, counted.
@@ -48,6 +51,8 @@ struct JsonCount<'a> {
     error: Option<&'a str>,
     /// The mean chance that an absent key is said to be there.
     estimated_fpr: f64,
+    #[serde(flatten)]
+    fetched: JsonFetched<'a>,
 }
 
 impl QueryRenderer for JsonQuery {
@@ -80,6 +85,7 @@ impl QueryRenderer for JsonQuery {
             by_index: blocks.is_some_and(|blocks| blocks.by_index),
             lookup_blocks: answer.log.map(|_| 0).or_else(|| blocks?.lookup_blocks),
             estimated_fpr: answer.fpr(),
+            fetched: JsonFetched::of(&subject),
         };
         write_line(console, &json)
     }
@@ -99,7 +105,8 @@ impl QueryRenderer for JsonQuery {
         let TableMatches { keys, matches: found, .. } = *matches;
         let frame = Frame::new("count", &subject, error.map(|(_, kind)| kind));
         let error = error.map(|(error, _)| error);
-        let json = JsonCount { frame, keys, matches: found, error, estimated_fpr: matches.fpr() };
+        let (estimated_fpr, fetched) = (matches.fpr(), JsonFetched::of(&subject));
+        let json = JsonCount { frame, keys, matches: found, error, estimated_fpr, fetched };
         write_line(console, &json)
     }
 

@@ -4,6 +4,7 @@ use std::io;
 
 use serde::Serialize;
 
+use super::fetched::JsonFetched;
 use super::frame::Frame;
 use super::line::write_line;
 use super::lost_keys::JsonLostKeys;
@@ -27,6 +28,8 @@ struct JsonVerdict<'a> {
     measured_fpr: Option<JsonRate>,
     estimated_fpr: Option<f64>,
     findings: Vec<JsonFinding>,
+    #[serde(flatten)]
+    fetched: JsonFetched<'a>,
 }
 
 #[derive(Serialize)]
@@ -71,6 +74,7 @@ impl VerifyRenderer for JsonVerify {
             measured_fpr: verdict.measured_fpr.map(JsonRate::from),
             estimated_fpr: verdict.estimated_fpr,
             findings: verdict.findings.to_list().into_iter().map(JsonFinding::from).collect(),
+            fetched: JsonFetched::of(&subject),
         };
         write_line(console, &json)
     }

@@ -8,6 +8,7 @@ use filterblock::table::Origin;
 use filterblock::{escape, escape_path};
 
 use super::{filter_list, list, pictures};
+use crate::audit::fetched::Depth;
 use crate::audit::inspect::report::{FilterReport, TableReport};
 use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
@@ -110,7 +111,7 @@ fn filter_block(filter: &FilterReport, stats: Option<&TableStats>, console: &mut
     let summary = &filter.summary;
     let assumed = if filter.policy_assumed { ", assumed: --policy names another" } else { "" };
     line(console, "filter policy", format_args!("{}{assumed}", escape(filter.policy().as_bytes())))?;
-    if let Some(stats) = stats {
+    if let Some(stats) = stats.filter(|stats| stats.depth != Depth::Tail) {
         let text = match stats.sample.key_format() {
             Ok(KeyFormat::Internal) => "user keys, the user part of internal keys".to_owned(),
             Ok(KeyFormat::User) => "whole keys".to_owned(),

@@ -1,0 +1,16 @@
+//! Tables in object storage: many at once, each with few requests.
+//!
+//! ```text
+//! fleet ──► listing ──► object ──► store        URLs in, a result a table out
+//!   └─────► reader ──► stream ──► object        how one table is read
+//! ```
+
+pub(crate) mod failure;
+pub(crate) mod fleet;
+mod listing;
+mod object;
+mod order;
+pub(crate) mod reader;
+pub(crate) mod store;
+mod stream;
+mod traffic;

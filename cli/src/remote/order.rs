@@ -1,0 +1,112 @@
+//! The order of results: that of the listing, or that in which they come.
+
+use std::collections::VecDeque;
+
+/// Results that are waited for, and those that wait to be shown.
+///
+/// Between two marks, such as the beginning and the end of a folder, results may be shown as they
+/// come. No result passes a mark.
+pub(super) struct Order<T> {
+    /// Results are shown in the order in which they were announced.
+    is_strict: bool,
+    slots: VecDeque<Slot<T>>,
+    /// The number of the first slot.
+    first: u64,
+}
+
+enum Slot<T> {
+    Awaited,
+    Ready(T),
+    Shown,
+    Mark(T),
+}
+
+impl<T> Order<T> {
+    pub(super) const fn new(is_strict: bool) -> Self {
+        Self { is_strict, slots: VecDeque::new(), first: 0 }
+    }
+
+    /// The number of results that are announced and not shown.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Announces a result. Returns its number.
+    pub(super) fn announce(&mut self) -> u64 {
+        self.push(Slot::Awaited)
+    }
+
+    /// Adds what no other result passes.
+    pub(super) fn mark(&mut self, mark: T) {
+        self.push(Slot::Mark(mark));
+    }
+
+    fn push(&mut self, slot: Slot<T>) -> u64 {
+        self.slots.push_back(slot);
+        self.first.saturating_add(self.slots.len() as u64).saturating_sub(1)
+    }
+
+    /// Takes the result that was announced as this number.
+    pub(super) fn put(&mut self, number: u64, result: T) {
+        let at = number.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
+        if let Some(slot) = at.and_then(|at| self.slots.get_mut(at)) {
+            *slot = Slot::Ready(result);
+        }
+    }
+
+    /// The next result to show, if there is one.
+    pub(super) fn next(&mut self) -> Option<T> {
+        while let Some(Slot::Shown) = self.slots.front() {
+            self.pop();
+        }
+        match self.slots.front() {
+            Some(Slot::Ready(_) | Slot::Mark(_)) => match self.pop() {
+                Some(Slot::Ready(result) | Slot::Mark(result)) => Some(result),
+                _ => None,
+            },
+            _ if self.is_strict => None,
+            _ => {
+                let slots = self.slots.iter_mut().take_while(|slot| !matches!(slot, Slot::Mark(_)));
+                let ready = slots.into_iter().find(|slot| matches!(slot, Slot::Ready(_)))?;
+                match std::mem::replace(ready, Slot::Shown) {
+                    Slot::Ready(result) => Some(result),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    fn pop(&mut self) -> Option<Slot<T>> {
+        self.first = self.first.saturating_add(1);
+        self.slots.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Announces two results, a mark and two more, and has them come in the order `coming`. Returns
+    /// what is shown after each of them.
+    fn shown(is_strict: bool, coming: [u64; 4]) -> Vec<String> {
+        let mut order = Order::new(is_strict);
+        let mut numbers = vec![order.announce(), order.announce()];
+        order.mark("|".to_owned());
+        numbers.extend([order.announce(), order.announce()]);
+        let mut show = |number: u64| {
+            order.put(numbers[number as usize], number.to_string());
+            std::iter::from_fn(|| order.next()).collect()
+        };
+        let shown = coming.map(&mut show).to_vec();
+        assert_eq!(order.len(), 0);
+        shown
+    }
+
+    #[test]
+    fn no_result_passes_a_mark() {
+        assert_eq!(shown(false, [1, 0, 3, 2]), ["1", "0|", "3", "2"]);
+        assert_eq!(shown(false, [3, 1, 2, 0]), ["", "1", "", "0|23"]);
+        assert_eq!(shown(true, [1, 0, 3, 2]), ["", "01|", "", "23"]);
+        assert_eq!(shown(true, [3, 2, 1, 0]), ["", "", "", "01|23"]);
+    }
+}

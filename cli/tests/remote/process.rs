@@ -1,0 +1,128 @@
+//! The program as a process: its environment, and signals.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::server::{Reply, Server, part};
+use super::table;
+
+/// The program, in an environment without anything about clouds.
+fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_filterblock"));
+    let about_clouds = std::env::vars().map(|(name, _)| name);
+    let about_clouds =
+        about_clouds.filter(|name| name.starts_with("AWS_") || name.to_lowercase().ends_with("_proxy"));
+    about_clouds.for_each(|name| {
+        command.env_remove(name);
+    });
+    command.args(arguments).envs(environment.iter().copied()).stdin(Stdio::null());
+    command
+}
+
+fn one_line(arguments: &[&str], environment: &[(&str, &str)]) -> Value {
+    let found = program(arguments, environment).output().unwrap();
+    let text = String::from_utf8(found.stdout).unwrap();
+    assert_eq!((text.lines().count(), found.status.code()), (1, Some(2)), "{text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn credentials_that_are_not_accepted_are_named() {
+    let answer =
+        b"<?xml version=\"1.0\"?>\n<Error><Code>Invalid\x1bAccessKeyId</Code>\n<Message>No</Message></Error>";
+    let server = Server::start(move |_, _| {
+        Reply::Answer("403 Forbidden", vec!["Content-Type: application/xml".to_owned()], answer.to_vec())
+    });
+    let endpoint = format!("http://{}", server.address);
+    let environment = [
+        ("AWS_ENDPOINT_URL", &*endpoint),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ACCESS_KEY_ID", "wrong"),
+        ("AWS_SECRET_ACCESS_KEY", "wrong"),
+    ];
+    let line = one_line(&["inspect", "--json", "s3://bucket/db/"], &environment);
+    assert_eq!(line["error_kind"], "denied", "{line:#}");
+    assert_eq!(line["error"], "access denied: Invalid\\x1bAccessKeyId");
+}
+
+#[test]
+fn missing_credentials_are_named() {
+    let server = Server::start(|_, _| Reply::Answer("404 Not Found", Vec::new(), Vec::new()));
+    let endpoint = format!("http://{}", server.address);
+    let environment = [("AWS_METADATA_ENDPOINT", &*endpoint)];
+    let line = one_line(&["inspect", "--json", "--timeout", "1", "s3://bucket/db/"], &environment);
+    assert_eq!(line["error_kind"], "denied", "{line:#}");
+    assert!(line["error"].as_str().unwrap().starts_with("no credentials"), "{line:#}");
+}
+
+#[test]
+fn an_endpoint_with_http_needs_a_permission() {
+    let server = Server::start(|_, _| Reply::Stall);
+    let endpoint = format!("http://{}", server.address);
+    let environment =
+        [("AWS_ENDPOINT_URL", &*endpoint), ("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
+    let line = one_line(&["verify", "--json", "s3://bucket/db/"], &environment);
+    assert!(line.to_string().contains("AWS_ALLOW_HTTP=true"), "{line:#}");
+    assert_eq!(server.requests().len(), 0);
+}
+
+/// Ends the child if a test fails.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Whether these tests were started to ignore Ctrl-C: then what they start ignores it, too.
+#[cfg(unix)]
+fn ignores_ctrl_c() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask >> 1 & 1 == 1)
+}
+
+/// Ctrl-C while one table never comes.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_program_with_what_there_is_shown() {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    for (command, is_ordered) in [("inspect", false), ("inspect", true), ("verify", false)] {
+        let bytes = table(300);
+        let server = Server::start(move |_, request| match request.path.contains("stalls") {
+            true => Reply::Stall,
+            false => part(request, &bytes, Some("\"a\"")),
+        });
+        let url = |name: &str| format!("http://{}/{name}.ldb", server.address);
+        let urls = [url("000001"), url("000002"), url("stalls"), url("000003")];
+        let mut arguments = vec![command, "--json"];
+        arguments.extend(is_ordered.then_some("--ordered"));
+        arguments.extend(urls.iter().map(String::as_str));
+        let mut command = program(&arguments, &[]);
+        let mut running = Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+        let mut out = BufReader::new(running.0.stdout.take().unwrap());
+        let expected = if is_ordered { 2 } else { 3 };
+        for _ in 0..expected {
+            let mut line = String::new();
+            out.read_line(&mut line).unwrap();
+            let line: Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(line["error_kind"], Value::Null, "{line:#}");
+        }
+        let start = Instant::now();
+        let (signal, number) = if ignores_ctrl_c() { ("TERM", 15) } else { ("INT", 2) };
+        let kill = format!("kill -{signal} {}", running.0.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        let status = running.0.wait().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+        assert_eq!(status.signal(), Some(number), "{status}");
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "");
+    }
+}
