@@ -13,5 +13,9 @@ SELECT * FROM read_json(files, format = 'newline_delimited', columns = {
     'denied': 'UBIGINT',
     'measured_fpr': 'STRUCT("rate" DOUBLE, "low" DOUBLE, "high" DOUBLE, "asked" UBIGINT)',
     'estimated_fpr': 'DOUBLE',
-    'findings': 'STRUCT("code" VARCHAR, "offset" UBIGINT, "expected" VARCHAR, "found" VARCHAR, "lost" STRUCT("from" VARCHAR, "after" VARCHAR, "up_to" VARCHAR))[]'
+    'findings': 'STRUCT("code" VARCHAR, "offset" UBIGINT, "expected" VARCHAR, "found" VARCHAR, "lost" STRUCT("from" VARCHAR, "after" VARCHAR, "up_to" VARCHAR))[]',
+    'depth': 'VARCHAR',
+    'e_tag': 'VARCHAR',
+    'requests': 'UBIGINT',
+    'bytes_read': 'UBIGINT'
 });
