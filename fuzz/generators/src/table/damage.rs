@@ -3,7 +3,7 @@
 use arbitrary::Arbitrary;
 use filterblock::table::BlockHandle;
 
-use super::file::encoded_handle;
+use super::parts::encoded_handle;
 use crate::edit::Edit;
 
 /// A handle that points elsewhere.

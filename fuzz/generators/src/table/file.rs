@@ -3,7 +3,7 @@
 use filterblock::table::BlockHandle;
 
 use super::damage::Damage;
-use super::parts::{Parts, entry_block};
+use super::parts::{Parts, encoded_handle, entry_block};
 use crate::model;
 
 /// A table being put together block by block.
@@ -40,13 +40,6 @@ fn footer(mut handles: Vec<u8>) -> Vec<u8> {
     handles.resize(40, 0);
     handles.extend(0xdb47_7524_8b80_fb57_u64.to_le_bytes());
     handles
-}
-
-/// Encodes a handle as in an index.
-pub fn encoded_handle(handle: BlockHandle) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    handle.encode(&mut bytes);
-    bytes
 }
 
 impl Parts {

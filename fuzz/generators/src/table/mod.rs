@@ -11,6 +11,6 @@ mod samples;
 
 pub use damage::{Damage, Elsewhere, Intact, Name, Value};
 pub use damaged::DamagedTable;
-pub use file::{File, encoded_handle};
-pub use parts::{DataBlock, Entry, Parts, entry_block};
+pub use file::File;
+pub use parts::{DataBlock, Entry, Parts, encoded_handle, entry_block};
 pub use samples::samples;

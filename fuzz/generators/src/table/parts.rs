@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use filterblock::Result;
-use filterblock::table::{ReadOptions, Table};
+use filterblock::table::{BlockHandle, ReadOptions, Table};
 
 /// A key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);
@@ -98,4 +98,11 @@ fn put_len(mut len: usize, to: &mut Vec<u8>) {
         len >>= 7;
     }
     to.push(len as u8);
+}
+
+/// Encodes a handle as in an index.
+pub fn encoded_handle(handle: BlockHandle) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    handle.encode(&mut bytes);
+    bytes
 }

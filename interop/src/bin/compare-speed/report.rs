@@ -1,7 +1,5 @@
 //! The tables of the report, in Markdown.
 
-use crate::timing::at;
-
 /// What the number beside a time is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -131,4 +129,10 @@ impl Section {
         }
         lines.next().is_none().then_some(())
     }
+}
+
+/// The value below which this part of all values lies.
+pub(crate) fn at(mut values: Vec<f64>, part: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get((values.len() as f64 * part) as usize).copied().unwrap_or(f64::NAN)
 }

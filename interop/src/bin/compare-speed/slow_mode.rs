@@ -9,8 +9,8 @@ use filterblock::{BloomFilterPolicy, FilterBlockBuilder};
 use filterblock_interop::leveldb::speed::{Loops, Slices};
 
 use crate::data::{build, build_runs, keys, runs, slices};
-use crate::report::{Cell, Row, Section, Unit};
-use crate::timing::{Turns, at, levels};
+use crate::report::{Cell, Row, Section, Unit, at};
+use crate::timing::{Turns, levels};
 
 /// Rounds in each process, each time that it is asked.
 const ROUNDS: usize = 40;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use filterblock::kernel_level::{self, Level};
 
-use crate::report::{Cell, Row, Unit};
+use crate::report::{Cell, Row, Unit, at};
 
 type Work<'a> = Box<dyn FnMut() + 'a>;
 
@@ -183,10 +183,4 @@ fn time(work: &mut Work<'_>) -> f64 {
 /// The time within which the fastest twentieth of all rounds ends.
 pub(crate) fn fastest(times: Vec<f64>) -> f64 {
     at(times, 0.05)
-}
-
-/// The value below which this part of all values lies.
-pub(crate) fn at(mut values: Vec<f64>, part: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get((values.len() as f64 * part) as usize).copied().unwrap_or(f64::NAN)
 }
