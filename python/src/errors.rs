@@ -14,7 +14,8 @@ pub(crate) fn from_fault(py: Python<'_>, path: Option<&Path>, fault: &Fault) -> 
         ErrorKind::Unsupported => "UnsupportedError",
         ErrorKind::Missing | ErrorKind::Vanished => "MissingError",
         ErrorKind::Denied => "DeniedError",
-        ErrorKind::Unreadable => "ReadError",
+        // Only objects in storage elsewhere, which this package does not read, are found changed.
+        ErrorKind::Unreadable | ErrorKind::Changed => "ReadError",
     };
     make(py, class, path, fault)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::folder::{DatabaseFiles, FileState};
+use super::folder::{DatabaseFiles, FileState, path_in};
 use super::live_tables::LiveTable;
 use super::manifest::{Manifest, ManifestScan};
 use super::names::{FileKind, table_names};
@@ -286,7 +286,7 @@ impl Database {
 
     /// The path of a new table of this number, which is also where a missing one would be.
     pub fn table_path(&self, number: u64) -> PathBuf {
-        self.dir.join(FileKind::Table.file_name(number))
+        path_in(&self.dir, FileKind::Table.file_name(number))
     }
 
     /// The tables that a lookup of `user_key` asks, in its order: [`Manifest::tables_for`]. Before

@@ -175,7 +175,7 @@ impl DatabaseFiles {
         if !dir.as_os_str().is_empty() {
             let paths = self.files.iter_mut().map(|file| &mut file.path);
             for path in paths.chain(self.strays.iter_mut().map(|stray| &mut stray.path)) {
-                *path = dir.join(&path);
+                *path = path_in(dir, &path);
             }
         }
         self
@@ -327,4 +327,15 @@ fn has_vanished(path: &Path, error: &io::Error) -> bool {
 
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
+}
+
+/// The path of a name in a folder. Behind a URL comes a slash, also where paths have another separator.
+pub(super) fn path_in(dir: &Path, name: impl AsRef<Path>) -> PathBuf {
+    if !dir.to_str().is_some_and(|dir| dir.contains("://") && !dir.ends_with('/')) {
+        return dir.join(name);
+    }
+    let mut path = dir.as_os_str().to_owned();
+    path.push("/");
+    path.push(name.as_ref());
+    path.into()
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::current;
 use super::database::Database;
-use super::folder::DatabaseFiles;
+use super::folder::{DatabaseFiles, path_in};
 use super::manifest::Manifest;
 use super::names::FileKind;
 use crate::error::IoAction;
@@ -142,7 +142,8 @@ impl DatabaseListing {
         let State::Wanted(name) = &self.state else { return };
         let contents = contents.map_err(|error| Error::io(IoAction::ReadAll, 0, error));
         let read = contents.and_then(|contents| self.read(name, contents.as_ref()));
-        self.state = read.unwrap_or_else(|error| State::Ended(Err(error.with_path(self.dir.join(name)))));
+        self.state =
+            read.unwrap_or_else(|error| State::Ended(Err(error.with_path(path_in(&self.dir, name)))));
     }
 
     fn read(&self, name: &str, contents: &[u8]) -> Result<State> {
@@ -159,7 +160,7 @@ impl DatabaseListing {
             State::Ended(manifest) => manifest,
             State::Wanted(name) => {
                 let error = io::Error::other("its contents were not supplied");
-                Err(Error::io(IoAction::ReadAll, 0, error).with_path(self.dir.join(name)))
+                Err(Error::io(IoAction::ReadAll, 0, error).with_path(path_in(&self.dir, name)))
             }
         };
         Database::new(self.dir.clone(), self.files.in_dir(&self.dir), manifest)

@@ -346,5 +346,7 @@ fn a_listing_of_a_place_names_its_files_there() {
     paths.sort();
     assert_eq!(paths, ["s3://b/db/000005.ldb", "s3://b/db/CURRENT", "s3://b/db/backup.ldb"]);
     assert!(database.table_named("000005.ldb").is_some());
-    assert_eq!(database.table_path(7), Path::new("s3://b/db/000007.ldb"));
+    assert_eq!(database.table_path(7).to_str(), Some("s3://b/db/000007.ldb"));
+    let root = DatabaseListing::new([("000005.ldb", 1)]).in_dir("s3://b/").into_database();
+    assert_eq!(root.table_path(5).to_str(), Some("s3://b/000005.ldb"));
 }

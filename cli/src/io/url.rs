@@ -1,6 +1,8 @@
 //! URLs where paths are expected: local ones, and those of objects in storage elsewhere.
 
 use std::path::Path;
+#[cfg(feature = "remote")]
+use std::path::PathBuf;
 
 /// The scheme of a URL. `None` for a path, and for `file:`, which stands for one.
 pub(crate) fn scheme(path: &Path) -> Option<&str> {
@@ -14,6 +16,15 @@ pub(crate) fn scheme(path: &Path) -> Option<&str> {
 /// Returns true for a URL that is read by requests.
 pub(crate) fn is_remote(path: &Path) -> bool {
     scheme(path).is_some()
+}
+
+/// The URL of a name in the folder that `url` names, without a slash at its end.
+#[cfg(feature = "remote")]
+pub(crate) fn join(url: &Path, name: &str) -> PathBuf {
+    let mut url = url.as_os_str().to_owned();
+    url.push("/");
+    url.push(name);
+    url.into()
 }
 
 /// The bytes of the path that `file:/…` or `file:///…` stands for, as Spark and browsers write them.

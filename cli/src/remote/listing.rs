@@ -17,6 +17,7 @@ use super::traffic::Traffic;
 use crate::audit::error_kind::ErrorKind;
 use crate::io::folder::Folder;
 use crate::io::input::PathError;
+use crate::io::url;
 
 /// The names that a store lists in one answer.
 const NAMES_AN_ANSWER: usize = 1000;
@@ -157,7 +158,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         let below = std::mem::take(&mut listed.below);
         let is_empty = listed.objects.is_empty() && below.is_empty();
         if self.options.recursive {
-            let of = |key: &Key| url.join(key.filename().unwrap_or_default());
+            let of = |key: &Key| url::join(url, key.filename().unwrap_or_default());
             let folders = below.iter().rev().map(|key| {
                 (Arc::clone(input), Place { key: key.clone(), is_folder: true, ..place.clone() }, of(key))
             });
