@@ -180,6 +180,8 @@ def test_a_signal_ends_a_long_call(tmp_path, large, call):
         os.link(table, tmp_path / f"{number:06}.ldb")
     code = f"""if True:
         import os, signal, sys, threading, time, filterblock
+        # A shell that starts the tests in the background has the signal ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         folder = sys.argv[1]
         start = time.process_time()
         {call}
