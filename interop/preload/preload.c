@@ -26,7 +26,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum kind { kCreate = 1, kWrite, kTruncate, kSync, kSyncFolder, kRename, kLink, kUnlink, kMakeFolder, kRemoveFolder, kOpen, kFault, kKinds };
+enum kind { kCreate = 1, kWrite, kTruncate, kSync, kSyncFolder, kRename, kLink, kUnlink, kMakeFolder, kRemoveFolder, kOpen, kFault, kSetMode, kKinds };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char root[PATH_MAX];
@@ -131,8 +131,13 @@ static void record(enum kind kind, uint64_t inode, uint64_t number, const void* 
   errno = before;
 }
 
-static void record_paths(enum kind kind, uint64_t inode, const char* a, const char* b) {
-  record(kind, inode, 0, a, strlen(a), b, b == NULL ? 0 : strlen(b));
+static void record_paths(enum kind kind, const char* a, const char* b) {
+  record(kind, 0, 0, a, strlen(a), b, b == NULL ? 0 : strlen(b));
+}
+
+// A new file or folder.
+static void record_new(enum kind kind, const struct stat* status, const char* path) {
+  record(kind, status->st_ino, status->st_mode, path, strlen(path), NULL, 0);
 }
 
 // Before a call: returns 1, with `errno` set, if it is to fail.
@@ -170,7 +175,7 @@ static int do_open(int folder, const char* path, int flags, mode_t mode) {
     fd = syscall(SYS_openat, folder, path, flags, mode);
     if (fd >= 0 && fstat(fd, &status) == 0) {
       if ((flags & O_TMPFILE) == O_TMPFILE) { errno = 0; die("O_TMPFILE is not supported"); }
-      if (!existed) record_paths(kCreate, status.st_ino, to, NULL);
+      if (!existed) record_new(kCreate, &status, to);
       else if (flags & O_TRUNC) record(kTruncate, status.st_ino, 0, NULL, 0, NULL, 0);
     }
   }
@@ -270,7 +275,7 @@ static int do_rename(int from_folder, const char* from, int to_folder, const cha
   int result = -1;
   if (!begin(kRename)) {
     result = syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
-    if (result == 0) record_paths(kRename, 0, a, b);
+    if (result == 0) record_paths(kRename, a, b);
   }
   end();
   return result;
@@ -291,7 +296,7 @@ int linkat(int from_folder, const char* from, int to_folder, const char* to, int
   int result = -1;
   if (!begin(kLink)) {
     result = syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
-    if (result == 0) record_paths(kLink, 0, a, b);
+    if (result == 0) record_paths(kLink, a, b);
   }
   end();
   return result;
@@ -305,7 +310,7 @@ int unlinkat(int folder, const char* path, int flags) {
   int result = -1;
   if (!begin(kind)) {
     result = syscall(SYS_unlinkat, folder, path, flags);
-    if (result == 0) record_paths(kind, 0, to, NULL);
+    if (result == 0) record_paths(kind, to, NULL);
   }
   end();
   return result;
@@ -320,12 +325,38 @@ int mkdirat(int folder, const char* path, mode_t mode) {
   if (!begin(kMakeFolder)) {
     struct stat status;
     result = syscall(SYS_mkdirat, folder, path, mode);
-    if (result == 0 && stat(to, &status) == 0) record_paths(kMakeFolder, status.st_ino, to, NULL);
+    if (result == 0 && fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0) record_new(kMakeFolder, &status, to);
   }
   end();
   return result;
 }
 int mkdir(const char* path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
+
+int fchmod(int fd, mode_t mode) {
+  struct stat status;
+  if (!watched(fd, &status)) return syscall(SYS_fchmod, fd, mode);
+  int result = -1;
+  if (!begin(kSetMode)) {
+    result = syscall(SYS_fchmod, fd, mode);
+    if (result == 0) record(kSetMode, status.st_ino, mode, NULL, 0, NULL, 0);
+  }
+  end();
+  return result;
+}
+int fchmodat(int folder, const char* path, mode_t mode, int flags) {
+  char to[PATH_MAX];
+  if (flags != 0) { errno = EOPNOTSUPP; return -1; }  // As the C library's, for symbolic links.
+  if (!resolve(folder, path, to)) return syscall(SYS_fchmodat, folder, path, mode);
+  int result = -1;
+  if (!begin(kSetMode)) {
+    struct stat status;
+    result = syscall(SYS_fchmodat, folder, path, mode);
+    if (result == 0 && fstatat(folder, path, &status, 0) == 0) record(kSetMode, status.st_ino, mode, NULL, 0, NULL, 0);
+  }
+  end();
+  return result;
+}
+int chmod(const char* path, mode_t mode) { return fchmodat(AT_FDCWD, path, mode, 0); }
 
 // Ways to copy that are not recorded. Callers fall back to reading and writing.
 ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t size, unsigned flags) {

@@ -10,8 +10,9 @@ pub mod counting;
 pub mod crash;
 pub mod goleveldb;
 pub mod leveldb;
-pub mod random;
 pub mod sparse;
+
+pub use filterblock_crash_states::random;
 
 use std::fmt::Write as _;
 

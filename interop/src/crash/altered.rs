@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use filterblock_crash_states::Operation;
+
 use super::check::Check;
-use super::log::Operation;
 
 /// A way to take less care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,7 +145,7 @@ fn reverse(operations: &mut [Operation], is_it: impl Fn(&Operation) -> bool) {
 fn remove_file_syncs(operations: &mut Vec<Operation>, is_it: impl Fn(&Path) -> bool) {
     let mut inodes = Vec::new();
     for operation in &*operations {
-        let Operation::Create { inode, path } = operation else { continue };
+        let Operation::Create { inode, path, .. } = operation else { continue };
         let becomes_current = operations.iter().any(
             |operation| matches!(operation, Operation::Rename { from, .. } if from == path && is_commit(operation)),
         );

@@ -9,15 +9,13 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use filterblock::policy::LegacyBloomPolicy;
+use filterblock_crash_states::{History, Inodes, Operation, Tree};
 use tempfile::TempDir;
 
 use super::contents::{Repaired, read, repaired, unused_files};
 use super::fast_folder;
-use super::history::History;
-use super::log::Operation;
 use super::plan::Plan;
 use super::record::{Disturbance, Recording, record};
-use super::tree::{Inodes, Tree};
 use crate::leveldb::{DatabaseOptions, Filter};
 
 /// The database's folder in the recorded folder.
@@ -205,9 +203,9 @@ impl Recorded {
         );
         for (path, file) in &replayed {
             let real = &real[path];
-            let contents =
-                |file: &Option<(PathBuf, _)>| file.as_ref().map(|(_, contents)| Arc::clone(contents));
-            ensure!(contents(file) == contents(real), "{}: replayed other contents", path.display());
+            ensure!(file.contents() == real.contents(), "{}: replayed other contents", path.display());
+            let (replayed, real) = (file.mode, real.mode);
+            ensure!(replayed == real, "{}: replayed the mode {replayed:o}, really {real:o}", path.display());
         }
         Ok(history)
     }

@@ -7,13 +7,13 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use filterblock::database::FileKind;
+use filterblock_crash_states::Tree;
 use tempfile::TempDir;
 
 use super::case::{Case, DATABASE, Mode, UNDO_FOLDER, work_folder};
 use super::contents::{entries, read, repaired, unused_files};
 use super::goleveldb::Goleveldb;
 use super::plan::Entries;
-use super::tree::Tree;
 use crate::leveldb::{Database, DatabaseOptions, WriteBatch};
 use crate::random::Random;
 

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use filterblock_crash_states::Tree;
+use filterblock_crash_states::tree::Entry;
 
 use super::case::{Case, DATABASE, Mode, work_folder};
 use super::check::{Check, Checker};
-use super::log::{Kind, Operation};
+use super::log::Kind;
 use super::record::{Disturbance, Fault};
-use super::tree::Tree;
 use crate::random::Random;
 
 const EIO: i32 = 5;
@@ -51,9 +52,7 @@ pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
                 let fault = Fault { kind, first, count, errno };
                 let disturbance = Disturbance { fault: Some(fault), ..Disturbance::default() };
                 let recorded = case.record(mode, &before, disturbance)?;
-                let hit =
-                    recorded.recording.operations.iter().any(|op| matches!(op, Operation::Fault { .. }));
-                if !hit {
+                if !recorded.recording.is_hit {
                     break;
                 }
                 let what = || format!("{mode} with {fault:?}: {}", recorded.recording.ending());
@@ -121,8 +120,11 @@ pub fn signals(case: &Case, mode: Mode, count: u64, random: &mut Random) -> Resu
 pub fn small_file_systems(case: &Case, mode: Mode, random: &mut Random) -> Result<Option<Endings>> {
     let before = case.before(mode)?;
     let listing = before.listing();
-    let bytes: usize =
-        listing.values().flatten().map(|(_, contents)| contents.len().next_multiple_of(4096)).sum();
+    let bytes: usize = listing
+        .values()
+        .flat_map(Entry::contents)
+        .map(|contents| contents.len().next_multiple_of(4096))
+        .sum();
     let files = listing.len() as u64 + 2;
     let sizes = (0..20).map(|step| (bytes as u64 + step * step * 4096, None));
     let inodes = (0..24).map(|more| (bytes as u64 + (8 << 20), Some(files + more)));
@@ -187,11 +189,7 @@ fn is_as_before(mode: Mode, before: &Tree, after: &Tree) -> Result<()> {
         .keys()
         .chain(after.keys())
         .filter(|path| mode != Mode::Discard || path.starts_with(DATABASE))
-        .filter(|path| {
-            let contents =
-                |file: &Option<(PathBuf, super::tree::Contents)>| file.as_ref().map(|file| file.1.clone());
-            before.get(*path).map(contents) != after.get(*path).map(contents)
-        })
+        .filter(|path| before.get(*path).map(Entry::contents) != after.get(*path).map(Entry::contents))
         .map(|path| path.display().to_string())
         .collect();
     ensure!(differing.is_empty(), "not as before: {differing:?}");

@@ -5,6 +5,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use filterblock_crash_states::Operation;
+use filterblock_crash_states::tree::PERMISSIONS;
 
 /// The kinds of calls. The numbers are those of the C side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,11 +34,15 @@ pub enum Kind {
     RemoveFolder,
     /// A file is opened for writing. Counted, not recorded.
     Open,
+    /// A call was made to fail.
+    Fault,
+    /// `chmod`.
+    SetMode,
 }
 
 impl Kind {
     /// All kinds of calls that can be made to fail.
-    pub const FAILING: [Self; 10] = [
+    pub const FAILING: [Self; 11] = [
         Self::Open,
         Self::Write,
         Self::Truncate,
@@ -47,44 +53,24 @@ impl Kind {
         Self::Unlink,
         Self::MakeFolder,
         Self::RemoveFolder,
+        Self::SetMode,
     ];
 }
 
-/// An operation that succeeded. Paths are relative to the recorded folder; an inode is the file
-/// that has this number at that time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are the operands of the system calls")]
-pub enum Operation {
-    /// See [`Kind::Create`].
-    Create { inode: u64, path: PathBuf },
-    /// See [`Kind::Write`].
-    Write { inode: u64, offset: u64, data: Vec<u8> },
-    /// See [`Kind::Truncate`].
-    Truncate { inode: u64, len: u64 },
-    /// See [`Kind::Sync`].
-    Sync { inode: u64 },
-    /// See [`Kind::SyncFolder`].
-    SyncFolder { inode: u64 },
-    /// See [`Kind::Rename`].
-    Rename { from: PathBuf, to: PathBuf },
-    /// See [`Kind::Link`].
-    Link { from: PathBuf, to: PathBuf },
-    /// See [`Kind::Unlink`].
-    Unlink { path: PathBuf },
-    /// See [`Kind::MakeFolder`].
-    MakeFolder { inode: u64, path: PathBuf },
-    /// See [`Kind::RemoveFolder`].
-    RemoveFolder { path: PathBuf },
-    /// A call of the kind with this number was made to fail.
-    Fault { kind: u64 },
+/// What a log says.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// The operations that succeeded.
+    pub operations: Vec<Operation>,
+    /// A call was made to fail.
+    pub is_hit: bool,
 }
 
 const HEADER_FIELDS: usize = 5;
-const FAULT: u64 = 12;
 
 /// Reads a log. `root` is the recorded folder.
-pub fn parse(mut bytes: &[u8], root: &Path) -> Result<Vec<Operation>> {
-    let mut operations = Vec::new();
+pub fn parse(mut bytes: &[u8], root: &Path) -> Result<Log> {
+    let mut log = Log::default();
     while !bytes.is_empty() {
         let mut header = [0; HEADER_FIELDS];
         for field in &mut header {
@@ -96,9 +82,13 @@ pub fn parse(mut bytes: &[u8], root: &Path) -> Result<Vec<Operation>> {
         let (a, rest) = bytes.split_at_checked(usize::try_from(a_len)?).context("a log cut short")?;
         let (b, rest) = rest.split_at_checked(usize::try_from(b_len)?).context("a log cut short")?;
         bytes = rest;
-        operations.push(operation(kind, inode, number, a, b, root)?);
+        if kind == Kind::Fault as u64 {
+            log.is_hit = true;
+        } else {
+            log.operations.push(operation(kind, inode, number, a, b, root)?);
+        }
     }
-    Ok(operations)
+    Ok(log)
 }
 
 fn operation(kind: u64, inode: u64, number: u64, a: &[u8], b: &[u8], root: &Path) -> Result<Operation> {
@@ -107,9 +97,10 @@ fn operation(kind: u64, inode: u64, number: u64, a: &[u8], b: &[u8], root: &Path
         ensure!(path.is_absolute(), "{}: not an absolute path", path.display());
         Ok(path.strip_prefix(root)?.to_owned())
     };
+    let mode = u32::try_from(number & u64::from(PERMISSIONS))?;
     let is = |expected: Kind| kind == expected as u64;
     Ok(if is(Kind::Create) {
-        Operation::Create { inode, path: relative(a)? }
+        Operation::Create { inode, path: relative(a)?, mode }
     } else if is(Kind::Write) {
         Operation::Write { inode, offset: number, data: a.to_owned() }
     } else if is(Kind::Truncate) {
@@ -125,11 +116,11 @@ fn operation(kind: u64, inode: u64, number: u64, a: &[u8], b: &[u8], root: &Path
     } else if is(Kind::Unlink) {
         Operation::Unlink { path: relative(a)? }
     } else if is(Kind::MakeFolder) {
-        Operation::MakeFolder { inode, path: relative(a)? }
+        Operation::MakeFolder { inode, path: relative(a)?, mode }
     } else if is(Kind::RemoveFolder) {
         Operation::RemoveFolder { path: relative(a)? }
-    } else if kind == FAULT {
-        Operation::Fault { kind: number }
+    } else if is(Kind::SetMode) {
+        Operation::SetMode { inode, mode }
     } else {
         bail!("a record of kind {kind}")
     })

@@ -1,9 +1,9 @@
 //! Crashes of programs that change a database: every state that one could leave behind, and whether a database in
 //! that state still has all it had.
 //!
-//! [`record`] runs a program and writes down what it does to files. [`history`] follows these operations and knows
-//! what of them was durable at each time. [`states`] makes the folders that a crash could leave. [`check`] opens them
-//! by LevelDB and by goleveldb, has them repaired, and runs the program on them again.
+//! [`record`] runs a program and writes down what it does to files. [`filterblock_crash_states`] makes of that the
+//! folders that a crash could leave. [`check`] opens them by LevelDB and by goleveldb, has them repaired, and runs the
+//! program on them again.
 
 pub mod altered;
 pub mod case;
@@ -11,13 +11,10 @@ pub mod check;
 pub mod contents;
 pub mod faults;
 pub mod goleveldb;
-pub mod history;
 pub mod log;
 pub mod plan;
 pub mod record;
 pub mod run;
-pub mod states;
-pub mod tree;
 
 use std::path::{Path, PathBuf};
 

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use filterblock_crash_states::Operation;
 
-use super::log::{Kind, Operation, parse};
+use super::log::{Kind, Log, parse};
 
 /// Which calls fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct Recording {
     pub messages: String,
     /// Everything that the program did below the folder.
     pub operations: Vec<Operation>,
+    /// A call was made to fail.
+    pub is_hit: bool,
 }
 
 impl Recording {
@@ -84,11 +87,13 @@ pub fn record(
         command.env("FILTERBLOCK_RECORD_NO_FOLDER_SYNC", OsStr::new("1"));
     }
     let output = command.output().with_context(|| format!("running {}", program.display()))?;
+    let Log { operations, is_hit } = parse(&fs::read(log.path())?, &root)?;
     Ok(Recording {
         status: output.status.code(),
         signal: output.status.signal(),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
         messages: String::from_utf8_lossy(&output.stderr).into_owned(),
-        operations: parse(&fs::read(log.path())?, &root)?,
+        operations,
+        is_hit,
     })
 }

@@ -7,14 +7,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::{Context as _, Result, ensure};
+use filterblock_crash_states::{History, Model, State, sample};
 
 use super::altered::Alteration;
 use super::case::{Case, DATABASE, Mode, work_folder};
 use super::check::{Check, Checker};
 use super::goleveldb::Goleveldb;
-use super::history::History;
 use super::record::Disturbance;
-use super::states::{Model, State, sample};
 use crate::random::Random;
 
 /// Failures of each check that a report describes.

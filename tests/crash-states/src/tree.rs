@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +18,9 @@ pub const ROOT: NodeId = 0;
 /// The contents of a file.
 pub type Contents = Arc<Vec<u8>>;
 
+/// The permission bits of a mode.
+pub const PERMISSIONS: u32 = 0o7777;
+
 /// A folder with everything in it. A file with several names is one node.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
@@ -25,16 +28,40 @@ pub struct Tree {
     pub folders: BTreeMap<NodeId, BTreeMap<PathBuf, NodeId>>,
     /// Every file.
     pub files: BTreeMap<NodeId, Contents>,
+    /// The permission bits of files and folders.
+    pub modes: BTreeMap<NodeId, u32>,
 }
 
 /// The node of each inode number.
 pub type Inodes = BTreeMap<u64, NodeId>;
 
+/// What a path of a [`Tree`] stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Entry {
+    /// The permission bits.
+    pub mode: u32,
+    /// The first path of this file, and its contents. `None`: a folder.
+    pub file: Option<(PathBuf, Contents)>,
+}
+
+impl Entry {
+    /// The contents of a file.
+    pub fn contents(&self) -> Option<&Contents> {
+        self.file.as_ref().map(|(_, contents)| contents)
+    }
+}
+
 impl Tree {
     /// Reads a folder.
+    ///
+    /// # Errors
+    ///
+    /// There is something else in it than files and folders, or it cannot be read.
     pub fn read(folder: &Path) -> Result<(Self, Inodes)> {
         let (mut tree, mut inodes) = (Self::default(), Inodes::new());
-        inodes.insert(fs::metadata(folder)?.ino(), ROOT);
+        let metadata = fs::metadata(folder)?;
+        inodes.insert(metadata.ino(), ROOT);
+        tree.modes.insert(ROOT, metadata.mode() & PERMISSIONS);
         tree.read_into(folder, ROOT, &mut inodes)?;
         Ok((tree, inodes))
     }
@@ -47,6 +74,7 @@ impl Tree {
             ensure!(metadata.is_dir() || metadata.is_file(), "{}: no file", entry.path().display());
             let next = inodes.len();
             let node = *inodes.entry(metadata.ino()).or_insert(next);
+            self.modes.insert(node, metadata.mode() & PERMISSIONS);
             if metadata.is_dir() {
                 self.read_into(&entry.path(), node, inodes)?;
             } else {
@@ -58,6 +86,10 @@ impl Tree {
     }
 
     /// The node at a relative path.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
     pub fn find(&self, path: &Path) -> Result<NodeId> {
         path.iter().try_fold(ROOT, |folder, name| {
             let entries =
@@ -67,12 +99,20 @@ impl Tree {
     }
 
     /// The contents of the file at a relative path.
+    ///
+    /// # Errors
+    ///
+    /// There is no such file.
     pub fn contents(&self, path: &Path) -> Result<&Contents> {
         self.files.get(&self.find(path)?).with_context(|| format!("{}: a folder", path.display()))
     }
 
     /// Writes everything below `folder`, which must not be there. Files with several names become
     /// hard links.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
     pub fn write(&self, folder: &Path) -> Result<()> {
         self.write_from(ROOT, folder, &mut BTreeMap::new())
     }
@@ -87,14 +127,36 @@ impl Tree {
                 fs::hard_link(first, &path)?;
             } else {
                 fs::write(&path, &*self.files[node])?;
+                self.set_mode(*node, &path)?;
                 written.insert(*node, path);
             }
         }
-        Ok(())
+        // Last, as a folder that nobody may write to has to get its files first.
+        self.set_mode(id, folder)
     }
 
-    /// All paths and contents. Files of several names have the first of them, too.
-    pub fn listing(&self) -> BTreeMap<PathBuf, Option<(PathBuf, Contents)>> {
+    fn set_mode(&self, node: NodeId, path: &Path) -> Result<()> {
+        let Some(mode) = self.modes.get(&node) else { return Ok(()) };
+        Ok(fs::set_permissions(path, fs::Permissions::from_mode(*mode))?)
+    }
+
+    /// The inode numbers of the nodes, once they are written below `folder`.
+    ///
+    /// # Errors
+    ///
+    /// A file is not there, or the system's.
+    pub fn inodes(&self, folder: &Path) -> Result<Inodes> {
+        let mut inodes = Inodes::from([(fs::metadata(folder)?.ino(), ROOT)]);
+        for path in self.listing().keys() {
+            let metadata = fs::symlink_metadata(folder.join(path));
+            let metadata = metadata.with_context(|| path.display().to_string())?;
+            inodes.insert(metadata.ino(), self.find(path)?);
+        }
+        Ok(inodes)
+    }
+
+    /// All paths, and what they stand for.
+    pub fn listing(&self) -> BTreeMap<PathBuf, Entry> {
         let (mut listing, mut first) = (BTreeMap::new(), BTreeMap::new());
         self.list_from(ROOT, Path::new(""), &mut first, &mut listing);
         listing
@@ -105,18 +167,25 @@ impl Tree {
         id: NodeId,
         folder: &Path,
         first: &mut BTreeMap<NodeId, PathBuf>,
-        to: &mut BTreeMap<PathBuf, Option<(PathBuf, Contents)>>,
+        to: &mut BTreeMap<PathBuf, Entry>,
     ) {
         for (name, node) in &self.folders[&id] {
             let path = folder.join(name);
+            let mode = self.modes.get(node).copied().unwrap_or_default();
             if self.folders.contains_key(node) {
-                to.insert(path.clone(), None);
+                to.insert(path.clone(), Entry { mode, file: None });
                 self.list_from(*node, &path, first, to);
             } else {
                 let first = first.entry(*node).or_insert_with(|| path.clone()).clone();
-                to.insert(path, Some((first, Arc::clone(&self.files[node]))));
+                to.insert(path, Entry { mode, file: Some((first, Arc::clone(&self.files[node]))) });
             }
         }
+    }
+
+    /// A number above those of all nodes.
+    pub(crate) fn next_id(&self) -> NodeId {
+        let last = [self.folders.keys().next_back(), self.files.keys().next_back()];
+        last.into_iter().flatten().max().map_or(0, |last| last + 1)
     }
 
     /// Equal for trees of equal listings.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::history::{Change, History, Step, apply_names};
+use super::random::Random;
 use super::tree::Tree;
-use crate::random::Random;
 
 /// What a file system may lose of names that no sync of their folder has made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,18 +61,16 @@ impl State {
     }
 }
 
-/// At most `count` different states after crashes at any step, half of them by each model.
+/// At most `count` different states after crashes at any step of the last run, half of them by each model.
 pub fn sample(history: &History, count: usize, random: &mut Random) -> Vec<State> {
     let mut known = BTreeSet::new();
     let mut states = Vec::new();
     for model in [Model::Last, Model::Any] {
-        let mut found: Vec<_> = candidates(history, model, random)
-            .into_iter()
-            .filter(|state| known.insert(state.tree.digest()))
-            .collect();
-        shuffle(&mut found, random);
-        found.truncate(count.div_ceil(2));
-        states.extend(found);
+        let mut crashes = crashes(history, model, random);
+        shuffle(&mut crashes, random);
+        let found = crashes.into_iter().map(|crash| state(history, crash));
+        let new = found.filter(|state| known.insert(state.tree.digest()));
+        states.extend(new.take(count.div_ceil(2)));
     }
     states
 }
@@ -83,17 +81,25 @@ fn shuffle<T>(items: &mut [T], random: &mut Random) {
     }
 }
 
-fn candidates(history: &History, model: Model, random: &mut Random) -> Vec<State> {
+/// How a state comes about.
+struct Crash {
+    done: usize,
+    lost: Vec<usize>,
+    model: Model,
+    unsynced: Unsynced,
+}
+
+fn crashes(history: &History, model: Model, random: &mut Random) -> Vec<Crash> {
     let names = history.name_steps();
-    let mut states = Vec::new();
-    for done in 0..=history.steps.len() {
+    let mut crashes = Vec::new();
+    for done in history.earlier..=history.steps.len() {
         let open: Vec<_> =
             names.iter().copied().filter(|at| *at < done && !history.is_durable(*at, done)).collect();
-        // In a journal, a name that is durable makes all before it durable.
-        let last_durable =
-            names.iter().copied().filter(|at| *at < done && history.is_durable(*at, done)).max();
         let losses: Vec<Vec<usize>> = match model {
             Model::Last => {
+                // In a journal, a name that is durable makes all before it durable.
+                let last_durable =
+                    names.iter().copied().filter(|at| *at < done && history.is_durable(*at, done)).max();
                 let open: Vec<_> = open.into_iter().filter(|at| Some(*at) > last_durable).collect();
                 let between = random.index(open.len() + 1);
                 let froms = BTreeSet::from([0, between, open.len()]);
@@ -111,19 +117,20 @@ fn candidates(history: &History, model: Model, random: &mut Random) -> Vec<State
         for lost in losses {
             let random_contents = Unsynced::Random(random.next_u64());
             for unsynced in [Unsynced::Lost, Unsynced::There, random_contents] {
-                states.push(state(history, done, lost.clone(), model, unsynced));
+                crashes.push(Crash { done, lost: lost.clone(), model, unsynced });
             }
         }
     }
-    states
+    crashes
 }
 
-/// The whole folder after `done` steps, without anything lost.
+/// The whole folder after `done` steps, without anything lost: as after a kill of the program.
 pub fn complete(history: &History, done: usize) -> State {
-    state(history, done, Vec::new(), Model::Last, Unsynced::There)
+    state(history, Crash { done, lost: Vec::new(), model: Model::Last, unsynced: Unsynced::There })
 }
 
-fn state(history: &History, done: usize, lost: Vec<usize>, model: Model, unsynced: Unsynced) -> State {
+fn state(history: &History, crash: Crash) -> State {
+    let Crash { done, lost, model, unsynced } = crash;
     let mut tree = history.before.clone();
     for folder in history.after.folders.keys() {
         tree.folders.entry(*folder).or_default();
@@ -139,19 +146,25 @@ fn state(history: &History, done: usize, lost: Vec<usize>, model: Model, unsynce
         Unsynced::Random(seed) => Random::new(seed),
         Unsynced::Lost | Unsynced::There => Random::new(0),
     };
-    tree.files = history
-        .contents(done)
-        .into_iter()
-        .map(|(node, (durable, since))| {
-            let contents = match unsynced {
-                _ if since.is_empty() => durable,
-                Unsynced::Lost => durable,
-                Unsynced::There => all(durable, &since),
-                Unsynced::Random(_) => torn(durable, &since, &mut random),
-            };
-            (node, Arc::new(contents))
-        })
-        .collect();
+    let files = history.contents(done).into_iter().map(|(node, (durable, since))| {
+        let contents = match unsynced {
+            _ if since.is_empty() => durable,
+            Unsynced::Lost => durable,
+            Unsynced::There => all(durable, &since),
+            Unsynced::Random(_) => torn(durable, &since, &mut random),
+        };
+        (node, Arc::new(contents))
+    });
+    tree.files = files.collect();
+    let modes = history.modes(done).into_iter().map(|(node, (durable, since))| {
+        let is_there = match unsynced {
+            Unsynced::Lost => false,
+            Unsynced::There => true,
+            Unsynced::Random(_) => random.one_in(2),
+        };
+        (node, since.into_iter().next_back().filter(|_| is_there).unwrap_or(durable))
+    });
+    tree.modes = modes.collect();
     State { tree, done, lost, model, contents: format!("{unsynced:?}") }
 }
 

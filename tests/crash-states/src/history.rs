@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::log::Operation;
+use super::operation::Operation;
+use super::states::complete;
 use super::tree::{Inodes, NodeId, Tree};
 
 /// A change of a file's contents.
@@ -57,12 +58,14 @@ pub enum Step {
     Sync(NodeId),
     /// The names in a folder become durable.
     SyncFolder(NodeId),
+    /// The permission bits of a file or a folder change. They are durable once it is synced.
+    Mode(NodeId, u32),
 }
 
 /// A folder and all steps that were made in it.
 #[derive(Debug, Clone)]
 pub struct History {
-    /// The folder before. All of it is durable.
+    /// The folder before. All of it is durable. What is made later has its first mode here, but no name.
     pub before: Tree,
     /// The steps.
     pub steps: Vec<Step>,
@@ -70,19 +73,44 @@ pub struct History {
     pub words: Vec<String>,
     /// The folder after all steps.
     pub after: Tree,
+    /// The number of steps that earlier runs of the program made, which were killed.
+    pub earlier: usize,
 }
 
 impl History {
     /// Follows the operations on the folder `before`, whose files had these inode numbers.
+    ///
+    /// # Errors
+    ///
+    /// An operation does not fit to the ones before, so one is missing.
     pub fn new(before: Tree, inodes: Inodes, operations: &[Operation]) -> Result<Self> {
-        let next = inodes.len();
-        let mut follower =
-            Follower { live: before.clone(), inodes, next, steps: Vec::new(), words: Vec::new() };
+        let nothing =
+            Self { after: before.clone(), before, steps: Vec::new(), words: Vec::new(), earlier: 0 };
+        nothing.continued(0, inodes, operations)
+    }
+
+    /// The history of this run up to a step, at which the program was killed, and of another run after it. Nothing is
+    /// lost by that: the other run finds the folder of [`complete`]. But what the first run had not synced is not
+    /// durable until the second one syncs it. `inodes` are the numbers in the second run, as [`Tree::inodes`] has them.
+    ///
+    /// # Errors
+    ///
+    /// An operation does not fit to the ones before, so one is missing.
+    pub fn continued(&self, done: usize, inodes: Inodes, operations: &[Operation]) -> Result<Self> {
+        let mut follower = Follower {
+            first_modes: self.before.modes.clone(),
+            live: complete(self, done).tree,
+            inodes,
+            next: self.after.next_id(),
+            steps: self.steps[..done].to_vec(),
+            words: self.words[..done].to_vec(),
+        };
         for operation in operations {
             follower.follow(operation).with_context(|| format!("{operation:?}"))?;
         }
-        let Follower { live, steps, words, .. } = follower;
-        Ok(Self { before, steps, words, after: live })
+        let Follower { live, first_modes, steps, words, .. } = follower;
+        let before = Tree { modes: first_modes, ..self.before.clone() };
+        Ok(Self { before, steps, words, after: live, earlier: done })
     }
 
     /// The places of all steps that change names.
@@ -122,14 +150,32 @@ impl History {
                         change.apply(durable);
                     }
                 }
-                Step::Names(_) | Step::SyncFolder(_) => {}
+                Step::Names(_) | Step::SyncFolder(_) | Step::Mode(..) => {}
             }
         }
         files
     }
+
+    /// The mode of each file and folder that is durable once `done` steps are done, and the changes since.
+    pub fn modes(&self, done: usize) -> BTreeMap<NodeId, (u32, Vec<u32>)> {
+        let mut modes: BTreeMap<_, _> =
+            self.before.modes.iter().map(|(node, mode)| (*node, (*mode, Vec::new()))).collect();
+        for step in &self.steps[..done] {
+            match step {
+                Step::Mode(node, mode) => modes.entry(*node).or_default().1.push(*mode),
+                Step::Sync(node) | Step::SyncFolder(node) => {
+                    let (durable, since) = modes.entry(*node).or_default();
+                    *durable = since.drain(..).next_back().unwrap_or(*durable);
+                }
+                Step::Names(_) | Step::Contents(..) => {}
+            }
+        }
+        modes
+    }
 }
 
 struct Follower {
+    first_modes: BTreeMap<NodeId, u32>,
     live: Tree,
     inodes: Inodes,
     next: NodeId,
@@ -140,18 +186,21 @@ struct Follower {
 impl Follower {
     fn follow(&mut self, operation: &Operation) -> Result<()> {
         match operation {
-            Operation::Create { inode, path } => {
-                let node = self.new_node(*inode);
+            Operation::Create { inode, path, mode } => {
+                let node = self.new_node(*inode, *mode);
                 self.live.files.insert(node, Arc::default());
                 self.names(&[(path, Some(node))], format!("create {}", path.display()))
             }
-            Operation::MakeFolder { inode, path } => {
-                let node = self.new_node(*inode);
+            Operation::MakeFolder { inode, path, mode } => {
+                let node = self.new_node(*inode, *mode);
                 self.live.folders.insert(node, BTreeMap::new());
                 self.names(&[(path, Some(node))], format!("mkdir {}", path.display()))
             }
             Operation::Rename { from, to } => {
                 let node = self.live.find(from)?;
+                if self.live.find(to).is_ok_and(|found| found == node) {
+                    return Ok(()); // Two names of one file: both stay.
+                }
                 let words = format!("rename {} to {}", from.display(), to.display());
                 self.names(&[(from, None), (to, Some(node))], words)
             }
@@ -185,13 +234,21 @@ impl Follower {
                 self.push(Step::SyncFolder(node), words);
                 Ok(())
             }
-            Operation::Fault { .. } => Ok(()),
+            Operation::SetMode { inode, mode } => {
+                let node = self.node(*inode)?;
+                let words = format!("chmod {mode:o} {}", self.name(*inode));
+                self.live.modes.insert(node, *mode);
+                self.push(Step::Mode(node, *mode), words);
+                Ok(())
+            }
         }
     }
 
-    fn new_node(&mut self, inode: u64) -> NodeId {
+    fn new_node(&mut self, inode: u64, mode: u32) -> NodeId {
         let node = self.next;
         self.next += 1;
+        self.first_modes.insert(node, mode);
+        self.live.modes.insert(node, mode);
         self.inodes.insert(inode, node);
         node
     }
