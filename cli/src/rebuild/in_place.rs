@@ -246,7 +246,8 @@ impl Batch<'_> {
                 Ok(()) => {
                     failure.and(&format!("{so_far}; {other}, and the next rebuild clears away what is left"))
                 }
-                Err(unknown) => failure.and(&unknown.to_string()),
+                // The failure says so.
+                Err(_) => failure,
             },
         }
     }

@@ -45,12 +45,19 @@ impl Place {
     }
 }
 
-/// Opens a database that is only copied, and keeps programs out that would write.
-pub(super) fn open_to_copy(path: &Path) -> Result<(Folder, Option<DatabaseLock>)> {
-    let (_, dir) = Folder::open(path, Purpose::Copy)?;
-    check_is_database(&dir)?;
-    let lock = lock_for_reading(&dir)?;
-    Ok((dir, lock))
+/// A database that is only copied.
+pub(super) struct Original {
+    pub(super) dir: Folder,
+    _lock: Option<DatabaseLock>,
+}
+
+impl Original {
+    /// Keeps programs out that would write to the database in `dir`.
+    pub(super) fn new(dir: Folder) -> Result<Self> {
+        check_is_database(&dir)?;
+        let lock = lock_for_reading(&dir)?;
+        Ok(Self { dir, _lock: lock })
+    }
 }
 
 fn check_is_database(dir: &Folder) -> Result<()> {

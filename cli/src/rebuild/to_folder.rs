@@ -8,7 +8,7 @@ use filterblock::escape_path;
 
 use super::failure::{Failure, Result};
 use super::files::{Folder, Purpose, Unfinished};
-use super::place::open_to_copy;
+use super::place::Original;
 use super::report::Report;
 use super::request::Request;
 use super::source::Source;
@@ -22,8 +22,12 @@ use super::work::Work;
 ///
 /// There is no such folder then.
 pub(crate) fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<Report> {
-    let (dir, _lock) = &open_to_copy(&request.dir)?;
-    let (parent, name) = &check_target(target, dir)?;
+    // Both paths are resolved before anything is done.
+    let (_, dir) = Folder::open(&request.dir, Purpose::Copy)?;
+    let (parent, name) = &open_target(target)?;
+    let original = Original::new(dir)?;
+    let dir = &original.dir;
+    check_target(target, (parent, name), dir)?;
     let source = Source::read(dir)?;
     let logs = source.log_records()?;
     let work = Work::new(source, request, watch)?;
@@ -83,9 +87,8 @@ fn write_like(dir: &Folder, name: &str, new: &Folder, contents: &[u8]) -> Result
     new.write_new(name, contents, Some(&like))
 }
 
-/// The folder that the new one is to be in, and its name there. There has to be no such folder yet,
-/// or an empty one.
-fn check_target<'t>(target: &'t Path, dir: &Folder) -> Result<(Folder, &'t OsStr)> {
+/// The folder that the new one is to be in, and its name there.
+fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
     let parent = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         Some(_) => Path::new("."),
@@ -94,20 +97,26 @@ fn check_target<'t>(target: &'t Path, dir: &Folder) -> Result<(Folder, &'t OsStr
     let Some(name) = target.file_name() else {
         return Err(Failure::refused(target, "expected a path that ends with a name"));
     };
-    let parent = Folder::open_trusted(parent, Purpose::Copy)?;
+    Ok((Folder::open_trusted(parent, Purpose::Copy)?, name))
+}
+
+/// Refuses a target in the database, or where there is something else than an empty folder.
+fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir: &Folder) -> Result<()> {
     if parent.path().starts_with(dir.path()) {
         return Err(Failure::refused(target, "expected a folder outside the database"));
     }
     let path = parent.path_of(name);
     let system = |error| Failure::system("looking for it", &path, &error);
-    match parent.look(name).map_err(system)? {
-        None => return Ok((parent, name)),
-        Some(found) if !found.is_folder() => {}
-        Some(_) => {
-            if parent.open_folder(name).map_err(system)?.names()?.is_empty() {
-                return Ok((parent, name));
-            }
+    let is_free = match parent.look(name).map_err(system)? {
+        None => true,
+        Some(found) if !found.is_folder() => false,
+        Some(_) => parent.open_folder(name).map_err(system)?.names()?.is_empty(),
+    };
+    match is_free {
+        true => Ok(()),
+        false => {
+            let why = "expected no folder of this name, or an empty one, found something there";
+            Err(Failure::refused(&path, why))
         }
     }
-    Err(Failure::refused(&path, "expected no folder of this name, or an empty one, found something there"))
 }

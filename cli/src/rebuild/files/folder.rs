@@ -24,6 +24,10 @@ pub(in crate::rebuild) struct Folder {
     session: Arc<Session>,
 }
 
+/// What follows from a sync that failed.
+const NOT_KNOWN: &str = "it is not known what a loss of power would leave now, so nothing is removed; once the file \
+                         system is sound, run the same again";
+
 impl Folder {
     /// Opens the folder at `path`, and the one that it is in. Links on the way are followed once, before the first
     /// folder is opened. The folder of a URL or of the root has none above it.
@@ -87,8 +91,7 @@ impl Folder {
 
     /// The names of all files and folders in it, in no order.
     pub(in crate::rebuild) fn names(&self) -> Result<Vec<OsString>> {
-        let operation = Operation::Look { folder: self, name: OsStr::new("") };
-        let names = self.session.perform(operation, || system::names(&self.handle));
+        let names = self.session.perform(Operation::Look, || system::names(&self.handle));
         names.map_err(|error| Failure::system("listing it", &self.path, &error))
     }
 
@@ -103,8 +106,7 @@ impl Folder {
     }
 
     fn look_with(&self, name: &OsStr, follow: bool) -> io::Result<Option<Status>> {
-        let operation = Operation::Look { folder: self, name };
-        self.session.perform(operation, || system::look(&self.handle, name, follow))
+        self.session.perform(Operation::Look, || system::look(&self.handle, name, follow))
     }
 
     /// What the system says of the folder itself.
@@ -116,8 +118,7 @@ impl Folder {
     /// Opens a regular file for reading. Anything else is an error: opening a pipe would wait for its other end.
     pub(in crate::rebuild) fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let (name, follow) = (name.as_ref(), self.session.purpose == Purpose::Copy);
-        let operation = Operation::Look { folder: self, name };
-        self.session.perform(operation, || {
+        self.session.perform(Operation::Look, || {
             if let Some(found) = system::look(&self.handle, name, follow)? {
                 check_regular(&found, follow)?;
             }
@@ -263,8 +264,7 @@ impl Folder {
     /// Opens a folder in this one. A link is an error.
     pub(in crate::rebuild) fn open_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
-        let operation = Operation::Look { folder: self, name };
-        let handle = self.session.perform(operation, || system::open_folder(&self.handle, name))?;
+        let handle = self.session.perform(Operation::Look, || system::open_folder(&self.handle, name))?;
         Ok(Self { handle: Arc::new(handle), path: self.path_of(name), session: Arc::clone(&self.session) })
     }
 
@@ -299,20 +299,20 @@ impl Folder {
         };
         self.session.perform(Operation::SyncFolder { folder: self }, sync).map_err(|error| {
             Session::set(&self.session.sync_failed);
-            Failure::system("making its names durable", &self.path, &error)
+            Failure::system("making its names durable", &self.path, &error).and(match self.session.purpose {
+                Purpose::InPlace => NOT_KNOWN,
+                Purpose::Copy => "it is not known whether the new folder would survive a loss of power",
+            })
         })
     }
 
     /// Refuses once a folder could not be synced.
     pub(in crate::rebuild) fn check_known(&self) -> Result<()> {
-        if !Session::is_set(&self.session.sync_failed) {
+        if !Session::is_set(&self.session.sync_failed) || self.session.purpose == Purpose::Copy {
             return Ok(());
         }
-        let error = io::Error::other(
-            "a folder could not be synced, so it is not known what a loss of power would leave; nothing is removed. \
-             Once the file system is sound, run the same again",
-        );
-        Err(Failure::system("clearing away", &self.path, &error))
+        let error = io::Error::other("a folder could not be synced before");
+        Err(Failure::system("clearing away", &self.path, &error).and(NOT_KNOWN))
     }
 
     /// Whether the rights of a group had to be taken away.

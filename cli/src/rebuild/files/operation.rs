@@ -9,11 +9,8 @@ use super::folder::Folder;
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(test), expect(dead_code, reason = "tests read it"))]
 pub(in crate::rebuild) enum Operation<'a> {
-    /// Looks at a name, opens it for reading, or lists a folder (an empty name).
-    Look {
-        folder: &'a Folder,
-        name: &'a OsStr,
-    },
+    /// Looks at a name, opens it for reading, or lists a folder.
+    Look,
     Create {
         folder: &'a Folder,
         name: &'a OsStr,
@@ -60,7 +57,7 @@ pub(in crate::rebuild) mod hook {
     use std::io;
     use std::sync::Arc;
 
-    use super::Operation;
+    pub(in crate::rebuild) use super::Operation;
 
     /// Watches the operations of the folders that are opened while it is [set](with).
     pub(in crate::rebuild) trait Hook: Send + Sync {
