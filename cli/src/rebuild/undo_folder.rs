@@ -138,7 +138,12 @@ impl UndoFolder {
     pub(super) fn find(&self) -> Result<Option<Found>> {
         let path = self.path();
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
-        match self.parent.look(&self.name).map_err(system)? {
+        let looked = match self.parent.look(&self.name) {
+            // Nothing can be there of a name that is too long.
+            Err(error) if error.kind() == io::ErrorKind::InvalidFilename => None,
+            looked => looked.map_err(system)?,
+        };
+        match looked {
             None => return Ok(None),
             // Behind a link may be anything.
             Some(found) if !found.is_folder() => {
@@ -158,6 +163,13 @@ impl UndoFolder {
     /// Makes the folder and removes it again, with one link in it, so that what makes it impossible is known before
     /// all other work. `like`: a file whose attributes new files get.
     pub(super) fn try_out(&self, like: &str) -> Result<()> {
+        self.try_all(like).inspect_err(|_| {
+            // The next run does so if this fails, too.
+            _ = self.remove_unfinished();
+        })
+    }
+
+    fn try_all(&self, like: &str) -> Result<()> {
         let refused = |error: io::Error| {
             let path = self.path();
             match Failure::system("making the folder for --undo", &path, &error) {

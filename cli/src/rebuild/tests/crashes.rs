@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use filterblock_crash_states::{History, Random, State, Tree, complete, sample};
+use filterblock_crash_states::{History, Operation, Random, State, Tree, complete, sample};
 
 use super::super::failure::Failure;
 use super::databases::Sample;
@@ -43,6 +43,13 @@ impl Case {
         let recorder = Arc::new(Recorder::new(&root.path));
         let result = run_with(recorder.clone(), self.sample, self.mode, &root.path);
         let operations = recorder.operations();
+        for operation in &operations {
+            // Whoever could not read the old file cannot read the new one before it has its rights.
+            let (Operation::Create { mode, .. } | Operation::MakeFolder { mode, .. }) = operation else {
+                continue;
+            };
+            assert_eq!(mode & 0o077, 0, "{operation:?}");
+        }
         let history = match earlier {
             None => History::new(tree.clone(), inodes, &operations),
             Some((earlier, done)) => earlier.continued(done, inodes, &operations),
