@@ -27,11 +27,13 @@ pub(super) fn open(dir: &Folder, name: &str) -> Result<(File, Table<File>)> {
 pub(super) fn open_file(dir: &Folder, name: &str) -> Result<File> {
     dir.open_file(name).map_err(|error| {
         let path = dir.path_of(name);
-        if error.kind() != io::ErrorKind::NotFound {
-            return Failure::system("opening it", &path, &error);
+        match error.kind() {
+            io::ErrorKind::NotFound => {
+                let text = format!("{}: {}", escape_path(&path), PathError::vanished());
+                Failure::Failed(Fault { text, kind: Some(ErrorKind::Vanished) })
+            }
+            _ => Failure::system("opening it", &path, &error),
         }
-        let text = format!("{}: {}", escape_path(&path), PathError::vanished());
-        Failure::Failed(Fault { text, kind: Some(ErrorKind::Vanished) })
     })
 }
 

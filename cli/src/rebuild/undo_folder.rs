@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Failure, Result};
 use super::file_record::{FileRecord, current_name};
 use super::files::{Folder, Status, read_note, write_note};
+use super::opening::open_file;
 use crate::audit::error_kind::ErrorKind;
 
 /// What the name of the folder ends with, behind the database's.
@@ -179,8 +180,9 @@ impl UndoFolder {
             .and("--no-undo does without this folder")
         };
         let folder = self.database.make_folder(UNFINISHED).map_err(refused)?;
-        let give = || folder.create(TRIAL)?.copy_attributes(&self.database.open_file(like)?);
-        give().map_err(|error| {
+        let like_file = open_file(&self.database, like)?;
+        let given = folder.create(TRIAL).and_then(|file| file.copy_attributes(&like_file));
+        given.map_err(|error| {
             let action = "giving a new file its owner, mode, attributes and times";
             Failure::system(action, &self.database.path_of(like), &error)
         })?;
