@@ -156,7 +156,7 @@ impl UndoFolder {
         let folder = self.parent.open_folder(&self.name).map_err(system)?;
         let status = folder.status().map_err(system)?;
         let of = self.database.status().map_err(system)?;
-        check_rights(&path, "a folder", &status, &of)?;
+        check_folder(&path, &status, &of)?;
         let contents = contents(&folder)?;
         Ok(Some(Found { folder, contents }))
     }
@@ -180,6 +180,15 @@ impl UndoFolder {
             .and("--no-undo does without this folder")
         };
         let folder = self.database.make_folder(UNFINISHED).map_err(refused)?;
+        let (made, of) = (folder.status().map_err(refused)?, self.database.status().map_err(refused)?);
+        if made.owner != of.owner {
+            let why = format!(
+                "expected the folder of user {}, found that of user {}, to whom the folder for --undo would have to \
+                 belong; --no-undo does without that",
+                made.owner, of.owner
+            );
+            return Err(Failure::refused(self.database.path(), why));
+        }
         let like_file = open_file(&self.database, like)?;
         let given = folder.create(TRIAL).and_then(|file| file.copy_attributes(&like_file));
         given.map_err(|error| {
@@ -219,8 +228,6 @@ impl UndoFolder {
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
         if self.database.look(UNFINISHED).map_err(system)?.is_some() {
             let folder = self.database.open_folder(UNFINISHED).map_err(system)?;
-            let (status, of) = (folder.status().map_err(system)?, self.database.status().map_err(system)?);
-            check_rights(&path, "a folder", &status, &of)?;
             contents(&folder)?;
             remove_files(&folder)?;
             self.database.remove_folder(UNFINISHED)?;
@@ -280,13 +287,10 @@ impl Found {
             return Err(refused("no such file".to_owned()));
         };
         // Earlier versions gave it the mode of CURRENT.
-        let current = of.look("CURRENT").map_err(system)?;
-        check_rights(&path, "a file", &status, &of.status().map_err(system)?).or_else(
-            |failure| match current.filter(|current| status.lets_nobody_else_write_than(current)) {
-                Some(current) if current.owner == status.owner => Ok(()),
-                _ => Err(failure),
-            },
-        )?;
+        let (of, current) = (of.status().map_err(system)?, of.look("CURRENT").map_err(system)?);
+        if !is_safe(&status, &of) && !current.is_some_and(|current| is_safe(&status, &current)) {
+            return Err(foreign(&path, "a file", &status, &of));
+        }
         let contents = read_note(&self.folder, RECORD).map_err(system)?;
         let record: UndoRecord =
             serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
@@ -303,11 +307,16 @@ impl Found {
     }
 }
 
-/// Refuses what somebody else may have put there or changed. `of`: the folder of the database.
-fn check_rights(path: &Path, what: &str, found: &Status, of: &Status) -> Result<()> {
-    match found.owner == of.owner && found.lets_nobody_else_write_than(of) {
+/// Tells whether nobody can have put this there or changed it who could not do so to `of`.
+fn is_safe(found: &Status, of: &Status) -> bool {
+    found.owner == of.owner && found.lets_nobody_else_write_than(of)
+}
+
+/// Refuses a folder that somebody else may have put there or changed. `of`: the folder of the database.
+fn check_folder(path: &Path, found: &Status, of: &Status) -> Result<()> {
+    match is_safe(found, of) {
         true => Ok(()),
-        false => Err(foreign(path, what, found, of)),
+        false => Err(foreign(path, "a folder", found, of)),
     }
 }
 

@@ -48,7 +48,7 @@ impl Status {
     }
 
     /// Tells whether nobody can write to this who cannot write to `to`.
-    pub(in crate::rebuild) const fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
+    pub(in crate::rebuild) fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
         let more = self.mode & !to.mode;
         let is_of_group = self.group == to.group || self.mode & GROUP_WRITES == 0;
         more & (GROUP_WRITES | OTHERS_WRITE) == 0 && is_of_group

@@ -126,6 +126,26 @@ fn another_owner_of_a_table_is_refused_in_place_and_not_in_a_copy() {
     db.run_as_user(&["--to", db.path.join("new").to_str().unwrap()]).expect(0).quiet();
 }
 
+/// A folder for `--undo` in the name of another user could not be told from a forged one.
+#[test]
+fn a_folder_of_another_user_is_refused_before_anything_is_done() {
+    let db = usual();
+    if !give_away(&db, USER, USER) {
+        return;
+    }
+    for path in [&db.dir(), &db.path] {
+        chown(path, Some(USER + 1), Some(USER)).unwrap();
+        set_mode(path, 0o775);
+    }
+    let before = db.contents();
+    let run = db.run_as_user(&["--in-place"]).expect(1);
+    let why = "expected the folder of user 12345, found that of user 12346, to whom the folder for --undo would have to \
+               belong; --no-undo does without that";
+    assert_eq!(run.err, db.fill(&format!("filterblock: {{db}}: {why}\n")));
+    db.is_as(&before);
+    db.run_as_user(&["--in-place", "--no-undo"]).expect(0).quiet();
+}
+
 /// Whoever can write beside the database could bring back keys of his own.
 #[test]
 fn an_undo_folder_of_somebody_elses_making_is_refused() {
