@@ -22,7 +22,7 @@ mod volume;
 pub(super) use folder::Folder;
 pub(super) use new_file::NewFile;
 pub(super) use notes::{read_note, write_note};
-#[cfg(test)]
+#[cfg(all(test, unix))]
 pub(super) use operation::hook;
 pub(super) use session::{Purpose, is_root};
 pub(super) use status::Status;

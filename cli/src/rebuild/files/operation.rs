@@ -7,7 +7,7 @@ use super::folder::Folder;
 
 /// A call that is about to be made, or was.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "tests read it"))]
+#[cfg_attr(not(all(test, unix)), expect(dead_code, reason = "tests read it"))]
 pub(in crate::rebuild) enum Operation<'a> {
     /// Looks at a name, opens it for reading, or lists a folder.
     Look,
@@ -51,7 +51,7 @@ pub(in crate::rebuild) enum Operation<'a> {
 }
 
 /// What tests do before and after each call.
-#[cfg(test)]
+#[cfg(all(test, unix))]
 pub(in crate::rebuild) mod hook {
     use std::cell::RefCell;
     use std::io;

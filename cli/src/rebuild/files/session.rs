@@ -1,12 +1,12 @@
 //! What all folders of one run have in common.
 
 use std::io;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::operation::Operation;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 use super::operation::hook::{self, Hook};
 use super::status::Status;
 
@@ -26,7 +26,7 @@ pub(super) struct Session {
     pub(super) sync_failed: AtomicBool,
     /// A file could not be given to its group, so the group has no rights to it.
     pub(super) group_was_lost: AtomicBool,
-    #[cfg(test)]
+    #[cfg(all(test, unix))]
     hook: NoDebug<Option<Arc<dyn Hook>>>,
 }
 
@@ -36,19 +36,19 @@ impl Session {
             purpose,
             sync_failed: AtomicBool::new(false),
             group_was_lost: AtomicBool::new(false),
-            #[cfg(test)]
+            #[cfg(all(test, unix))]
             hook: NoDebug(hook::current()),
         }
     }
 
     /// Makes a call.
-    #[cfg_attr(not(test), expect(clippy::unused_self, reason = "tests watch the calls of a session"))]
+    #[cfg_attr(not(all(test, unix)), expect(clippy::unused_self, reason = "tests watch the calls of a session"))]
     pub(super) fn perform<T>(
         &self,
         operation: Operation<'_>,
         call: impl FnOnce() -> io::Result<T>,
     ) -> io::Result<T> {
-        #[cfg(test)]
+        #[cfg(all(test, unix))]
         if let Some(hook) = &self.hook.0 {
             hook.before(&operation)?;
             let result = call()?;
@@ -68,10 +68,10 @@ impl Session {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 struct NoDebug<T>(T);
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 impl<T> std::fmt::Debug for NoDebug<T> {
     fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         Ok(())
