@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use filterblock::database::FileKind;
-use filterblock::table::ReadOptions;
+use filterblock::table::{ReadOptions, Table};
 
 use super::hex::{bytes_of, unhex};
 use super::key_order::KeyOrder;
@@ -20,13 +20,14 @@ use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
 use crate::audit::scan::range::KeyRange;
 use crate::audit::scan::row::{Fault, Rows};
-use crate::audit::scan::table::TableRows;
+use crate::audit::scan::table::{TableRows, has_internal_keys};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::folder::{self, Folder, Source};
+use crate::io::folder::{self, Folder};
 use crate::io::folder_cache::FolderCache;
 use crate::io::input::{self, PathError};
 use crate::io::paths::Paths;
+use crate::io::sources::{Found, Sources};
 use crate::render::format::Format;
 use crate::render::renderer::{ScanParts, ScanRenderer, ValuePart};
 use crate::render::subject::{Remark, Subject};
@@ -63,7 +64,7 @@ pub(crate) struct Arguments {
     /// Find the data blocks of tables by their checksums, without footer and index
     ///
     /// For tables that were cut off or whose index is damaged, also within other files. Blocks of up
-    /// to 16 MiB are found, behind damage of up to 1 MiB. Tables of a folder come one by one.
+    /// to 16 MiB are found, behind damage of up to 1 MiB. Tables and logs of a folder come one by one.
     #[arg(long)]
     carve: bool,
     /// Show only keys
@@ -89,7 +90,8 @@ pub(crate) struct Arguments {
     hex: bool,
     #[command(flatten)]
     limits: Limits,
-    /// The order of the keys of a database without a sound MANIFEST
+    /// The order of the keys of a database without a sound MANIFEST, whose tables and logs come one by
+    /// one otherwise
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
     /// The format of the keys of tables outside of databases; by default their filters or first keys
@@ -150,10 +152,13 @@ pub(super) fn show(arguments: &Arguments, renderer: Box<dyn ScanRenderer>, conso
         options: arguments.limits.read_options().meter(console.meter()),
         renderer,
         left: arguments.limit.unwrap_or(u64::MAX),
+        remarks: Vec::new(),
+        list_failed: false,
         status: 0,
     };
     let result = scan.paths(console);
-    let status = if arguments.paths.keeps_going() { 0 } else { scan.status };
+    let keeps_going = arguments.paths.keeps_going() && !scan.list_failed;
+    let status = if keeps_going { 0 } else { scan.status };
     console.finish(result, status)
 }
 
@@ -179,6 +184,9 @@ struct Scan<'a> {
     renderer: Box<dyn ScanRenderer>,
     /// The number of entries that may still be shown.
     left: u64,
+    /// Remarks to show with the next result.
+    remarks: Vec<Remark>,
+    list_failed: bool,
     status: u8,
 }
 
@@ -194,24 +202,23 @@ impl Scan<'_> {
     fn paths(&mut self, console: &mut Console) -> io::Result<()> {
         let mut folders = FolderCache::default();
         let arguments = self.arguments;
-        for given in arguments.paths.iter() {
-            let subject = Subject::of(&given.input);
-            let path = match given.path {
-                Ok(path) => path,
-                Err(error) => {
-                    self.failed(subject, error, console)?;
-                    continue;
+        for found in Sources::new(arguments.paths.iter(), arguments.paths.is_recursive()) {
+            match found {
+                Found::ListFailed { input, error } => {
+                    self.list_failed = true;
+                    self.failed(Subject::of(&input), error, console)?;
                 }
-            };
-            let subject = Subject { path: &path, ..subject };
-            match folder::resolve(&path) {
-                Ok(Source::Folder(folder)) if arguments.paths.is_recursive() && folder.is_nothing() => {}
-                Ok(Source::Folder(folder)) => self.folder(subject, &folder, console)?,
-                Ok(Source::File) => {
+                Found::Failed { input, path, error } => {
+                    self.failed(Subject { path: &path, ..Subject::of(&input) }, error, console)?;
+                }
+                Found::Folder { input, path, folder } => {
+                    self.folder(Subject { path: &path, ..Subject::of(&input) }, &folder, console)?;
+                }
+                Found::File { input, path } => {
                     let folder = folders.around(&path, |_, _| {});
+                    let subject = Subject { path: &path, ..Subject::of(&input) };
                     self.file(subject, folder.is_some(), false, console)?;
                 }
-                Err(error) => self.failed(subject, error, console)?,
             }
         }
         Ok(())
@@ -226,27 +233,52 @@ impl Scan<'_> {
         for (path, error) in folder.skipped() {
             self.failed(Subject { path, ..subject }, error, console)?;
         }
-        if folder.has_no_tables() {
-            return self.failed(subject, folder.nothing_here(), console);
+        if self.arguments.carve {
+            return self.files(subject, folder, console);
         }
-        if !folder.is_database() || self.arguments.carve {
-            let in_database = folder.is_database();
-            let mut tables = folder.tables();
-            return tables
-                .try_for_each(|path| self.file(Subject { path, ..subject }, in_database, true, console));
-        }
+        let is_ordered = folder.has_records() || self.arguments.comparator.is_some();
         if let Some((path, error)) = folder.manifest_error() {
-            let message = format!("{error}; all tables and logs are scanned");
-            let fault = Fault { message, ..error.into() };
+            let how = match is_ordered {
+                true => "all tables and logs are scanned",
+                false => {
+                    "tables and logs come one by one, with older versions of keys and keys that were deleted; \
+                     --comparator bytewise merges them"
+                }
+            };
+            let fault = Fault { message: format!("{error}; {how}"), ..error.into() };
             self.fault(Subject { path, ..subject }, &fault, EXIT_ERROR, console)?;
         }
-        if !folder.has_records() && self.arguments.comparator.is_none() {
-            let message = "the order of its keys is not known without a MANIFEST, and tables cannot be merged: \
-                           give --comparator bytewise, or the tables one by one";
-            let fault = Fault::new(message.to_owned(), ErrorKind::Unsupported);
-            return self.fault(subject, &fault, EXIT_ERROR, console);
+        if is_ordered && (folder.is_database() || self.has_internal_keys(folder)) {
+            return self.database(subject, folder, console);
         }
-        self.database(subject, folder, console)
+        if !folder.is_database() && folder.tables().nth(1).is_some() {
+            let text = "there is no MANIFEST: tables come one by one, each in its own order";
+            self.remarks.push(Remark::new(subject.path, text));
+        }
+        self.files(subject, folder, console)
+    }
+
+    /// Tells whether the tables of a folder hold a database's keys.
+    fn has_internal_keys(&self, folder: &Folder) -> bool {
+        if let Some(format) = self.arguments.key_format {
+            return format == StoredKeys::Internal;
+        }
+        let opened = folder.tables().filter_map(|path| {
+            let file = input::open_file(path, true).ok()?;
+            let len = file.metadata().ok()?.len();
+            Table::open(file, &self.options(len)).ok()
+        });
+        opened.map(|table| has_internal_keys(&table)).reduce(|all, one| all && one).unwrap_or_default()
+    }
+
+    /// Shows the tables and logs of a folder one by one.
+    fn files(&mut self, subject: Subject<'_>, folder: &Folder, console: &mut Console) -> io::Result<()> {
+        let in_database = folder.is_database();
+        for path in folder.tables().chain(folder.logs().map(|(log, _)| &*log.path)) {
+            self.file(Subject { path, ..subject }, in_database, true, console)?;
+        }
+        self.remarks.clear();
+        Ok(())
     }
 
     /// Goes on behind the last entry where a file was removed that the database no longer uses.
@@ -401,7 +433,9 @@ impl Scan<'_> {
     }
 
     fn end(&mut self, subject: Subject<'_>, shown: Shown, console: &mut Console) -> io::Result<()> {
-        let Shown { entries, errors, mut remarks } = shown;
+        let Shown { entries, errors, remarks: found } = shown;
+        let mut remarks = std::mem::take(&mut self.remarks);
+        remarks.extend(found);
         if errors > MAX_ERRORS {
             remarks.push(Remark::new(subject.path, format_args!("{} more errors", errors - MAX_ERRORS)));
         }

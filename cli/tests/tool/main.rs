@@ -19,6 +19,7 @@ mod interrupt;
 mod json;
 mod json_frame;
 mod key_counts;
+mod kinds_of_folder;
 mod large_values;
 mod larger_ranges;
 mod lost_keys;
