@@ -112,3 +112,58 @@ const fn state(file: EntryFile<'_>) -> State {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    type Shown = (PathBuf, u64, Vec<u8>, u64);
+
+    /// Up to `most` entries, and the place behind them.
+    fn shown(
+        database: &Database,
+        range: &KeyRange,
+        all: bool,
+        place: Option<Place>,
+        most: usize,
+    ) -> (Vec<Shown>, Option<Place>) {
+        let mut rows = DatabaseRows::new(database, &ReadOptions::default(), range, all, place).unwrap();
+        let mut shown = Vec::new();
+        while shown.len() < most && rows.advance().unwrap() {
+            let row = rows.row().unwrap();
+            let sequence = row.version.unwrap().sequence;
+            shown.push((row.path.to_owned(), row.offset, row.key.to_vec(), sequence));
+        }
+        (shown, rows.into_place())
+    }
+
+    #[test]
+    fn what_goes_on_behind_a_place_shows_each_entry_once() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");
+        let database = Database::open(folder).unwrap();
+        let from = KeyRange { from: Some(b"item/0100".to_vec()), ..KeyRange::default() };
+        for (range, all) in [(KeyRange::default(), true), (KeyRange::default(), false), (from, true)] {
+            let (whole, _) = shown(&database, &range, all, None, usize::MAX);
+            assert!(whole.len() > 300);
+            for at in (0..whole.len()).step_by(23).chain([1, 2, 3, whole.len() - 1, whole.len()]) {
+                let (before, place) = shown(&database, &range, all, None, at);
+                let (behind, end) = shown(&database, &range, all, place, usize::MAX);
+                assert!([before, behind].concat() == whole, "{at} of {} in {range:?}", whole.len());
+                assert!(shown(&database, &range, all, end, usize::MAX).0.is_empty());
+            }
+            // Interrupted again and again, as far as it got.
+            let (mut found, mut place) = (Vec::new(), None);
+            loop {
+                let (some, next) = shown(&database, &range, all, place, 37);
+                place = next;
+                if some.is_empty() {
+                    break;
+                }
+                found.extend(some);
+            }
+            assert!(found == whole, "{} of {}", found.len(), whole.len());
+        }
+    }
+}
