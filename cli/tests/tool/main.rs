@@ -7,6 +7,7 @@ mod manifest;
 mod tables;
 
 mod build;
+mod carve;
 mod damage;
 mod dialects;
 mod entries;

@@ -50,12 +50,14 @@ pub(super) struct Finder<R> {
     tried: u64,
     /// A block that was found behind a gap.
     next: Option<BlockHandle>,
+    /// The bytes read last, and their offset.
+    read: (u64, Bytes),
 }
 
 impl<R: ReadAt> Finder<R> {
     pub(super) fn new(source: R) -> Result<Self> {
         let len = source.len()?;
-        Ok(Self { source, len, at: 0, vain: 0, tried: 0, next: None })
+        Ok(Self { source, len, at: 0, vain: 0, tried: 0, next: None, read: (0, Bytes::new()) })
     }
 
     pub(super) const fn source(&self) -> &R {
@@ -149,10 +151,18 @@ impl<R: ReadAt> Finder<R> {
         }
     }
 
-    /// The bytes from `at` on, with those of a checksum behind them.
-    fn chunk(&self, at: u64) -> Result<Bytes> {
+    /// The bytes from `at` on, with those of a checksum behind them. Many blocks lie in what is read
+    /// at once.
+    fn chunk(&mut self, at: u64) -> Result<Bytes> {
+        let (start, bytes) = &self.read;
+        let skipped = at.checked_sub(*start).and_then(|skipped| usize::try_from(skipped).ok());
+        if let Some(skipped) = skipped.filter(|&skipped| bytes.len().saturating_sub(skipped) > CHECKSUM) {
+            return Ok(bytes.slice(skipped..));
+        }
         let left = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
-        self.source.read_at(at, left.min(CHUNK + CHECKSUM))
+        let bytes = self.source.read_at(at, left.min(CHUNK + CHECKSUM))?;
+        self.read = (at, bytes.clone());
+        Ok(bytes)
     }
 }
 
@@ -254,6 +264,35 @@ mod tests {
         let most = len * PASSES + RESYNC as u64;
         assert!((most - len..=most).contains(&tried.get()), "{} of {most}", tried.get());
         assert!(trials.get() < 1000, "{}", trials.get());
+    }
+
+    /// Counts the bytes that are read.
+    struct Counting<'a>(&'a [u8], Cell<u64>);
+
+    impl ReadAt for Counting<'_> {
+        fn len(&self) -> Result<u64> {
+            Ok(self.0.len() as u64)
+        }
+
+        fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+            self.1.set(self.1.get() + len as u64);
+            self.0.read_at(offset, len)
+        }
+    }
+
+    #[test]
+    fn what_holds_many_blocks_is_read_once() {
+        // With damage in the middle, where each byte is passed over twice more.
+        let row = block(&[b'x'; 4000]).repeat(200);
+        let file = [&row, &noise(99)[..], &row].concat();
+        let source = Counting(&file, Cell::new(0));
+        let mut finder = Finder::new(&source).unwrap();
+        let mut blocks = 0;
+        while let Some(stretch) = finder.next(|_, _| true).unwrap() {
+            blocks += u64::from(matches!(stretch, Stretch::Block(_)));
+        }
+        let (len, read) = (file.len() as u64, source.1.get());
+        assert!(blocks == 400 && read <= 4 * len, "{blocks} blocks, {read} of {len} bytes");
     }
 
     #[test]
