@@ -19,7 +19,7 @@ use crate::audit::scan::carve::rows::{CarvedRows, DecodeLimit};
 use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
 use crate::audit::scan::range::KeyRange;
-use crate::audit::scan::row::{Fault, Rows};
+use crate::audit::scan::row::{Fault, Rows, State};
 use crate::audit::scan::table::{TableRows, has_internal_keys};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
@@ -152,6 +152,7 @@ pub(super) fn show(arguments: &Arguments, renderer: Box<dyn ScanRenderer>, conso
         options: arguments.limits.read_options().meter(console.meter()),
         renderer,
         left: arguments.limit.unwrap_or(u64::MAX),
+        lacks_manifest: false,
         remarks: Vec::new(),
         list_failed: false,
         status: 0,
@@ -184,6 +185,8 @@ struct Scan<'a> {
     renderer: Box<dyn ScanRenderer>,
     /// The number of entries that may still be shown.
     left: u64,
+    /// The file is one of a database without a MANIFEST, and shown by itself.
+    lacks_manifest: bool,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
     list_failed: bool,
@@ -274,10 +277,12 @@ impl Scan<'_> {
     /// Shows the tables and logs of a folder one by one.
     fn files(&mut self, subject: Subject<'_>, folder: &Folder, console: &mut Console) -> io::Result<()> {
         let in_database = folder.is_database();
+        self.lacks_manifest = in_database && !self.arguments.carve;
         for path in folder.tables().chain(folder.logs().map(|(log, _)| &*log.path)) {
             self.file(Subject { path, ..subject }, in_database, true, console)?;
         }
         self.remarks.clear();
+        self.lacks_manifest = false;
         Ok(())
     }
 
@@ -405,7 +410,10 @@ impl Scan<'_> {
         while self.left > 0 {
             match rows.advance() {
                 Ok(true) => {
-                    if let Some(row) = rows.row() {
+                    if let Some(mut row) = rows.row() {
+                        if self.lacks_manifest {
+                            row.state = if is_log(row.path) { State::Log } else { State::Unknown };
+                        }
                         self.renderer.entry(subject.input, &row, console)?;
                     }
                     self.left -= 1;

@@ -150,6 +150,24 @@ fn scan() {
     // Each of these notes is in JSON, too.
     let notes = ["tables and logs", "tables alone"].map(|kind| (kind, "come one by one", ""));
     walk("scan", &["--json"], &[], true, &notes);
+    // So is the part that each file has.
+    for kind in ["tables and logs", "CURRENT damaged"] {
+        let folder = folder();
+        let at = folder.path().join("db");
+        make(kind, &at);
+        let named = table("single-4096-bloom10.ldb");
+        for line in run(&args!["scan", "--json", "--all", at, named]).expect(2).all_json() {
+            let path = line["path"].as_str().unwrap();
+            if line["object"] == "entry" {
+                let state = match path {
+                    _ if path == named.to_str().unwrap() => Value::Null,
+                    _ if path.ends_with(".log") => "log".into(),
+                    _ => "unknown".into(),
+                };
+                assert_eq!(line["state"], state, "{line}");
+            }
+        }
+    }
     // With an order, the newest writes win.
     for kind in ["database", "tables and logs", "CURRENT missing", "CURRENT damaged", "MANIFEST damaged"] {
         let folder = folder();
