@@ -57,7 +57,10 @@ fn only_a_footer_is_passed_over_without_a_word() {
 #[test]
 fn a_damaged_index_in_front_of_the_footer_is_told() {
     let contents = fs::read(table("words-256-bloom10.ldb")).unwrap();
-    let index = filterblock::table::Table::open(&contents[..], &Default::default()).unwrap().index_handle();
+    let opened = filterblock::table::Table::open(&contents[..], &Default::default()).unwrap();
+    let (index, blocks) = (opened.index_handle(), opened.data_blocks().count());
+    let sound = run(&args!["scan", "--carve", table("words-256-bloom10.ldb")]).expect(0);
+    assert!(sound.err.ends_with(&format!(": data blocks found by their checksums: {blocks}\n")), "{sound:?}");
     let folder = folder();
     let mut damaged = contents.clone();
     damaged[index.offset as usize + 3] ^= 1;
@@ -99,11 +102,11 @@ fn riaks_keys_are_told_by_any_block() {
     };
     let mut crafted = Crafted::default();
     crafted.entries(&[(key("a", 9, 1), "1"), (key("b", 8, 0), "")]);
-    crafted.entries(&[(key("c", 7, 2), "2"), (key("d", 6, 3), "3")]);
-    crafted.entries(&[(key("e", 5, 1), "4")]);
+    crafted.entries(&[(key("c", 7, 2), "2"), (key("d", 6, 3), "3"), (key("e", 5, 1), "4")]);
+    crafted.entries(&[(key("f", 4, 1), "5")]);
     let folder = folder();
     let path = file(&folder, "carved", crafted.file);
-    let expected = "a\t1\nc\t2\nd\t3\ne\t4\n";
+    let expected = "a\t1\nc\t2\nd\t3\ne\t4\nf\t5\n";
     assert_eq!(run(&args!["scan", "--carve", path]).expect(0).out, expected);
     assert_eq!(run(&args!["scan", "--carve", "--key-format", "internal", path]).expect(0).out, expected);
     // RocksDB has types of these numbers, too, whose keys have no time in them.
@@ -119,7 +122,17 @@ fn riaks_keys_are_told_by_any_block() {
     // Keys of which some are too short are not cut either.
     let mut crafted = Crafted::default();
     crafted.entries(&[(key("a", 9, 1), "1".as_bytes().to_vec()), (b"short".to_vec(), b"2".to_vec())]);
+    crafted.entries(&[(key("z", 8, 1), "3")]);
     let path = file(&folder, "carved", crafted.file);
     let whole = run(&args!["scan", "--carve", "--keys", path]).expect(0).out;
-    assert!(whole.lines().count() == 2 && whole.ends_with("\nshort\n"), "{whole}");
+    assert!(
+        whole.contains("\nshort\n") && whole.ends_with("\nz\\x01\\x08\\x00\\x00\\x00\\x00\\x00\\x00\n"),
+        "{whole}"
+    );
+    // What is said to be internal keys is cut, whatever the types.
+    let mut crafted = Crafted::default();
+    crafted.entries(&[(key("a", 9, 1), "1"), (internal_key(b"b", 8, 7), "2")]);
+    let path = file(&folder, "carved", crafted.file);
+    let cut = run(&args!["scan", "--carve", "--key-format", "internal", path]).expect(0).out;
+    assert_eq!(cut, "a\t1\nb\t2\n");
 }

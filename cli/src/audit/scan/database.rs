@@ -166,4 +166,26 @@ mod tests {
             assert!(found == whole, "{} of {}", found.len(), whole.len());
         }
     }
+
+    /// As if the newest version of the last key were gone when the database is read again.
+    #[test]
+    fn a_key_does_not_come_again_with_an_older_version() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["CURRENT", "MANIFEST-000008", "000005.ldb", "000007.ldb", "000009.ldb"] {
+            std::fs::copy(source.join(name), folder.path().join(name)).unwrap();
+        }
+        let (whole, older) = (Database::open(source).unwrap(), Database::open(folder.path()).unwrap());
+        let range = KeyRange::default();
+        let (all, _) = shown(&whole, &range, false, None, usize::MAX);
+        let (tables, _) = shown(&older, &range, false, None, usize::MAX);
+        let mut have_older = 0;
+        for (at, (.., key, sequence)) in all.iter().enumerate() {
+            have_older += u64::from(tables.iter().any(|row| row.2 == *key && row.3 < *sequence));
+            let (_, place) = shown(&whole, &range, false, None, at + 1);
+            let (behind, _) = shown(&older, &range, false, place, 1);
+            assert!(behind.iter().all(|row| row.2 > *key), "{behind:?} behind {key:?}");
+        }
+        assert!(have_older > 0);
+    }
 }

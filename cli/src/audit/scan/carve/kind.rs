@@ -214,6 +214,7 @@ mod tests {
         for entries in [[a, (b"s", b"value")], [(b"a", b"value"), a], [(b"rocksdb", b"value"), a]] {
             assert_eq!(kind(&entries), BlockKind::Data, "{entries:?}");
         }
+        assert_eq!(kind(&[(b"a", UNKNOWN), a]), BlockKind::Data);
     }
 
     #[test]
