@@ -181,7 +181,10 @@ mod tests {
         let (tables, _) = shown(&older, &range, false, None, usize::MAX);
         let mut have_older = 0;
         for (at, (.., key, sequence)) in all.iter().enumerate() {
-            have_older += u64::from(tables.iter().any(|row| row.2 == *key && row.3 < *sequence));
+            if !tables.iter().any(|row| row.2 == *key && row.3 < *sequence) {
+                continue;
+            }
+            have_older += 1;
             let (_, place) = shown(&whole, &range, false, None, at + 1);
             let (behind, _) = shown(&older, &range, false, place, 1);
             assert!(behind.iter().all(|row| row.2 > *key), "{behind:?} behind {key:?}");
