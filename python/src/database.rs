@@ -76,8 +76,9 @@ impl Database {
         let database = py
             .detach(|| filterblock::database::Database::open(&path))
             .map_err(|error| from_error(py, &error))?;
-        if !database.files().is_database() && database.tables().next().is_none() {
-            let expected = "CURRENT, a MANIFEST or tables".to_owned();
+        let is_nothing = database.tables().next().is_none() && database.logs().next().is_none();
+        if !database.files().is_database() && is_nothing {
+            let expected = "CURRENT, a MANIFEST, tables or logs".to_owned();
             let fault = Fault {
                 path: None,
                 message: format!("expected {expected}, found none of them"),

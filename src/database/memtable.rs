@@ -88,7 +88,9 @@ impl<'d> Memtable<'d> {
         let bytes = &self.bytes;
         let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
         self.writes.sort_by(|a, b| {
-            let tag = |write: &Write| Reverse((write.sequence, write.value.is_some()));
+            // Of two writes of one number LevelDB finds the value first, then the later one.
+            let tag =
+                |write: &Write| Reverse((write.sequence, write.value.is_some(), write.log, write.offset));
             order.compare(key(a), key(b)).then_with(|| tag(a).cmp(&tag(b)))
         });
     }
@@ -112,5 +114,87 @@ impl<'d> Memtable<'d> {
     #[inline]
     fn part(&self, range: &Range<usize>) -> &[u8] {
         self.bytes.get(range.clone()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::database::{Database, LogWriter};
+    use crate::table::BytewiseComparator;
+
+    /// A database of one log, in which each of these writes is a batch: number, key and value.
+    fn database(writes: &[(u64, &str, Option<&str>)]) -> (tempfile::TempDir, Database) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = LogWriter::new(Vec::new());
+        for (sequence, key, value) in writes {
+            let mut batch = sequence.to_le_bytes().to_vec();
+            batch.extend([1, 0, 0, 0, u8::from(value.is_some())]);
+            for part in [Some(*key), *value].into_iter().flatten() {
+                batch.push(part.len() as u8);
+                batch.extend(part.as_bytes());
+            }
+            log.add_record(&batch).unwrap();
+        }
+        fs::write(folder.path().join("000003.log"), log.into_writer()).unwrap();
+        let database = Database::open(folder.path()).unwrap();
+        (folder, database)
+    }
+
+    /// The number of writes within a limit, and the errors.
+    fn read(database: &Database, limit: usize) -> (usize, Vec<Error>) {
+        let (mut table, mut errors) = (Memtable::default(), Vec::new());
+        for log in database.logs() {
+            table.read(log, limit, &mut |error| errors.push(error));
+        }
+        (table.writes.len(), errors)
+    }
+
+    #[test]
+    fn keys_values_and_their_places_are_charged() {
+        let entry = size_of::<Write>();
+        let (_folder, database) =
+            database(&[(1, "key", Some("a value")), (2, "gone", None), (3, "other", Some(""))]);
+        let all = [entry + 10, 2 * entry + 14, 3 * entry + 19];
+        assert_eq!(read(&database, 0).0, 0);
+        for (at, bytes) in all.into_iter().enumerate() {
+            let (writes, errors) = read(&database, bytes - 1);
+            assert_eq!(writes, at);
+            let [error] = &errors[..] else { panic!("{errors:?}") };
+            let limit = bytes as u64 - 1;
+            let is_limit = matches!(error.without_path(), Error::Limit { limit: of, found, .. }
+                if (*of, *found) == (limit, limit + 1));
+            assert!(is_limit && error.path().is_some(), "{error:?}");
+            assert_eq!(read(&database, bytes).0, at + 1);
+        }
+        assert!(read(&database, all[2]).1.is_empty());
+    }
+
+    #[test]
+    fn of_writes_of_one_number_a_value_comes_first_and_the_later_one() {
+        let (_folder, database) = database(&[
+            (7, "a", Some("first")),
+            (7, "a", None),
+            (7, "a", Some("second")),
+            (6, "a", Some("older")),
+            (8, "b", Some("value")),
+            (8, "b", None),
+        ]);
+        let mut table = Memtable::default();
+        database.logs().for_each(|log| table.read(log, 1 << 20, &mut |error| panic!("{error}")));
+        table.sort(&BytewiseComparator);
+        let all = (0..6).map(|at| table.get(at).unwrap());
+        let found: Vec<_> = all.map(|(key, value, ..)| (key.sequence, key.kind, value)).collect();
+        let expected: [(u64, u8, &[u8]); 6] = [
+            (7, 1, b"second"),
+            (7, 1, b"first"),
+            (7, 0, b""),
+            (6, 1, b"older"),
+            (8, 1, b"value"),
+            (8, 0, b""),
+        ];
+        assert_eq!(found, expected);
     }
 }

@@ -201,6 +201,34 @@ fn memory_is_limited() {
     let (file, _) = log(&[vec![Edit::sound().0], edits].concat());
     assert_eq!(names(Manifest::scan(&file[..], 1000).into_result().unwrap().tables()), [(0, 1000)]);
 
+    // Compact pointers take theirs, each level's last one.
+    let pointer = |level: u64, len: usize| Edit::default().varint(5).varint(level).string(&vec![b'p'; len]);
+    let scan = |edits: &[Edit], limit| {
+        let edits: Vec<_> = [Edit::sound()].iter().chain(edits).map(|edit| edit.0.clone()).collect();
+        Manifest::scan(&log(&edits).0[..], limit).damage
+    };
+    let pointers = [pointer(1, 300), pointer(2, 300), pointer(2, 350), pointer(1, 200), pointer(1, 300)];
+    assert!(scan(&pointers, 650).is_none());
+    let Some(Error::Limit { what: "live tables", limit: 649, found: 650, .. }) = scan(&pointers, 649) else {
+        panic!("{:?}", scan(&pointers, 649))
+    };
+    // So do the keys of tables.
+    let keyed = |first: usize, last: usize| {
+        let key = |len: usize| internal_key(&vec![b'k'; len], 7, 1);
+        Edit::default().add(1, 5, 1, &key(first), &key(last))
+    };
+    let least = |edit: &Edit| {
+        // The least that the record may have.
+        let limit = edit.0.len().max(Edit::sound().0.len());
+        match scan(std::slice::from_ref(edit), limit) {
+            Some(Error::Limit { what: "live tables", found, .. }) => found,
+            other => panic!("{other:?}"),
+        }
+    };
+    let empty = least(&keyed(0, 0));
+    assert_eq!((least(&keyed(300, 0)), least(&keyed(0, 200))), (empty + 300, empty + 200));
+    assert!(empty > 16 + size_of::<LiveTable>() as u64);
+
     let long = Edit::sound().comparator(&[b'x'; 2000]).0;
     let scan = Manifest::scan(&log(&[&long]).0[..], 1000);
     assert!(matches!(scan.damage, Some(Error::Limit { what: "log record", .. })));

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use filterblock::Error;
 use filterblock::database::{Database, EntryFile, LogWrites, Scan};
-use filterblock::table::{Comparator, ReadOptions, TableBuilder, WriteOptions};
+use filterblock::table::{Comparator, ReadOptions, Table, TableBuilder, WriteOptions};
+use filterblock::{Error, InternalKey, KeyFormat};
 
 use crate::databases::{Edit, copy_of, internal_key, log, testdata, unhex, value_key};
 
@@ -315,4 +315,37 @@ fn keys_out_of_order_or_too_short_are_told_and_the_others_shown() {
         errors[0].contains("000005.ldb") && errors[0].contains("expected keys after \"z\""),
         "{errors:?}"
     );
+}
+
+/// Of Riak's keys some have a time, which is no part of the user key. Those of type 2 and 3 are values.
+#[test]
+fn a_database_of_riaks_is_merged_by_its_user_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let path = testdata("basho/versions-bloom.ldb");
+    fs::copy(&path, dir.join("000005.ldb")).unwrap();
+    let file = fs::metadata(&path).unwrap().len();
+    let mut cursor =
+        Table::open_path(&path, &ReadOptions::default().internal_keys(true)).unwrap().into_cursor();
+    let mut all: Vec<Entry> = Vec::new();
+    while cursor.next().unwrap() {
+        let key = InternalKey::parse(cursor.key(), KeyFormat::Basho).unwrap();
+        all.push((key.user_key.to_vec(), key.sequence, key.kind, cursor.value().len()));
+    }
+    let mut newest = all.clone();
+    newest.dedup_by(|later, first| later.0 == first.0);
+    newest.retain(|entry| entry.2 != 0);
+    for kind in [1, 2, 3] {
+        assert!(newest.iter().filter(|entry| entry.2 == kind).count() > 20, "{kind}");
+    }
+    manifest(dir, Edit::default().add(0, 5, file, &value_key(""), &value_key("zzz")));
+    let database = Database::open(dir).unwrap();
+    assert_eq!(live(&database), (newest.clone(), Vec::new()));
+    assert_eq!(rest(&mut database.scan_versions(&ReadOptions::default()).unwrap()).0, all);
+    // A table of LevelDB's above it hides one of the keys.
+    let (hidden, kept) = (String::from_utf8(newest[7].0.clone()).unwrap(), newest.len() - 1);
+    let (smallest, largest, size) = table(dir, 9, &[(&hidden, 1 << 50, 0)]);
+    let edit = Edit::default().add(1, 5, file, &value_key(""), &value_key("zzz"));
+    manifest(dir, edit.add(0, 9, size, &smallest, &largest));
+    assert_eq!(live(&Database::open(dir).unwrap()).0.len(), kept);
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args as _, Command, FromArgMatches as _};
 
-use super::scan::Arguments;
+use super::scan_arguments::Arguments;
 pub use crate::audit::error_kind::ErrorKind;
 pub use crate::audit::reading::decode_limit;
 pub use crate::audit::scan::row::{Fault, Row, State, Version};

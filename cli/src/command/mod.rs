@@ -21,6 +21,7 @@ mod rebuild;
 mod remote;
 mod report;
 mod scan;
+mod scan_arguments;
 mod shell;
 mod tune;
 mod verify;
@@ -66,7 +67,7 @@ Examples:
 enum Command {
     Inspect(inspect::Arguments),
     Query(query::Arguments),
-    Scan(scan::Arguments),
+    Scan(scan_arguments::Arguments),
     Verify(verify::Arguments),
     Extract(extract::Arguments),
     Build(build::Arguments),

@@ -1,17 +1,13 @@
 //! `filterblock scan`: the entries of databases, tables and logs.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
 use filterblock::database::FileKind;
-use filterblock::table::ReadOptions;
+use filterblock::table::{ReadOptions, Table};
 
-use super::hex::{bytes_of, unhex};
-use super::key_order::KeyOrder;
-use super::limits::Limits;
+use super::scan_arguments::{Arguments, StoredKeys};
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::foreign::explain;
 use crate::audit::reading::decode_limit;
@@ -19,16 +15,16 @@ use crate::audit::scan::carve::rows::{CarvedRows, DecodeLimit};
 use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
 use crate::audit::scan::range::KeyRange;
-use crate::audit::scan::row::{Fault, Rows};
-use crate::audit::scan::table::TableRows;
+use crate::audit::scan::row::{Fault, Rows, State};
+use crate::audit::scan::table::{TableRows, has_internal_keys};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::folder::{self, Folder, Source};
+use crate::io::folder::{self, Folder};
 use crate::io::folder_cache::FolderCache;
 use crate::io::input::{self, PathError};
-use crate::io::paths::Paths;
+use crate::io::sources::{Found, Sources};
 use crate::render::format::Format;
-use crate::render::renderer::{ScanParts, ScanRenderer, ValuePart};
+use crate::render::renderer::ScanRenderer;
 use crate::render::subject::{Remark, Subject};
 
 /// Something is damaged and was passed over.
@@ -40,104 +36,13 @@ const MAX_ERRORS: u64 = 64;
 /// The most times that a database is read anew, one after the other, without an entry in between.
 const MAX_ROUNDS: u32 = 16;
 
-/// Show the entries of databases, tables and logs
-///
-/// Of a database: the newest version of each key, in order, with its logs merged in. Keys that are
-/// deleted are left out. Of a table given by itself: the same, as far as this table knows. Of a log
-/// (.log): its writes in the order in which they were made. With --all, every version and every
-/// deletion, also of obsolete files, with sequence number, type, state and place.
-///
-/// A line is a key, a tab and a value, both escaped as in all output. With --hex, `filterblock build
-/// --hex` reads the lines.
-///
-/// A damaged block is passed over and told. Older versions of its keys may then show.
-#[derive(Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(flatten)]
-    paths: Paths,
-    /// Show every version of each key and every deletion, with sequence number, type, state (live,
-    /// obsolete, unlisted, unknown or log), and file and offset of its block or record
-    #[arg(long)]
-    all: bool,
-    /// Find the data blocks of tables by their checksums, without footer and index
-    ///
-    /// For tables that were cut off or whose index is damaged, also within other files. Blocks of up
-    /// to 16 MiB are found, behind damage of up to 1 MiB. Tables of a folder come one by one.
-    #[arg(long)]
-    carve: bool,
-    /// Show only keys
-    #[arg(long, conflicts_with = "sizes")]
-    keys: bool,
-    /// Show the sizes of values instead of the values
-    #[arg(long)]
-    sizes: bool,
-    /// Only keys that begin with this
-    #[arg(long, value_name = "KEY")]
-    prefix: Option<OsString>,
-    /// Only keys from this one on, byte by byte
-    #[arg(long, value_name = "KEY")]
-    from: Option<OsString>,
-    /// Only keys before this one, byte by byte
-    #[arg(long, value_name = "KEY")]
-    to: Option<OsString>,
-    /// Show no more entries than this
-    #[arg(long, value_name = "N")]
-    limit: Option<u64>,
-    /// Keys and values are in hexadecimal, also those given
-    #[arg(long)]
-    hex: bool,
-    #[command(flatten)]
-    limits: Limits,
-    /// The order of the keys of a database without a sound MANIFEST
-    #[arg(long, value_name = "ORDER")]
-    comparator: Option<KeyOrder>,
-    /// The format of the keys of tables outside of databases; by default their filters or first keys
-    /// tell
-    #[arg(long, value_name = "FORMAT")]
-    key_format: Option<StoredKeys>,
-    /// Write one JSON object a line
-    #[arg(long)]
-    json: bool,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  filterblock scan ~/db                            all keys and values
-  filterblock scan --keys --prefix user/ ~/db      only keys that begin with user/
-  filterblock scan --all --from k1 --to k2 ~/db    every version of the keys from k1 on and before k2
-  filterblock scan 000005.ldb | head               the first entries of a table
-  filterblock scan --hex ~/db | filterblock build --hex --sorted - copy.ldb
-  filterblock scan --carve --all damaged.ldb       what is left of a table without its index
-  filterblock scan --json --sizes ~/db | jq -s 'map(.value_size) | add'
-
-Exit status: 0 all was shown; 1 something is damaged and was passed over;
-141 the reader of the output went away; 2 anything else.";
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum StoredKeys {
-    /// User key, sequence number and type, as databases store them
-    Internal,
-    /// Keys as they are
-    User,
-}
-
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
-    let parts = ScanParts {
-        value: match () {
-            () if arguments.keys => ValuePart::None,
-            () if arguments.sizes => ValuePart::Size,
-            () => ValuePart::Whole,
-        },
-        version: arguments.all,
-        hex: arguments.hex,
-    };
-    show(arguments, Format::new(arguments.json).scan(parts), console)
+    show(arguments, Format::new(arguments.json).scan(arguments.parts()), console)
 }
 
 /// Shows by `renderer` what `arguments` ask for. Returns the exit status.
 pub(super) fn show(arguments: &Arguments, renderer: Box<dyn ScanRenderer>, console: &mut Console) -> u8 {
-    let range = match range(arguments) {
+    let range = match arguments.range() {
         Ok(range) => range,
         Err(message) => {
             console.message(message);
@@ -150,26 +55,15 @@ pub(super) fn show(arguments: &Arguments, renderer: Box<dyn ScanRenderer>, conso
         options: arguments.limits.read_options().meter(console.meter()),
         renderer,
         left: arguments.limit.unwrap_or(u64::MAX),
+        lacks_manifest: false,
+        remarks: Vec::new(),
+        list_failed: false,
         status: 0,
     };
     let result = scan.paths(console);
-    let status = if arguments.paths.keeps_going() { 0 } else { scan.status };
+    let keeps_going = arguments.paths.keeps_going() && !scan.list_failed;
+    let status = if keeps_going { 0 } else { scan.status };
     console.finish(result, status)
-}
-
-fn range(arguments: &Arguments) -> Result<KeyRange, String> {
-    let key = |option: &str, given: &Option<OsString>| {
-        let Some(given) = given else { return Ok(None) };
-        let bytes = bytes_of(given.clone(), &option)?;
-        let bytes =
-            if arguments.hex { unhex(&bytes).map_err(|error| format!("{option}: {error}"))? } else { bytes };
-        Ok::<_, String>(Some(bytes))
-    };
-    Ok(KeyRange {
-        prefix: key("--prefix", &arguments.prefix)?,
-        from: key("--from", &arguments.from)?,
-        to: key("--to", &arguments.to)?,
-    })
 }
 
 struct Scan<'a> {
@@ -179,6 +73,11 @@ struct Scan<'a> {
     renderer: Box<dyn ScanRenderer>,
     /// The number of entries that may still be shown.
     left: u64,
+    /// The file is one of a database without a MANIFEST, and shown by itself.
+    lacks_manifest: bool,
+    /// Remarks to show with the next result.
+    remarks: Vec<Remark>,
+    list_failed: bool,
     status: u8,
 }
 
@@ -194,24 +93,23 @@ impl Scan<'_> {
     fn paths(&mut self, console: &mut Console) -> io::Result<()> {
         let mut folders = FolderCache::default();
         let arguments = self.arguments;
-        for given in arguments.paths.iter() {
-            let subject = Subject::of(&given.input);
-            let path = match given.path {
-                Ok(path) => path,
-                Err(error) => {
-                    self.failed(subject, error, console)?;
-                    continue;
+        for found in Sources::new(arguments.paths.iter(), arguments.paths.is_recursive()) {
+            match found {
+                Found::ListFailed { input, error } => {
+                    self.list_failed = true;
+                    self.failed(Subject::of(&input), error, console)?;
                 }
-            };
-            let subject = Subject { path: &path, ..subject };
-            match folder::resolve(&path) {
-                Ok(Source::Folder(folder)) if arguments.paths.is_recursive() && folder.is_nothing() => {}
-                Ok(Source::Folder(folder)) => self.folder(subject, &folder, console)?,
-                Ok(Source::File) => {
+                Found::Failed { input, path, error } => {
+                    self.failed(Subject { path: &path, ..Subject::of(&input) }, error, console)?;
+                }
+                Found::Folder { input, path, folder } => {
+                    self.folder(Subject { path: &path, ..Subject::of(&input) }, &folder, console)?;
+                }
+                Found::File { input, path } => {
                     let folder = folders.around(&path, |_, _| {});
+                    let subject = Subject { path: &path, ..Subject::of(&input) };
                     self.file(subject, folder.is_some(), false, console)?;
                 }
-                Err(error) => self.failed(subject, error, console)?,
             }
         }
         Ok(())
@@ -226,27 +124,54 @@ impl Scan<'_> {
         for (path, error) in folder.skipped() {
             self.failed(Subject { path, ..subject }, error, console)?;
         }
-        if folder.has_no_tables() {
-            return self.failed(subject, folder.nothing_here(), console);
+        if self.arguments.carve {
+            return self.files(subject, folder, console);
         }
-        if !folder.is_database() || self.arguments.carve {
-            let in_database = folder.is_database();
-            let mut tables = folder.tables();
-            return tables
-                .try_for_each(|path| self.file(Subject { path, ..subject }, in_database, true, console));
-        }
+        let is_ordered = folder.has_records() || self.arguments.comparator.is_some();
         if let Some((path, error)) = folder.manifest_error() {
-            let message = format!("{error}; all tables and logs are scanned");
-            let fault = Fault { message, ..error.into() };
+            let how = match is_ordered {
+                true => "all tables and logs are scanned",
+                false => {
+                    "tables and logs come one by one, with older versions of keys and keys that were deleted; \
+                     --comparator bytewise merges them"
+                }
+            };
+            let fault = Fault { message: format!("{error}; {how}"), ..error.into() };
             self.fault(Subject { path, ..subject }, &fault, EXIT_ERROR, console)?;
         }
-        if !folder.has_records() && self.arguments.comparator.is_none() {
-            let message = "the order of its keys is not known without a MANIFEST, and tables cannot be merged: \
-                           give --comparator bytewise, or the tables one by one";
-            let fault = Fault::new(message.to_owned(), ErrorKind::Unsupported);
-            return self.fault(subject, &fault, EXIT_ERROR, console);
+        if is_ordered && (folder.is_database() || self.has_internal_keys(folder)) {
+            return self.database(subject, folder, console);
         }
-        self.database(subject, folder, console)
+        if !folder.is_database() && folder.tables().nth(1).is_some() {
+            let text = "there is no MANIFEST: tables come one by one, each in its own order";
+            self.remarks.push(Remark::new(subject.path, text));
+        }
+        self.files(subject, folder, console)
+    }
+
+    /// Tells whether the tables of a folder hold a database's keys.
+    fn has_internal_keys(&self, folder: &Folder) -> bool {
+        if let Some(format) = self.arguments.key_format {
+            return format == StoredKeys::Internal;
+        }
+        let opened = folder.tables().filter_map(|path| {
+            let file = input::open_file(path, true).ok()?;
+            let len = file.metadata().ok()?.len();
+            Table::open(file, &self.options(len)).ok()
+        });
+        opened.map(|table| has_internal_keys(&table)).reduce(|all, one| all && one).unwrap_or_default()
+    }
+
+    /// Shows the tables and logs of a folder one by one.
+    fn files(&mut self, subject: Subject<'_>, folder: &Folder, console: &mut Console) -> io::Result<()> {
+        let in_database = folder.is_database();
+        self.lacks_manifest = in_database && !self.arguments.carve;
+        for path in folder.tables().chain(folder.logs().map(|(log, _)| &*log.path)) {
+            self.file(Subject { path, ..subject }, in_database, true, console)?;
+        }
+        self.remarks.clear();
+        self.lacks_manifest = false;
+        Ok(())
     }
 
     /// Goes on behind the last entry where a file was removed that the database no longer uses.
@@ -373,7 +298,10 @@ impl Scan<'_> {
         while self.left > 0 {
             match rows.advance() {
                 Ok(true) => {
-                    if let Some(row) = rows.row() {
+                    if let Some(mut row) = rows.row() {
+                        if self.lacks_manifest {
+                            row.state = if is_log(row.path) { State::Log } else { State::Unknown };
+                        }
                         self.renderer.entry(subject.input, &row, console)?;
                     }
                     self.left -= 1;
@@ -401,7 +329,9 @@ impl Scan<'_> {
     }
 
     fn end(&mut self, subject: Subject<'_>, shown: Shown, console: &mut Console) -> io::Result<()> {
-        let Shown { entries, errors, mut remarks } = shown;
+        let Shown { entries, errors, remarks: found } = shown;
+        let mut remarks = std::mem::take(&mut self.remarks);
+        remarks.extend(found);
         if errors > MAX_ERRORS {
             remarks.push(Remark::new(subject.path, format_args!("{} more errors", errors - MAX_ERRORS)));
         }

@@ -21,10 +21,11 @@ use crate::audit::tune::report::{TuneFailure, Tuning};
 use crate::audit::tune::{Input, Request, TableFiles, TableInfo, tune};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::folder::{self, Folder, Source};
+use crate::io::folder::{self, Folder};
 use crate::io::input::{self, PathError};
-use crate::io::paths::{Given, Paths};
+use crate::io::paths::Paths;
 use crate::io::progress::TablesProgress;
+use crate::io::sources::{Found, Sources};
 use crate::render::format::Format;
 use crate::render::subject::Subject;
 
@@ -108,27 +109,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     };
     let options = arguments.limits.read_options().meter(console.meter());
     let mut renderer = Format::new(arguments.json).tune(arguments.wide);
-    let (mut has_failed, mut has_faults) = (false, false);
+    let (mut list_failed, mut has_failed, mut has_faults) = (false, false, false);
     let mut result = Ok(());
-    for Given { input, path } in arguments.paths.iter() {
-        let path = match path {
-            Ok(path) => path,
-            Err(error) => {
-                has_failed = true;
-                let failure = failure(&error);
-                result = result.and_then(|()| renderer.tuning(Subject::of(&input), Err(&failure), console));
-                continue;
-            }
-        };
+    for found in Sources::new(arguments.paths.iter(), arguments.paths.is_recursive()) {
         let progress = TablesProgress::new(!arguments.json);
-        let tuned = match folder::resolve(&path) {
-            Ok(Source::Folder(folder)) if arguments.paths.is_recursive() && !folder.is_database() => continue,
-            Ok(Source::Folder(folder)) => {
-                pool.install(|| tune_folder(&folder, &request, &options, &progress))
-            }
-            Ok(Source::File) => pool.install(|| tune_table(&path, &request, &options, &progress)),
-            Err(error) => Err(failure(&error)),
-        };
+        list_failed |= matches!(found, Found::ListFailed { .. });
+        let (input, path, tuned) = pool.install(|| tune_path(found, &request, &options, &progress));
         drop(progress);
         has_failed |= tuned.is_err();
         has_faults |= tuned.as_ref().is_ok_and(|tuning| !tuning.faults.is_empty());
@@ -139,6 +125,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         }
     }
     let status = match () {
+        () if list_failed => EXIT_ERROR,
         () if arguments.paths.keeps_going() => 0,
         () if has_failed => EXIT_ERROR,
         () if has_faults => EXIT_FAULTS,
@@ -155,6 +142,26 @@ impl Arguments {
         };
         let policy = self.policy.map(|name| name.kind(LegacyHash::Unsigned));
         Ok(Request { lookups, budget: self.budget, all: self.all, policy })
+    }
+}
+
+/// Tunes what a path leads to. Returns the path as it was given and the path found, too.
+fn tune_path(
+    found: Found,
+    request: &Request,
+    options: &ReadOptions,
+    progress: &TablesProgress,
+) -> (Arc<Path>, PathBuf, std::result::Result<Tuning, TuneFailure>) {
+    match found {
+        Found::ListFailed { input, error } => (Arc::clone(&input), input.to_path_buf(), Err(failure(&error))),
+        Found::Failed { input, path, error } => (input, path, Err(failure(&error))),
+        Found::Folder { input, path, folder } => {
+            (input, path, tune_folder(&folder, request, options, progress))
+        }
+        Found::File { input, path } => {
+            let tuned = tune_table(&path, request, options, progress);
+            (input, path, tuned)
+        }
     }
 }
 
@@ -209,9 +216,6 @@ fn tune_once(
 ) -> std::result::Result<Tuning, TuneFailure> {
     let database = folder.database();
     if !folder.is_database() {
-        if folder.is_nothing() {
-            return Err(failure(&folder.nothing_here()));
-        }
         let text = "expected a database, found tables without a MANIFEST: give them one by one".to_owned();
         return Err(TuneFailure { text, kind: Some(ErrorKind::Missing) });
     }

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::io::console::Console;
-use crate::io::folder::{self, Folder, Source};
+use crate::io::folder::Folder;
 use crate::io::folder_cache::FolderCache;
 use crate::io::input::PathError;
-use crate::io::paths::{Given, into_local};
+use crate::io::paths::Given;
+use crate::io::sources::{Found, Sources};
 use crate::render::renderer::FolderHeader;
 use crate::render::subject::{Remark, Subject};
 
@@ -59,49 +60,30 @@ pub(super) fn walk(
     console: &mut Console,
 ) -> io::Result<()> {
     let mut folders = FolderCache::default();
-    // The input of which nothing was visited yet.
-    let mut barren: Option<Arc<Path>> = None;
-    for Given { input, path } in paths {
-        if let Some(before) = barren.take_if(|before| !Arc::ptr_eq(before, &input)) {
-            visitor.unreadable(Subject::of(&before), Folder::nothing_below(), console)?;
-        }
-        let path = match path {
-            Ok(path) => path,
-            Err(error) => {
+    for found in Sources::new(paths, recursive) {
+        match found {
+            Found::ListFailed { input, error } => {
                 visitor.list_failed(console)?;
                 visitor.unreadable(Subject::of(&input), error, console)?;
-                continue;
             }
-        };
-        let is_below = path != into_local(input.to_path_buf());
-        let subject = Subject { path: &path, ..Subject::of(&input) };
-        match folder::resolve(&path) {
-            Ok(Source::Folder(folder)) if recursive && folder.is_nothing() => {
-                if !is_below {
-                    barren = Some(input);
-                }
-                continue;
+            Found::Failed { input, path, error } => {
+                visitor.unreadable(Subject { path: &path, ..Subject::of(&input) }, error, console)?;
             }
-            Ok(Source::Folder(folder)) if folder.is_nothing() => {
-                visitor.unreadable(subject, folder.nothing_here(), console)?;
+            Found::Folder { input, path, folder } => {
+                visit_folder(Subject { path: &path, ..Subject::of(&input) }, &folder, visitor, console)?;
             }
-            Ok(Source::Folder(folder)) => visit_folder(subject, &folder, visitor, console)?,
-            Ok(Source::File) => {
+            Found::File { input, path } => {
                 let mut remarks = Vec::new();
                 let folder = folders.around(&path, |folder, error| remarks.push(Remark::new(folder, error)));
                 if !remarks.is_empty() {
                     visitor.skipped(console)?;
                 }
-                visitor.table(Subject { remarks: &remarks, ..subject }, false, folder.as_ref(), console)?;
+                let subject = Subject { path: &path, remarks: &remarks, ..Subject::of(&input) };
+                visitor.table(subject, false, folder.as_ref(), console)?;
             }
-            Err(error) => visitor.unreadable(subject, error, console)?,
         }
-        barren = None;
     }
-    match barren {
-        Some(input) => visitor.unreadable(Subject::of(&input), Folder::nothing_below(), console),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 fn visit_folder(

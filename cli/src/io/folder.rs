@@ -75,9 +75,10 @@ impl Folder {
         &self.database
     }
 
-    /// Returns true if there is a MANIFEST, or a file that says there should be one.
+    /// Returns true if there is a MANIFEST, or a file that says there should be one: CURRENT, or a
+    /// log that is not empty.
     pub(crate) fn is_database(&self) -> bool {
-        self.database.files().is_database()
+        self.database.files().is_database() || self.logs().next().is_some()
     }
 
     /// Returns true if there is a MANIFEST that can be relied on.
@@ -136,13 +137,8 @@ impl Folder {
     }
 
     /// Returns true if it is no database and holds no table, readable or not.
-    pub(crate) fn has_no_tables(&self) -> bool {
-        !self.is_database() && self.tables().next().is_none() && self.skipped().is_empty()
-    }
-
-    /// Returns true if it also holds no log.
     pub(crate) fn is_nothing(&self) -> bool {
-        self.has_no_tables() && self.logs().next().is_none()
+        !self.is_database() && self.tables().next().is_none() && self.skipped().is_empty()
     }
 
     /// The reason why a folder without tables that is no database cannot be looked at.
@@ -174,7 +170,7 @@ impl Folder {
 
     /// The logs that are not empty files, oldest first, and whether each may hold writes that are in
     /// no table yet.
-    fn logs(&self) -> impl Iterator<Item = (&DatabaseFile, bool)> {
+    pub(crate) fn logs(&self) -> impl Iterator<Item = (&DatabaseFile, bool)> {
         let logs = self.database.logs().filter_map(|log| match log.file {
             FileState::Present(file) => Some((file, log.is_live)),
             _ => None,
@@ -325,9 +321,10 @@ mod tests {
             fs::remove_dir(path).unwrap();
         }
         fs::write(dir.path().join("000007.log"), "x").unwrap();
-        assert!(!open(&dir).is_nothing() && open(&dir).has_no_tables());
+        assert!(!open(&dir).is_nothing() && open(&dir).is_database());
+        fs::remove_file(dir.path().join("000007.log")).unwrap();
         fs::write(dir.path().join("CURRENT"), "x").unwrap();
-        assert!(!open(&dir).is_nothing() && !open(&dir).has_no_tables());
+        assert!(!open(&dir).is_nothing() && open(&dir).is_database());
     }
 
     #[test]

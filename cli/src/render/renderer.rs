@@ -24,7 +24,7 @@ pub(crate) struct FolderHeader<'a> {
     pub(crate) tables: &'a [&'a Path],
     /// The logs with writes that are in no table yet.
     pub(crate) logs: &'a [&'a Path],
-    /// There is a MANIFEST, or a file that says there should be one.
+    /// There is a MANIFEST, or a file that says there should be one: CURRENT, or a log.
     pub(crate) is_database: bool,
     /// The reason why the MANIFEST cannot be relied on, and the file at fault.
     pub(crate) manifest_error: Option<(&'a Path, &'a Error)>,

@@ -237,8 +237,8 @@ fn an_empty_folder_says_so() {
         fs::remove_file(folder.path().join(name)).unwrap();
     }
     fs::copy(database("levels").join("000010.log"), folder.path().join("000003.log")).unwrap();
-    let out = run(&args!["inspect", folder.path()]).expect(0).quiet().out;
-    assert!(out.contains("1 log with the newest writes"), "{out}");
+    let log = run(&args!["inspect", folder.path()]).expect(1);
+    assert!(log.out.contains("1 log with the newest writes") && log.err.contains("CURRENT"), "{log:?}");
 }
 
 #[test]

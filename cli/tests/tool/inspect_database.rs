@@ -139,8 +139,12 @@ fn without_a_manifest_there_are_no_levels() {
     let copy = levels();
     fs::remove_file(copy.path().join("CURRENT")).unwrap();
     fs::remove_file(copy.path().join("MANIFEST-000008")).unwrap();
-    let out = run(&args!["inspect", copy.path()]).expect(0).out;
-    assert!(!out.contains(" level ") && !out.contains("of all"), "{out}");
+    for status in [1, 0] {
+        let out = run(&args!["inspect", copy.path()]).expect(status).out;
+        assert!(!out.contains(" level ") && !out.contains("of all"), "{out}");
+        // What is left without the log is no database.
+        let _ = fs::remove_file(copy.path().join("000010.log"));
+    }
 }
 
 /// LevelDB opens no table whose name is no number.

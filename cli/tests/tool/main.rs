@@ -7,6 +7,7 @@ mod manifest;
 mod tables;
 
 mod build;
+mod carve;
 mod damage;
 mod dialects;
 mod entries;
@@ -19,6 +20,7 @@ mod interrupt;
 mod json;
 mod json_frame;
 mod key_counts;
+mod kinds_of_folder;
 mod large_values;
 mod larger_ranges;
 mod lost_keys;

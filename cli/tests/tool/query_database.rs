@@ -304,3 +304,29 @@ fn the_writes_of_a_log_answer_for_their_keys() {
     run(&args!["query", copy.path(), "both"]).expect(0);
     run(&args!["query", copy.path(), "gone"]).expect(2);
 }
+
+/// The keys of an index take no more than 256 MiB, however small the file: they may share their bytes.
+#[test]
+fn an_index_of_too_many_bytes_is_left_alone() {
+    const KEY: usize = 1 << 20;
+    for (blocks, is_walked) in [(256, true), (257, false)] {
+        let mut crafted = tables::Crafted::default();
+        let mut index = Vec::new();
+        for at in 0..blocks {
+            let data = tables::handle(crafted.entries(&[(format!("k{at:04}"), "value")]));
+            let shared = if at == 0 { 0 } else { KEY };
+            index.extend([tables::varint(shared as u64), tables::varint((KEY - shared) as u64)].concat());
+            index.extend(tables::varint(data.len() as u64));
+            index.resize(index.len() + KEY - shared, b'k');
+            index.extend(&data);
+        }
+        index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+        let metaindex = crafted.entries::<&[u8], &[u8]>(&[]);
+        let index = crafted.block(&index);
+        let folder = folder();
+        let path = file(&folder, "table.ldb", crafted.footer(metaindex, index));
+        let run = run(&args!["query", "--json", "--comparator", "bytewise", path, "k"]);
+        assert_eq!(run.one()["by_index"], is_walked, "{blocks}: {run:?}");
+        assert_eq!(run.err.contains("the keys of the index are too long altogether"), !is_walked, "{run:?}");
+    }
+}

@@ -292,9 +292,9 @@ fn a_database_in_an_unknown_order_is_not_merged() {
         fs::copy(database("levels").join(name), copy.path().join(name)).unwrap();
     }
     file(&copy, "CURRENT", "MANIFEST-000008\n");
-    assert!(run(&args!["scan", copy.path()]).expect(2).out.is_empty());
     let told = run(&args!["scan", "--comparator", "bytewise", copy.path()]).expect(2);
     assert_eq!(told.out, run(&args!["scan", database("levels")]).expect(0).out);
+    assert!(told.err.contains("CURRENT") || told.err.contains("MANIFEST"), "{told:?}");
 }
 
 /// Of each table of the test data, cut in front of its index, every entry of every data block.

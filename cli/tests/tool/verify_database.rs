@@ -119,8 +119,13 @@ fn without_a_sound_manifest_all_tables_are_taken() {
     let reports = verify(copy.path(), 1);
     assert_eq!((reports.len(), &reports[0]["findings"][0]["code"]), (4, &json!("manifest")));
 
-    // Without a word of one, it is a folder of tables.
+    // The log says that there was one.
     fs::remove_file(copy.path().join("CURRENT")).unwrap();
+    let reports = verify(copy.path(), 1);
+    assert_eq!(findings(&reports, "CURRENT").len(), 1, "{reports:?}");
+
+    // Without a word of one, it is a folder of tables.
+    fs::remove_file(copy.path().join("000010.log")).unwrap();
     assert_eq!(verify(copy.path(), 0).len(), 3);
 }
 

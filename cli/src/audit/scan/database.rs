@@ -112,3 +112,83 @@ const fn state(file: EntryFile<'_>) -> State {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    type Shown = (PathBuf, u64, Vec<u8>, u64);
+
+    /// Up to `most` entries, and the place behind them.
+    fn shown(
+        database: &Database,
+        range: &KeyRange,
+        all: bool,
+        place: Option<Place>,
+        most: usize,
+    ) -> (Vec<Shown>, Option<Place>) {
+        let mut rows = DatabaseRows::new(database, &ReadOptions::default(), range, all, place).unwrap();
+        let mut shown = Vec::new();
+        while shown.len() < most && rows.advance().unwrap() {
+            let row = rows.row().unwrap();
+            let sequence = row.version.unwrap().sequence;
+            shown.push((row.path.to_owned(), row.offset, row.key.to_vec(), sequence));
+        }
+        (shown, rows.into_place())
+    }
+
+    #[test]
+    fn what_goes_on_behind_a_place_shows_each_entry_once() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");
+        let database = Database::open(folder).unwrap();
+        let from = KeyRange { from: Some(b"item/0100".to_vec()), ..KeyRange::default() };
+        for (range, all) in [(KeyRange::default(), true), (KeyRange::default(), false), (from, true)] {
+            let (whole, _) = shown(&database, &range, all, None, usize::MAX);
+            assert!(whole.len() > 300);
+            for at in (0..whole.len()).step_by(23).chain([1, 2, 3, whole.len() - 1, whole.len()]) {
+                let (before, place) = shown(&database, &range, all, None, at);
+                let (behind, end) = shown(&database, &range, all, place, usize::MAX);
+                assert!([before, behind].concat() == whole, "{at} of {} in {range:?}", whole.len());
+                assert!(shown(&database, &range, all, end, usize::MAX).0.is_empty());
+            }
+            // Interrupted again and again, as far as it got.
+            let (mut found, mut place) = (Vec::new(), None);
+            loop {
+                let (some, next) = shown(&database, &range, all, place, 37);
+                place = next;
+                if some.is_empty() {
+                    break;
+                }
+                found.extend(some);
+            }
+            assert!(found == whole, "{} of {}", found.len(), whole.len());
+        }
+    }
+
+    /// As if the newest version of the last key were gone when the database is read again.
+    #[test]
+    fn a_key_does_not_come_again_with_an_older_version() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["CURRENT", "MANIFEST-000008", "000005.ldb", "000007.ldb", "000009.ldb"] {
+            std::fs::copy(source.join(name), folder.path().join(name)).unwrap();
+        }
+        let (whole, older) = (Database::open(source).unwrap(), Database::open(folder.path()).unwrap());
+        let range = KeyRange::default();
+        let (all, _) = shown(&whole, &range, false, None, usize::MAX);
+        let (tables, _) = shown(&older, &range, false, None, usize::MAX);
+        let mut have_older = 0;
+        for (at, (.., key, sequence)) in all.iter().enumerate() {
+            if !tables.iter().any(|row| row.2 == *key && row.3 < *sequence) {
+                continue;
+            }
+            have_older += 1;
+            let (_, place) = shown(&whole, &range, false, None, at + 1);
+            let (behind, _) = shown(&older, &range, false, place, 1);
+            assert!(behind.iter().all(|row| row.2 > *key), "{behind:?} behind {key:?}");
+        }
+        assert!(have_older > 0);
+    }
+}

@@ -120,7 +120,9 @@ impl KeyTrial {
         });
         self.fits &= is_one && !is_newer;
         self.tried += 1;
-        self.before = Some(key.to_vec());
+        let before = self.before.get_or_insert_default();
+        before.clear();
+        before.extend_from_slice(key);
         self.fits && self.tried < TRIED
     }
 
@@ -196,5 +198,80 @@ impl<R: ReadAt> Rows for TableRows<'_, R> {
     fn row(&self) -> Option<Row<'_>> {
         let offset = self.cursor.block_handle()?.offset;
         Some(self.versions.row(self.path, offset, self.cursor.key(), self.cursor.value()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `[user key][time, for types 2 and 3][sequence << 8 | type]`
+    fn key(user_key: &str, sequence: u64, kind: u8) -> Vec<u8> {
+        let mut key = user_key.as_bytes().to_vec();
+        key.extend(if kind > 1 { &[7; 8][..] } else { &[] });
+        key.extend((sequence << 8 | u64::from(kind)).to_le_bytes());
+        key
+    }
+
+    fn are_internal(format: KeyFormat, keys: &[Vec<u8>]) -> bool {
+        let mut trial = KeyTrial::new(format);
+        for key in keys {
+            if !trial.add(key) {
+                break;
+            }
+        }
+        trial.is_internal()
+    }
+
+    #[test]
+    fn every_key_has_a_say_in_whether_keys_are_internal() {
+        let all: Vec<_> = (0..TRIED).map(|at| key(&format!("{at:04}"), 7, 1)).collect();
+        for format in [KeyFormat::LevelDb, KeyFormat::Basho] {
+            assert!(are_internal(format, &all));
+            assert!(!are_internal(format, &[]));
+            for at in [0, 1, TRIED / 2, TRIED - 1] {
+                let mut keys = all.clone();
+                keys[at] = b"short".to_vec();
+                assert!(!are_internal(format, &keys), "{at}");
+                keys[at] = key("0", 1 << 48, 1);
+                assert!(!are_internal(format, &keys), "{at}");
+                keys[at] = key("0", (1 << 48) - 1, 1);
+                assert!(are_internal(format, &keys), "{at}");
+            }
+        }
+        // No more are asked.
+        let more = [all, vec![b"short".to_vec()]].concat();
+        assert!(are_internal(KeyFormat::LevelDb, &more));
+    }
+
+    #[test]
+    fn types_belong_to_their_format() {
+        for kind in 0..6 {
+            let keys = [key("a", 7, 1), key("b", 7, kind)];
+            assert_eq!(are_internal(KeyFormat::LevelDb, &keys), kind <= 1, "{kind}");
+            assert_eq!(are_internal(KeyFormat::Basho, &keys), kind <= 3, "{kind}");
+        }
+    }
+
+    #[test]
+    fn versions_of_a_key_come_newest_first() {
+        for (first, second, fits) in [(7, 6, true), (7, 7, false), (6, 7, false)] {
+            assert_eq!(are_internal(KeyFormat::LevelDb, &[key("a", first, 1), key("a", second, 1)]), fits);
+            assert!(are_internal(KeyFormat::LevelDb, &[key("a", first, 1), key("b", second, 1)]));
+        }
+    }
+
+    #[test]
+    fn of_each_key_the_newest_version_shows_unless_it_is_a_deletion() {
+        let range = KeyRange::default();
+        for kind in 0..4 {
+            let mut versions = Versions::new(Some(KeyFormat::Basho), &range, false);
+            assert_eq!(versions.shows(&key("a", 9, kind), 0), Ok(kind != 0), "{kind}");
+            assert_eq!(versions.shows(&key("a", 8, 1), 0), Ok(false));
+            assert_eq!(versions.shows(&key("b", 7, 1), 0), Ok(true));
+            let mut all = Versions::new(Some(KeyFormat::Basho), &range, true);
+            assert_eq!(all.shows(&key("a", 9, kind), 0), Ok(true));
+            assert_eq!(all.shows(&key("a", 8, 1), 0), Ok(true));
+        }
     }
 }

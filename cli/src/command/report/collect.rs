@@ -73,7 +73,7 @@ impl Collector<'_> {
     pub(super) fn collect(&self, path: &Path, source: &Source) -> Result<Overview, String> {
         let mut overview = match source {
             Source::File => Overview::new(Kind::Table),
-            Source::Folder(folder) if folder.has_no_tables() => {
+            Source::Folder(folder) if folder.is_nothing() => {
                 return Err(folder.nothing_here().to_string());
             }
             Source::Folder(folder) => begin(folder),

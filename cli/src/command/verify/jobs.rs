@@ -1,7 +1,6 @@
 //! The way from the paths given to the tables to check.
 
 use std::collections::VecDeque;
-use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
@@ -11,10 +10,11 @@ use filterblock::Error;
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::verify::finding::{Code, Finding};
 use crate::audit::verify::verdict::Verdict;
-use crate::io::folder::{self, Folder, Source};
+use crate::io::folder::Folder;
 use crate::io::folder_cache::FolderCache;
 use crate::io::input::PathError;
-use crate::io::paths::{Given, into_local};
+use crate::io::paths::Given;
+use crate::io::sources::{Found, Sources};
 use crate::render::renderer::Verified;
 
 /// Something to report on.
@@ -48,27 +48,21 @@ pub(crate) struct Done {
 
 /// Turns paths into jobs. Keeps the names of one folder at a time.
 pub(crate) struct Jobs<I: Iterator> {
-    paths: Peekable<I>,
+    sources: Sources<I>,
     pending: VecDeque<Job>,
     /// The size of the tables that became known since the last [`take_bytes`](Self::take_bytes).
     bytes: u64,
     folders: FolderCache,
-    /// Folders that are no database and hold no table are passed over, unless there is nothing else.
-    recursive: bool,
-    /// The input of which there was nothing to check yet.
-    barren: Option<Arc<Path>>,
     list_failed: bool,
 }
 
 impl<I: Iterator<Item = Given>> Jobs<I> {
     pub(crate) fn new(paths: I, recursive: bool) -> Self {
         Self {
-            paths: paths.peekable(),
+            sources: Sources::new(paths, recursive),
             pending: VecDeque::new(),
             bytes: 0,
             folders: FolderCache::default(),
-            recursive,
-            barren: None,
             list_failed: false,
         }
     }
@@ -80,7 +74,7 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
 
     /// Returns true if no path is left that may turn out to be more tables.
     pub(crate) fn are_all_known(&mut self) -> bool {
-        self.paths.peek().is_none()
+        self.sources.are_all_known()
     }
 
     /// Returns true if a list of paths could not be read to its end.
@@ -94,30 +88,32 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         self.pending.push_back(Job::Table(TableJob { input: Arc::clone(input), path, listed, folder }));
     }
 
-    fn resolve(&mut self, input: &Arc<Path>, path: PathBuf) {
-        let unreadable = |path: &Path, wanted, error| {
-            Job::Done(done(input, path, Verified::Unreadable, unreadable(wanted, error)))
-        };
-        match folder::resolve(&path) {
-            Ok(Source::File) => {
-                let folder = self.folders.around(&path, |folder, error| {
-                    self.pending.push_back(unreadable(folder, "a folder that can be listed", error));
-                });
-                self.table(input, path, false, folder);
+    fn found(&mut self, found: Found) {
+        match found {
+            Found::ListFailed { input, error } => {
+                self.list_failed = true;
+                self.unreadable(&input, &input, "a list of paths", error);
             }
-            Ok(Source::Folder(folder)) if self.recursive && folder.has_no_tables() => {
-                if path == into_local(input.to_path_buf()) {
-                    self.barren = Some(Arc::clone(input));
+            Found::Failed { input, path, error } => {
+                self.unreadable(&input, &path, "a table or a database folder", error);
+            }
+            Found::Folder { input, folder, .. } => self.folder(&input, &folder),
+            Found::File { input, path } => {
+                let mut failed = None;
+                let folder =
+                    self.folders.around(&path, |folder, error| failed = Some((folder.to_owned(), error)));
+                if let Some((folder, error)) = failed {
+                    self.unreadable(&input, &folder, "a folder that can be listed", error);
                 }
-                return;
+                self.table(&input, path, false, folder);
             }
-            Ok(Source::Folder(folder)) if folder.has_no_tables() => {
-                self.pending.push_back(unreadable(&path, "", folder.nothing_here()));
-            }
-            Ok(Source::Folder(folder)) => self.folder(input, &folder),
-            Err(error) => self.pending.push_back(unreadable(&path, "a table or a database folder", error)),
         }
-        self.barren = None;
+    }
+
+    /// `wanted`: what the path should have been, unless the error says so itself.
+    fn unreadable(&mut self, input: &Arc<Path>, path: &Path, wanted: &str, error: PathError) {
+        let finding = unreadable(wanted, error);
+        self.pending.push_back(Job::Done(done(input, path, Verified::Unreadable, finding)));
     }
 
     fn folder(&mut self, input: &Arc<Path>, folder: &Arc<Folder>) {
@@ -136,15 +132,6 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         let (input, folder) = (Arc::clone(input), Arc::clone(folder));
         self.pending.push_back(Job::EndFolder { input, folder });
     }
-
-    /// Reports an input that turned out to hold nothing, once its paths have ended.
-    fn end_barren(&mut self, next: Option<&Arc<Path>>) {
-        if let Some(input) = self.barren.take_if(|barren| next.is_none_or(|next| !Arc::ptr_eq(barren, next)))
-        {
-            let finding = unreadable("", Folder::nothing_below());
-            self.pending.push_back(Job::Done(done(&input, &input, Verified::Unreadable, finding)));
-        }
-    }
 }
 
 impl<I: Iterator<Item = Given>> Iterator for Jobs<I> {
@@ -155,18 +142,8 @@ impl<I: Iterator<Item = Given>> Iterator for Jobs<I> {
             if let Some(job) = self.pending.pop_front() {
                 return Some(job);
             }
-            let given = self.paths.next();
-            self.end_barren(given.as_ref().map(|given| &given.input));
-            match given {
-                Some(Given { input, path: Ok(path) }) => self.resolve(&input, path),
-                Some(Given { input, path: Err(error) }) => {
-                    self.list_failed = true;
-                    let finding = unreadable("a list of paths", error);
-                    self.pending.push_back(Job::Done(done(&input, &input, Verified::Unreadable, finding)));
-                }
-                None if self.pending.is_empty() => return None,
-                None => {}
-            }
+            let found = self.sources.next()?;
+            self.found(found);
         }
     }
 }

@@ -65,6 +65,12 @@ impl Verdict {
             (Tone::Better, advice, rebuild(arguments))
         } else if sums.unknown > 0 {
             (Tone::Better, "What they do cannot be told, and nothing else is wrong.", None)
+        } else if overview.found.verified && !overview.logs.is_empty() {
+            (
+                Tone::Good,
+                "Every block and every entry of the tables was read, and nothing is wrong with them.",
+                None,
+            )
         } else if overview.found.verified {
             (Tone::Good, "Every block and every entry was read, and nothing is wrong.", None)
         } else {

@@ -225,6 +225,11 @@ fn without_a_manifest_there_are_tables_still() {
     for name in ["CURRENT", "MANIFEST-000008"] {
         fs::remove_file(copy.path().join(name)).unwrap();
     }
+    // The log tells that there should be a MANIFEST, and nothing is said of it but that.
+    let (line, page) = report(copy.path(), 1, &[]);
+    assert!(line.starts_with("Something is damaged") && !line.contains("nothing is wrong"), "{line}");
+    assert_eq!(lines(&page, "what it means")[0][0], "manifest");
+    fs::remove_file(copy.path().join("000010.log")).unwrap();
     let (line, page) = report(copy.path(), 0, &[]);
     assert!(line.starts_with("All 3 tables have filters"), "{line}");
     assert!(page.words().contains("neither levels nor ranges of keys are known"));

@@ -50,12 +50,14 @@ pub(super) struct Finder<R> {
     tried: u64,
     /// A block that was found behind a gap.
     next: Option<BlockHandle>,
+    /// The bytes read last, and their offset.
+    read: (u64, Bytes),
 }
 
 impl<R: ReadAt> Finder<R> {
     pub(super) fn new(source: R) -> Result<Self> {
         let len = source.len()?;
-        Ok(Self { source, len, at: 0, vain: 0, tried: 0, next: None })
+        Ok(Self { source, len, at: 0, vain: 0, tried: 0, next: None, read: (0, Bytes::new()) })
     }
 
     pub(super) const fn source(&self) -> &R {
@@ -149,10 +151,18 @@ impl<R: ReadAt> Finder<R> {
         }
     }
 
-    /// The bytes from `at` on, with those of a checksum behind them.
-    fn chunk(&self, at: u64) -> Result<Bytes> {
+    /// The bytes from `at` on, with those of a checksum behind them. Many blocks lie in what is read
+    /// at once.
+    fn chunk(&mut self, at: u64) -> Result<Bytes> {
+        let (start, bytes) = &self.read;
+        let skipped = at.checked_sub(*start).and_then(|skipped| usize::try_from(skipped).ok());
+        if let Some(skipped) = skipped.filter(|&skipped| bytes.len().saturating_sub(skipped) > CHECKSUM) {
+            return Ok(bytes.slice(skipped..));
+        }
         let left = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
-        self.source.read_at(at, left.min(CHUNK + CHECKSUM))
+        let bytes = self.source.read_at(at, left.min(CHUNK + CHECKSUM))?;
+        self.read = (at, bytes.clone());
+        Ok(bytes)
     }
 }
 
@@ -167,4 +177,132 @@ const fn end(handle: BlockHandle) -> u64 {
 
 fn is_type(kind: u8) -> bool {
     !Codec::of_type(kind).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A block of these contents, not compressed.
+    fn block(contents: &[u8]) -> Vec<u8> {
+        let mut block = contents.to_vec();
+        block.push(0);
+        let crc = crc32c::crc32c(&block).rotate_right(15).wrapping_add(0xa282_ead8);
+        block.extend(crc.to_le_bytes());
+        block
+    }
+
+    /// Bytes in which no block begins: none of them is a type.
+    fn noise(len: usize) -> Vec<u8> {
+        vec![0xff; len]
+    }
+
+    /// All stretches, where every trial succeeds.
+    fn stretches(file: &[u8]) -> Vec<Stretch> {
+        let mut finder = Finder::new(file).unwrap();
+        std::iter::from_fn(|| finder.next(|_, _| true).unwrap()).collect()
+    }
+
+    fn block_at(offset: usize, size: usize) -> Stretch {
+        Stretch::Block(BlockHandle { offset: offset as u64, size: size as u64 })
+    }
+
+    #[test]
+    fn a_block_that_begins_in_the_last_mebibyte_behind_damage_is_found() {
+        // Starts are set aside at each mebibyte.
+        let start = RESYNC - 20;
+        let file = [noise(start), block(&[b'x'; 40]), block(&[b'y'; 50])].concat();
+        let expected = [Stretch::Gap(0..start as u64), block_at(start, 40), block_at(start + 45, 50)];
+        assert_eq!(stretches(&file), expected);
+    }
+
+    #[test]
+    fn blocks_at_the_border_of_two_reads_are_found() {
+        for start in (CHUNK - 52..CHUNK + 4).step_by(3) {
+            let file = [block(&vec![b'a'; start - 5]), block(&[b'x'; 40]), noise(9)].concat();
+            let expected = [block_at(0, start - 5), block_at(start, 40)];
+            assert_eq!(stretches(&file)[..2], expected, "{start}");
+        }
+    }
+
+    /// Of each block that is found behind damage the rest of the file could be searched in vain.
+    #[test]
+    fn searches_in_vain_are_limited() {
+        let pair = [noise(7), block(b"contents")].concat();
+        let file = pair.repeat(2000);
+        let mut finder = Finder::new(&file[..]).unwrap();
+        let mut blocks = 0;
+        while let Some(stretch) = finder.next(|_, _| true).unwrap() {
+            blocks += u64::from(matches!(stretch, Stretch::Block(_)));
+        }
+        assert_eq!(blocks, 2000);
+        let len = file.len() as u64;
+        // The search that exceeds the limit counts, too.
+        assert!((len * PASSES..=len * (PASSES + 1)).contains(&finder.vain), "{} of {len}", finder.vain);
+    }
+
+    /// Each of many ends could belong to one start.
+    #[test]
+    fn trials_are_limited() {
+        let mut nested = b"start".to_vec();
+        for _ in 0..1000 {
+            nested = block(&nested);
+            nested.extend(b"more!");
+        }
+        let file = [noise(9), nested].concat();
+        let (tried, trials) = (Cell::new(0), Cell::new(0));
+        let mut finder = Finder::new(&file[..]).unwrap();
+        let found = finder.next(|_, handle| {
+            tried.set(tried.get() + handle.size);
+            trials.set(trials.get() + 1);
+            false
+        });
+        let len = file.len() as u64;
+        assert_eq!(found.unwrap(), Some(Stretch::Gap(0..len)));
+        let most = len * PASSES + RESYNC as u64;
+        assert!((most - len..=most).contains(&tried.get()), "{} of {most}", tried.get());
+        assert!(trials.get() < 1000, "{}", trials.get());
+    }
+
+    /// Counts the bytes that are read.
+    struct Counting<'a>(&'a [u8], Cell<u64>);
+
+    impl ReadAt for Counting<'_> {
+        fn len(&self) -> Result<u64> {
+            Ok(self.0.len() as u64)
+        }
+
+        fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+            self.1.set(self.1.get() + len as u64);
+            self.0.read_at(offset, len)
+        }
+    }
+
+    #[test]
+    fn what_holds_many_blocks_is_read_once() {
+        // With damage in the middle, where each byte is passed over twice more.
+        let row = block(&[b'x'; 4000]).repeat(200);
+        let file = [&row, &noise(99)[..], &row].concat();
+        let source = Counting(&file, Cell::new(0));
+        let mut finder = Finder::new(&source).unwrap();
+        let mut blocks = 0;
+        while let Some(stretch) = finder.next(|_, _| true).unwrap() {
+            blocks += u64::from(matches!(stretch, Stretch::Block(_)));
+        }
+        let (len, read) = (file.len() as u64, source.1.get());
+        assert!(blocks == 400 && read <= 4 * len, "{blocks} blocks, {read} of {len} bytes");
+    }
+
+    #[test]
+    fn no_block_is_smaller_than_its_number_of_restarts() {
+        for len in 0..8 {
+            let file = [block(&vec![b'x'; len]), noise(9)].concat();
+            let is_found = matches!(stretches(&file)[0], Stretch::Block(_));
+            assert_eq!(is_found, len >= 4, "{len}");
+            let file = [noise(9), block(&vec![b'x'; len]), noise(9)].concat();
+            assert_eq!(stretches(&file).len() == 3, len >= 4, "{len}: {:?}", stretches(&file));
+        }
+    }
 }

@@ -125,3 +125,115 @@ impl Handles {
             && (self.known * 2 >= self.count || self.contiguous + 1 == self.count && self.count > 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block in a file of its own, behind `before` bytes.
+    fn file(entries: &[(&[u8], &[u8])]) -> (Vec<u8>, BlockHandle) {
+        let mut contents = Vec::new();
+        for &(key, value) in entries {
+            contents.extend([0, key.len() as u8, value.len() as u8]);
+            contents.extend([key, value].concat());
+        }
+        contents.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+        stored(contents)
+    }
+
+    fn stored(mut contents: Vec<u8>) -> (Vec<u8>, BlockHandle) {
+        let handle = BlockHandle { offset: 0, size: contents.len() as u64 };
+        contents.push(0);
+        let crc = crc32c::crc32c(&contents).rotate_right(15).wrapping_add(0xa282_ead8);
+        contents.extend(crc.to_le_bytes());
+        (contents, handle)
+    }
+
+    /// The kind of a block of these entries, where there were a block of 100 bytes and a gap at 2000.
+    fn kind(entries: &[(&[u8], &[u8])]) -> BlockKind {
+        let mut known = KnownBlocks::default();
+        known.add(BlockHandle { offset: 7, size: 100 });
+        known.add_gap(&(2000..2100));
+        let (file, handle) = file(entries);
+        known.kind(&&file[..], handle, &ReadOptions::default())
+    }
+
+    /// Offset and size, each of one byte.
+    const KNOWN: &[u8] = &[50, 100];
+    const UNKNOWN: &[u8] = &[50, 60];
+    /// Begins where that one ends, with its trailer.
+    const NEXT: &[u8] = &[115, 61];
+    /// In the place of the gap: 2000 in two bytes.
+    const IN_GAP: &[u8] = &[0xd0, 0x0f, 62];
+    const OTHER: &[u8] = &[9, 63];
+
+    #[test]
+    fn one_value_that_looks_like_a_handle_is_one_only_of_what_was_found() {
+        assert_eq!(kind(&[(b"k", UNKNOWN)]), BlockKind::Data);
+        assert_eq!(kind(&[(b"k", KNOWN)]), BlockKind::Handles);
+        assert_eq!(kind(&[(b"k", IN_GAP)]), BlockKind::Handles);
+        // Something stands behind it.
+        assert_eq!(kind(&[(b"k", &[KNOWN, b"x"].concat())]), BlockKind::Data);
+        assert_eq!(kind(&[(b"k", &KNOWN[..1])]), BlockKind::Data);
+        assert_eq!(kind(&[(b"k", b"")]), BlockKind::Data);
+    }
+
+    #[test]
+    fn half_of_the_handles_known_make_an_index() {
+        assert_eq!(kind(&[(b"a", KNOWN), (b"b", OTHER)]), BlockKind::Handles);
+        assert_eq!(kind(&[(b"a", OTHER), (b"b", IN_GAP)]), BlockKind::Handles);
+        assert_eq!(kind(&[(b"a", OTHER), (b"b", KNOWN), (b"c", UNKNOWN)]), BlockKind::Data);
+        assert_eq!(kind(&[(b"a", OTHER), (b"b", KNOWN), (b"c", KNOWN)]), BlockKind::Handles);
+        // One entry that is none decides.
+        assert_eq!(kind(&[(b"a", KNOWN), (b"b", KNOWN), (b"c", b"value")]), BlockKind::Data);
+    }
+
+    #[test]
+    fn handles_that_all_follow_each_other_make_an_index() {
+        assert_eq!(kind(&[(b"a", UNKNOWN), (b"b", NEXT)]), BlockKind::Handles);
+        assert_eq!(kind(&[(b"a", NEXT), (b"b", UNKNOWN)]), BlockKind::Data);
+        assert_eq!(kind(&[(b"a", UNKNOWN), (b"b", NEXT), (b"c", OTHER)]), BlockKind::Data);
+    }
+
+    #[test]
+    fn a_metaindex_names_filters() {
+        for (key, expected) in [
+            (&b"filter.leveldb.BuiltinBloomFilter2"[..], BlockKind::Handles),
+            (b"fullfilter.rocksdb.BuiltinBloomFilter", BlockKind::Handles),
+            (b"filter", BlockKind::Data),
+            (b"a filter.", BlockKind::Data),
+        ] {
+            assert_eq!(kind(&[(key, UNKNOWN)]), expected, "{key:?}");
+        }
+    }
+
+    #[test]
+    fn rocksdbs_properties_are_no_entries() {
+        let (a, b) = ((&b"rocksdb.a"[..], &b"value"[..]), (&b"rocksdb.b"[..], &b"1"[..]));
+        assert_eq!(kind(&[a, b]), BlockKind::Other);
+        for entries in [[a, (b"s", b"value")], [(b"a", b"value"), a], [(b"rocksdb", b"value"), a]] {
+            assert_eq!(kind(&entries), BlockKind::Data, "{entries:?}");
+        }
+        assert_eq!(kind(&[(b"a", UNKNOWN), a]), BlockKind::Data);
+    }
+
+    #[test]
+    fn what_does_not_decode_to_its_end_is_no_block() {
+        let options = ReadOptions::default();
+        let is_block = |contents: Vec<u8>| {
+            let (file, handle) = stored(contents);
+            let kind = KnownBlocks::default().kind(&&file[..], handle, &options);
+            (KnownBlocks::is_block(&&file[..], handle, &options), kind)
+        };
+        let (sound, handle) = file(&[(b"rocksdb.a", b"value"), (b"rocksdb.b", b"other")]);
+        let contents = &sound[..handle.size as usize];
+        assert_eq!(is_block(contents.to_vec()), (true, BlockKind::Other));
+        let (entries, restarts) = contents.split_at(contents.len() - 8);
+        // The last entry is cut.
+        let cut = [&entries[..entries.len() - 1], restarts].concat();
+        assert_eq!(is_block(cut), (false, BlockKind::Other));
+        assert!(is_block(restarts.to_vec()).0);
+        // Four zero bytes are a block without restarts.
+        assert!(!is_block(vec![0; 4]).0);
+    }
+}

@@ -1,10 +1,11 @@
 //! The entries of the data blocks that are found by their checksums.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use filterblock::table::{BlockCursor, BlockHandle, Meter, ReadAt, ReadOptions};
-use filterblock::{Error, KeyFormat};
+use filterblock::{Error, InternalKey, KeyFormat};
 
 use super::finder::{Finder, Stretch};
 use super::kind::{BlockKind, KnownBlocks};
@@ -15,6 +16,9 @@ use crate::audit::scan::table::{KeyTrial, Versions};
 
 /// The footer: its length, and the bytes it ends in.
 const FOOTER: u64 = 48;
+/// The times that a key of Riak's may have, in microseconds since 1970: from 1978 to 4253. The bytes in
+/// their place in a key of RocksDB's, whose types have other meanings, are hardly ever among them.
+const TIMES: Range<u64> = 1 << 48..1 << 56;
 const MAGIC: &[u8] = &0xdb47_7524_8b80_fb57_u64.to_le_bytes();
 
 pub(crate) struct CarvedRows<'a, R> {
@@ -142,26 +146,34 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
         self.finder.source().read_at(start, MAGIC.len()).is_ok_and(|found| *found == *MAGIC)
     }
 
-    /// Tells by the keys of the first data block whether they are internal keys, and which.
+    /// Tells by the keys of the first data block whether they are internal keys. Those of Riak are told
+    /// by the first block that has a time in its keys: others look like LevelDB's.
     fn try_keys(&mut self, handle: BlockHandle) {
         if self.is_tried {
             return;
         }
-        self.is_tried = true;
-        for format in [KeyFormat::LevelDb, KeyFormat::Basho] {
-            let Ok(mut entries) = BlockCursor::read(self.finder.source(), handle, &self.options) else {
-                return;
-            };
-            let mut trial = KeyTrial::new(format);
-            while let Ok(true) = entries.next() {
-                if !trial.add(entries.key()) {
-                    break;
-                }
+        let Ok(mut entries) = BlockCursor::read(self.finder.source(), handle, &self.options) else {
+            return;
+        };
+        let mut plain = KeyTrial::new(KeyFormat::LevelDb);
+        let mut timed = KeyTrial::new(KeyFormat::Basho);
+        let mut are_times = true;
+        while let Ok(true) = entries.next() {
+            let key = entries.key();
+            let time = InternalKey::parse(key, KeyFormat::Basho).and_then(|key| key.time);
+            are_times &= time.is_none_or(|time| TIMES.contains(&time));
+            let more = plain.add(key);
+            if !timed.add(key) && !more {
+                break;
             }
-            if trial.is_internal() {
-                self.versions.format = Some(format);
-                return;
-            }
+        }
+        if plain.is_internal() {
+            self.versions.format = Some(KeyFormat::LevelDb);
+        } else if timed.is_internal() && are_times {
+            self.versions.format = Some(KeyFormat::Basho);
+            self.is_tried = true;
+        } else if self.versions.format.is_none() {
+            self.is_tried = true;
         }
     }
 }

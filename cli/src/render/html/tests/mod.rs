@@ -186,6 +186,12 @@ fn the_verdict_says_what_is_worst_first() {
         overview.logs.push((b"1.log".to_vec(), 3));
     };
     starts(verdict(&logs), "There are no tables.", "with the first table.");
+    let log = |overview: &mut Overview| overview.logs.push((b"1.log".to_vec(), 3));
+    starts(
+        verdict(&log),
+        "All 3 tables have filters",
+        "of the tables was read, and nothing is wrong with them.",
+    );
     let unused = |overview: &mut Overview| {
         for table in &mut overview.tables[1..] {
             *table = unfiltered(table.clone());

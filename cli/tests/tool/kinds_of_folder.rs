@@ -1,0 +1,280 @@
+//! What each command does with each kind of folder, as docs/architecture.md has it.
+
+use std::fs;
+use std::path::Path;
+
+use super::manifest::copy_of;
+use super::*;
+
+/// The table: for each kind of folder, the exit status of each command.
+fn documented() -> Vec<(String, Vec<(String, i32)>)> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/architecture.md");
+    let page = fs::read_to_string(page).unwrap();
+    let section = page.split("\n## ").find(|section| section.starts_with("Kinds of folders")).unwrap();
+    let rows = section.lines().filter(|line| line.starts_with('|'));
+    let mut rows = rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());
+    let commands: Vec<String> = rows.next().unwrap()[1..].iter().map(|name| name.replace('`', "")).collect();
+    rows.skip(1)
+        .map(|row| {
+            let statuses = row[1..].iter().map(|status| status.parse().unwrap());
+            (row[0].to_owned(), commands.iter().cloned().zip(statuses).collect())
+        })
+        .collect()
+}
+
+/// A folder of this kind.
+fn make(kind: &str, at: &Path) {
+    let source = copy_of(&database("levels"));
+    let keep = |is_kept: &dyn Fn(&str) -> bool| {
+        fs::create_dir(at).unwrap();
+        for entry in fs::read_dir(source.path()).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if is_kept(name) {
+                fs::copy(&path, at.join(name)).unwrap();
+            }
+        }
+    };
+    let is_table = |name: &str| name.ends_with(".ldb");
+    let is_log = |name: &str| name.ends_with(".log");
+    match kind {
+        "database" => keep(&|_| true),
+        "tables and logs" => keep(&|name| is_table(name) || is_log(name)),
+        "logs alone" => keep(&is_log),
+        "tables alone" => keep(&is_table),
+        "CURRENT missing" => keep(&|name| name != "CURRENT"),
+        "CURRENT damaged" => {
+            keep(&|_| true);
+            fs::write(at.join("CURRENT"), "no name").unwrap();
+        }
+        "MANIFEST missing" => keep(&|name| !name.starts_with("MANIFEST")),
+        "MANIFEST damaged" => {
+            keep(&|_| true);
+            let path = at.join("MANIFEST-000008");
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[20] ^= 1;
+            fs::write(path, bytes).unwrap();
+        }
+        "empty" => fs::create_dir(at).unwrap(),
+        "missing" => {}
+        other => panic!("{other} in the table"),
+    }
+}
+
+/// Runs a command with each kind of folder, and holds its status against the table and what it says
+/// against `says`: a kind, then what is on either output, and what is not.
+fn walk(command: &str, before: &[&str], behind: &[&str], recursive: bool, says: &[(&str, &str, &str)]) {
+    let documented = documented();
+    assert_eq!(documented.len(), 10);
+    for (kind, statuses) in documented {
+        let status = statuses.iter().find(|(name, _)| name == command).unwrap().1;
+        for more in [&[][..], &["--recursive"]].iter().take(if recursive { 2 } else { 1 }) {
+            let folder = folder();
+            let at = folder.path().join("db");
+            make(&kind, &at);
+            if (command, &*kind) == ("tune", "database") {
+                // Without tables there is less to try.
+                write_manifest(&at, &[]);
+            }
+            let output = folder.path().join("output");
+            let mut arguments = args![command].to_vec();
+            arguments.extend(before.iter().map(Into::into));
+            arguments.extend(more.iter().map(Into::into));
+            arguments.push(at.into());
+            let place = |word: &&str| if *word == "OUTPUT" { output.clone().into() } else { word.into() };
+            arguments.extend(behind.iter().map(place));
+            let run = run(&arguments);
+            assert_eq!(run.status, status, "{command} {more:?} of {kind}: {run:?}");
+            let said = [&*run.out, &*run.err].concat();
+            if status == 2 || (status == 1 && !before.contains(&"--json")) {
+                assert!(!said.is_empty(), "{command} {more:?} of {kind}");
+            }
+            for (of, says, not) in says.iter().filter(|(of, ..)| *of == kind) {
+                assert!(said.contains(says), "{command} {more:?} of {of}, {says}: {run:?}");
+                assert!(not.is_empty() || !said.contains(not), "{command} of {of}, {not}: {run:?}");
+            }
+        }
+    }
+}
+
+const NOTHING: (&str, &str, &str) = ("empty", "expected a database, or a folder with tables", "");
+
+#[test]
+fn inspect() {
+    let says = [
+        NOTHING,
+        ("tables and logs", "CURRENT: ", ""),
+        ("tables and logs", "1 log with the newest writes", ""),
+        ("logs alone", "CURRENT: ", ""),
+        ("logs alone", "1 log with the newest writes", ""),
+        ("tables alone", "3 tables", "CURRENT"),
+    ];
+    walk("inspect", &[], &[], true, &says);
+}
+
+#[test]
+fn query() {
+    let log = "000010.log: \"item/0000/0\": may be there, with a value in this log";
+    let says = [
+        NOTHING,
+        ("database", log, "CURRENT"),
+        ("tables and logs", log, ""),
+        ("tables and logs", "CURRENT: ", ""),
+        ("logs alone", log, ""),
+        ("tables alone", "000005.ldb", "log"),
+        ("MANIFEST damaged", log, ""),
+    ];
+    walk("query", &[], &["--", "item/0000/0"], true, &says);
+}
+
+#[test]
+fn scan() {
+    let (newest, older) = ("item/0000/0\t162\n", "item/0000/0\t12\n");
+    let one_by_one = "tables and logs come one by one";
+    let says = [
+        NOTHING,
+        ("database", newest, older),
+        ("tables and logs", newest, ""),
+        ("tables and logs", older, ""),
+        ("tables and logs", one_by_one, ""),
+        ("logs alone", newest, older),
+        ("logs alone", "CURRENT: ", ""),
+        ("tables alone", older, newest),
+        ("tables alone", "tables come one by one", "CURRENT"),
+        ("CURRENT missing", newest, ""),
+        ("CURRENT damaged", one_by_one, ""),
+        ("MANIFEST missing", older, ""),
+        ("MANIFEST damaged", one_by_one, ""),
+    ];
+    walk("scan", &["--sizes"], &[], true, &says);
+    // Each of these notes is in JSON, too.
+    let notes = ["tables and logs", "tables alone"].map(|kind| (kind, "come one by one", ""));
+    walk("scan", &["--json"], &[], true, &notes);
+    // So is the part that each file has.
+    for kind in ["tables and logs", "CURRENT damaged"] {
+        let folder = folder();
+        let at = folder.path().join("db");
+        make(kind, &at);
+        let named = table("single-4096-bloom10.ldb");
+        for line in run(&args!["scan", "--json", "--all", at, named]).expect(2).all_json() {
+            let path = line["path"].as_str().unwrap();
+            if line["object"] == "entry" {
+                let state = match path {
+                    _ if path == named.to_str().unwrap() => Value::Null,
+                    _ if path.ends_with(".log") => "log".into(),
+                    _ => "unknown".into(),
+                };
+                assert_eq!(line["state"], state, "{line}");
+            }
+        }
+    }
+    // With an order, the newest writes win.
+    for kind in ["database", "tables and logs", "CURRENT missing", "CURRENT damaged", "MANIFEST damaged"] {
+        let folder = folder();
+        let at = folder.path().join("db");
+        make(kind, &at);
+        let merged = run(&args!["scan", "--comparator", "bytewise", at]).out;
+        assert!(merged == run(&args!["scan", database("levels")]).expect(0).out, "{kind}");
+    }
+}
+
+/// As `--carve` does, which goes by no MANIFEST.
+#[test]
+fn carving_shows_the_writes_of_logs_too() {
+    for kind in ["database", "tables and logs", "logs alone", "MANIFEST damaged"] {
+        let folder = folder();
+        let at = folder.path().join("db");
+        make(kind, &at);
+        let run = run(&args!["scan", "--carve", "--sizes", at]).expect(0);
+        assert!(run.out.lines().any(|line| line == "item/0000/0\t162"), "{kind}: {run:?}");
+    }
+}
+
+/// Of a folder that is no database, only tables with a database's keys are merged.
+#[test]
+fn tables_alone_are_merged_by_the_order_that_is_given() {
+    let folder = folder();
+    let at = folder.path().join("db");
+    make("tables alone", &at);
+    let merge = |more: &[&str], path: &Path| {
+        let mut arguments = args!["scan", "--keys", "--comparator", "bytewise"].to_vec();
+        arguments.extend(more.iter().map(Into::into));
+        arguments.push(path.into());
+        run(&arguments).expect(0)
+    };
+    let merged = merge(&[], &at).quiet().out;
+    let keys: Vec<&str> = merged.lines().collect();
+    assert!(keys.is_sorted_by(|a, b| a < b) && keys.len() > 300, "{}", keys.len());
+    let apart = merge(&["--key-format", "user"], &at);
+    assert!(apart.out.lines().count() > 800 && apart.err.contains("one by one"), "{apart:?}");
+    let plain = folder.path().join("plain");
+    fs::create_dir(&plain).unwrap();
+    for name in ["1.ldb", "2.ldb"] {
+        fs::copy(table("words-256-bloom10.ldb"), plain.join(name)).unwrap();
+    }
+    let apart = merge(&[], &plain);
+    assert!(apart.out.lines().count() == 600 && apart.err.contains("one by one"), "{apart:?}");
+    // One that is not damaged tells.
+    fs::write(at.join("000011.ldb"), "damaged").unwrap();
+    let damaged = run(&args!["scan", "--keys", "--comparator", "bytewise", at]).expect(1);
+    assert!(damaged.out == merged && damaged.err.contains("000011.ldb"), "{damaged:?}");
+}
+
+#[test]
+fn verify() {
+    let says = [
+        ("empty", "a database, or a folder with tables", ""),
+        ("database", "3 sound", ""),
+        ("tables and logs", "CURRENT", ""),
+        ("logs alone", "CURRENT", ""),
+        ("tables alone", "sound", "CURRENT"),
+    ];
+    walk("verify", &[], &[], true, &says);
+}
+
+#[test]
+fn tune() {
+    let says = [
+        NOTHING,
+        ("tables and logs", "CURRENT: ", ""),
+        ("logs alone", "CURRENT: ", ""),
+        ("tables alone", "found tables without a MANIFEST: give them one by one", ""),
+    ];
+    walk("tune", &[], &[], true, &says);
+}
+
+#[test]
+fn report() {
+    let damaged = "Something is damaged: there is 1 finding.";
+    let says = [
+        NOTHING,
+        ("database", "nothing is wrong with them", damaged),
+        ("tables and logs", damaged, "nothing is wrong"),
+        ("logs alone", damaged, "nothing is wrong"),
+        ("tables alone", "nothing is wrong", damaged),
+    ];
+    walk("report", &["--no-tune"], &["-o", "OUTPUT"], false, &says);
+}
+
+#[test]
+fn rebuild() {
+    let current = "found no file CURRENT in it";
+    let says = [
+        ("empty", current, ""),
+        ("tables and logs", current, ""),
+        ("logs alone", current, ""),
+        ("tables alone", current, ""),
+    ];
+    walk("rebuild", &[], &["--to", "OUTPUT"], false, &says);
+}
+
+/// A list of paths that cannot be read is told whatever is to be kept going.
+#[test]
+fn a_list_that_cannot_be_read_fails_all_commands() {
+    for command in ["inspect", "scan", "verify", "tune"] {
+        let folder = folder();
+        let list = folder.path().join("list");
+        let run = run(&args![command, "--keep-going", "--files-from", list]).expect(2);
+        assert!([&*run.out, &*run.err].concat().contains("list"), "{run:?}");
+    }
+}
