@@ -50,12 +50,14 @@ pub(super) struct Finder<R> {
     tried: u64,
     /// A block that was found behind a gap.
     next: Option<BlockHandle>,
+    /// The bytes read last, and their offset: many blocks may lie in them.
+    chunk: (u64, Bytes),
 }
 
 impl<R: ReadAt> Finder<R> {
     pub(super) fn new(source: R) -> Result<Self> {
         let len = source.len()?;
-        Ok(Self { source, len, at: 0, vain: 0, tried: 0, next: None })
+        Ok(Self { source, len, at: 0, vain: 0, tried: 0, next: None, chunk: (0, Bytes::new()) })
     }
 
     pub(super) const fn source(&self) -> &R {
@@ -150,9 +152,16 @@ impl<R: ReadAt> Finder<R> {
     }
 
     /// The bytes from `at` on, with those of a checksum behind them.
-    fn chunk(&self, at: u64) -> Result<Bytes> {
+    fn chunk(&mut self, at: u64) -> Result<Bytes> {
+        let (offset, held) = &self.chunk;
+        let skipped = at.checked_sub(*offset).and_then(|skipped| usize::try_from(skipped).ok());
+        let skipped = skipped.filter(|skipped| held.len().saturating_sub(*skipped) > CHECKSUM);
+        if let Some(skipped) = skipped {
+            return Ok(held.slice(skipped..));
+        }
         let left = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
-        self.source.read_at(at, left.min(CHUNK + CHECKSUM))
+        self.chunk = (at, self.source.read_at(at, left.min(CHUNK + CHECKSUM))?);
+        Ok(self.chunk.1.clone())
     }
 }
 
