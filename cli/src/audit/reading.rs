@@ -19,6 +19,19 @@ pub fn decode_limit(given: Option<u64>, file_size: u64) -> u64 {
     given.unwrap_or_else(|| file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED))
 }
 
+/// The same limit for walks through tables of any size.
+pub(crate) fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptions {
+    match given {
+        Some(bytes) => options.max_output(bytes),
+        None => options.max_output(MIN_DECODED).max_output_factor(MAX_EXPANSION),
+    }
+}
+
+/// The limit on what is decoded of a file, in words.
+pub(crate) fn decode_limit_text(limit: u64) -> String {
+    format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
+}
+
 /// The reason why filters of a known policy are not used. Filters of an unknown one are no trouble:
 /// the names in the metaindex tell of them.
 pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {

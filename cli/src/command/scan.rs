@@ -1,20 +1,23 @@
 //! `filterblock scan`: the entries of databases, tables and logs.
 
+mod arguments;
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
 use filterblock::database::FileKind;
 use filterblock::table::ReadOptions;
 
+pub(super) use self::arguments::Arguments;
+use self::arguments::StoredKeys;
 use super::hex::{bytes_of, unhex};
-use super::key_order::KeyOrder;
-use super::limits::Limits;
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::foreign::explain;
-use crate::audit::reading::decode_limit;
+use crate::audit::reading::{decode_limit, limit_walks};
 use crate::audit::scan::carve::rows::{CarvedRows, DecodeLimit};
 use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
@@ -26,7 +29,6 @@ use crate::io::console::Console;
 use crate::io::folder::{self, Folder, Source};
 use crate::io::folder_cache::FolderCache;
 use crate::io::input::{self, PathError};
-use crate::io::paths::Paths;
 use crate::render::format::Format;
 use crate::render::renderer::{ScanParts, ScanRenderer, ValuePart};
 use crate::render::subject::{Remark, Subject};
@@ -34,93 +36,11 @@ use crate::render::subject::{Remark, Subject};
 /// Something is damaged and was passed over.
 const EXIT_DAMAGED: u8 = 1;
 
-/// The most errors about one path that are told.
-const MAX_ERRORS: u64 = 64;
-
 /// The most times that a database is read anew, one after the other, without an entry in between.
 const MAX_ROUNDS: u32 = 16;
 
-/// Show the entries of databases, tables and logs
-///
-/// Of a database: the newest version of each key, in order, with its logs merged in. Keys that are
-/// deleted are left out. Of a table given by itself: the same, as far as this table knows. Of a log
-/// (.log): its writes in the order in which they were made. With --all, every version and every
-/// deletion, also of obsolete files, with sequence number, type, state and place.
-///
-/// A line is a key, a tab and a value, both escaped as in all output. With --hex, `filterblock build
-/// --hex` reads the lines.
-///
-/// A damaged block is passed over and told. Older versions of its keys may then show.
-#[derive(Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(flatten)]
-    paths: Paths,
-    /// Show every version of each key and every deletion, with sequence number, type, state (live,
-    /// obsolete, unlisted, unknown or log), and file and offset of its block or record
-    #[arg(long)]
-    all: bool,
-    /// Find the data blocks of tables by their checksums, without footer and index
-    ///
-    /// For tables that were cut off or whose index is damaged, also within other files. Blocks of up
-    /// to 16 MiB are found, behind damage of up to 1 MiB. Tables of a folder come one by one.
-    #[arg(long)]
-    carve: bool,
-    /// Show only keys
-    #[arg(long, conflicts_with = "sizes")]
-    keys: bool,
-    /// Show the sizes of values instead of the values
-    #[arg(long)]
-    sizes: bool,
-    /// Only keys that begin with this
-    #[arg(long, value_name = "KEY")]
-    prefix: Option<OsString>,
-    /// Only keys from this one on, byte by byte
-    #[arg(long, value_name = "KEY")]
-    from: Option<OsString>,
-    /// Only keys before this one, byte by byte
-    #[arg(long, value_name = "KEY")]
-    to: Option<OsString>,
-    /// Show no more entries than this
-    #[arg(long, value_name = "N")]
-    limit: Option<u64>,
-    /// Keys and values are in hexadecimal, also those given
-    #[arg(long)]
-    hex: bool,
-    #[command(flatten)]
-    limits: Limits,
-    /// The order of the keys of a database without a sound MANIFEST
-    #[arg(long, value_name = "ORDER")]
-    comparator: Option<KeyOrder>,
-    /// The format of the keys of tables outside of databases; by default their filters or first keys
-    /// tell
-    #[arg(long, value_name = "FORMAT")]
-    key_format: Option<StoredKeys>,
-    /// Write one JSON object a line
-    #[arg(long)]
-    json: bool,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  filterblock scan ~/db                            all keys and values
-  filterblock scan --keys --prefix user/ ~/db      only keys that begin with user/
-  filterblock scan --all --from k1 --to k2 ~/db    every version of the keys from k1 on and before k2
-  filterblock scan 000005.ldb | head               the first entries of a table
-  filterblock scan --hex ~/db | filterblock build --hex --sorted - copy.ldb
-  filterblock scan --carve --all damaged.ldb       what is left of a table without its index
-  filterblock scan --json --sizes ~/db | jq -s 'map(.value_size) | add'
-
-Exit status: 0 all was shown; 1 something is damaged and was passed over;
-141 the reader of the output went away; 2 anything else.";
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum StoredKeys {
-    /// User key, sequence number and type, as databases store them
-    Internal,
-    /// Keys as they are
-    User,
-}
+/// The most errors about one path that are told.
+const MAX_ERRORS: u64 = 64;
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let parts = ScanParts {
@@ -147,7 +67,8 @@ pub(super) fn show(arguments: &Arguments, renderer: Box<dyn ScanRenderer>, conso
     let mut scan = Scan {
         arguments,
         range,
-        options: arguments.limits.read_options().meter(console.meter()),
+        options: limit_walks(arguments.limits.read_options(), arguments.limits.max_output())
+            .meter(console.meter()),
         renderer,
         left: arguments.limit.unwrap_or(u64::MAX),
         status: 0,
@@ -259,9 +180,7 @@ impl Scan<'_> {
         let (mut folder, range) = (Arc::clone(folder), self.range.clone());
         let (mut place, mut shown, mut rounds) = (None, Shown::default(), 0);
         loop {
-            let sizes = folder.database().files().of_kind(FileKind::Table).map(|file| file.len);
-            let options = self.options(sizes.max().unwrap_or(0));
-            let made = DatabaseRows::new(folder.database(), &options, &range, self.arguments.all, place);
+            let made = DatabaseRows::new(folder.database(), &self.options, &range, self.arguments.all, place);
             let mut rows = match made {
                 Ok(rows) => rows,
                 Err(error) => {
@@ -274,15 +193,8 @@ impl Scan<'_> {
                 }
             };
             let before = shown.entries;
-            let has_vanished = |fault: &Fault| {
-                fault.kind == ErrorKind::Missing
-                    && fault
-                        .path
-                        .as_ref()
-                        .is_some_and(|path| folder.missing().all(|(missing, ..)| missing != *path))
-            };
-            let may_go_on = rounds < MAX_ROUNDS;
-            let goes_on = |fault: &Fault| may_go_on && has_vanished(fault);
+            let missing = OnceCell::new();
+            let goes_on = |fault: &Fault| rounds < MAX_ROUNDS && has_vanished(fault, &folder, &missing);
             if self.show_some(subject, &mut rows, &mut shown, &goes_on, console)? {
                 return self.end(subject, shown, console);
             }
@@ -296,15 +208,6 @@ impl Scan<'_> {
                 }
             };
         }
-    }
-
-    fn decode_limit(&self, file_size: u64) -> u64 {
-        decode_limit(self.arguments.limits.max_output(), file_size)
-    }
-
-    /// The options for a table of this size.
-    fn options(&self, file_size: u64) -> ReadOptions {
-        self.options.clone().max_output(self.decode_limit(file_size))
     }
 
     /// `in_database`: its keys are internal keys.
@@ -329,16 +232,17 @@ impl Scan<'_> {
             Some(format) => Some(format == StoredKeys::Internal),
             None => in_database.then_some(true),
         };
-        let file_size = file.metadata().map_or(0, |metadata| metadata.len());
-        let options = self.options(file_size);
+        let options = &self.options;
         if self.arguments.carve {
-            let limit = DecodeLimit::new(console.meter(), self.decode_limit(file_size));
-            return match CarvedRows::new(file, &options, limit, path, &range, all, internal) {
+            let file_size = file.metadata().map_or(0, |metadata| metadata.len());
+            let limit = decode_limit(self.arguments.limits.max_output(), file_size);
+            let limit = DecodeLimit::new(console.meter(), limit);
+            return match CarvedRows::new(file, options, limit, path, &range, all, internal) {
                 Ok(mut rows) => self.show(subject, &mut rows, console),
                 Err(error) => self.failed(subject, error.into(), console),
             };
         }
-        match TableRows::new(&file, &options, path, &range, all, internal) {
+        match TableRows::new(&file, options, path, &range, all, internal) {
             Ok(mut rows) => self.show(subject, &mut rows, console),
             Err(error) => {
                 let text = error.without_path().to_string();
@@ -386,8 +290,7 @@ impl Scan<'_> {
                 Err(fault) if stops_at(&fault) => return Ok(false),
                 Err(fault) => {
                     shown.errors += 1;
-                    let is_damage = matches!(fault.kind, ErrorKind::Damaged | ErrorKind::Unsupported);
-                    let status = if is_damage { EXIT_DAMAGED } else { EXIT_ERROR };
+                    let status = if fault.kind == ErrorKind::Damaged { EXIT_DAMAGED } else { EXIT_ERROR };
                     if shown.errors > MAX_ERRORS {
                         self.status = self.status.max(status);
                         continue;
@@ -432,6 +335,14 @@ impl Scan<'_> {
         self.status = self.status.max(status);
         self.renderer.fault(subject, fault, console)
     }
+}
+
+/// Tells whether a file was there when `folder` was read, and is not now. `missing`: the tables that
+/// were not there, once they are known.
+fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceCell<BTreeSet<PathBuf>>) -> bool {
+    let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
+    let missing = missing.get_or_init(|| folder.missing().map(|(path, ..)| path).collect());
+    !missing.contains(path)
 }
 
 fn is_log(path: &Path) -> bool {

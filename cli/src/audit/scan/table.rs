@@ -120,7 +120,9 @@ impl KeyTrial {
         });
         self.fits &= is_one && !is_newer;
         self.tried += 1;
-        self.before = Some(key.to_vec());
+        let before = self.before.get_or_insert_default();
+        before.clear();
+        before.extend_from_slice(key);
         self.fits && self.tried < TRIED
     }
 

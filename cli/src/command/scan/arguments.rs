@@ -1,0 +1,91 @@
+//! The arguments of `filterblock scan`.
+
+use std::ffi::OsString;
+
+use clap::{Args, ValueEnum};
+
+use crate::command::key_order::KeyOrder;
+use crate::command::limits::Limits;
+use crate::io::paths::Paths;
+
+/// Show the entries of databases, tables and logs
+///
+/// Of a database: the newest version of each key, in order, with its logs merged in. Keys that are
+/// deleted are left out. Of a table given by itself: the same, as far as this table knows. Of a log
+/// (.log): its writes in the order in which they were made. With --all, every version and every
+/// deletion, also of obsolete files, with sequence number, type, state and place.
+///
+/// A line is a key, a tab and a value, both escaped as in all output. With --hex, `filterblock build
+/// --hex` reads the lines.
+///
+/// A damaged block is passed over and told. Older versions of its keys may then show.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(super) paths: Paths,
+    /// Show every version of each key and every deletion, with sequence number, type, state (live,
+    /// obsolete, unlisted, unknown or log), and file and offset of its block or record
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Find the data blocks of tables by their checksums, without footer and index
+    ///
+    /// For tables that were cut off or whose index is damaged, also within other files. Blocks of up
+    /// to 16 MiB are found, behind damage of up to 1 MiB. Tables of a folder come one by one.
+    #[arg(long)]
+    pub(super) carve: bool,
+    /// Show only keys
+    #[arg(long, conflicts_with = "sizes")]
+    pub(super) keys: bool,
+    /// Show the sizes of values instead of the values
+    #[arg(long)]
+    pub(super) sizes: bool,
+    /// Only keys that begin with this
+    #[arg(long, value_name = "KEY")]
+    pub(super) prefix: Option<OsString>,
+    /// Only keys from this one on, byte by byte
+    #[arg(long, value_name = "KEY")]
+    pub(super) from: Option<OsString>,
+    /// Only keys before this one, byte by byte
+    #[arg(long, value_name = "KEY")]
+    pub(super) to: Option<OsString>,
+    /// Show no more entries than this
+    #[arg(long, value_name = "N")]
+    pub(super) limit: Option<u64>,
+    /// Keys and values are in hexadecimal, also those given
+    #[arg(long)]
+    pub(super) hex: bool,
+    #[command(flatten)]
+    pub(super) limits: Limits,
+    /// The order of the keys of a database without a sound MANIFEST
+    #[arg(long, value_name = "ORDER")]
+    pub(super) comparator: Option<KeyOrder>,
+    /// The format of the keys of tables outside of databases; by default their filters or first keys
+    /// tell
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) key_format: Option<StoredKeys>,
+    /// Write one JSON object a line
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  filterblock scan ~/db                            all keys and values
+  filterblock scan --keys --prefix user/ ~/db      only keys that begin with user/
+  filterblock scan --all --from k1 --to k2 ~/db    every version of the keys from k1 on and before k2
+  filterblock scan 000005.ldb | head               the first entries of a table
+  filterblock scan --hex ~/db | filterblock build --hex --sorted - copy.ldb
+  filterblock scan --carve --all damaged.ldb       what is left of a table without its index
+  filterblock scan --json --sizes ~/db | jq -s 'map(.value_size) | add'
+
+Exit status: 0 all was shown; 1 something is damaged and was passed over;
+141 the reader of the output went away; 2 anything else.";
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum StoredKeys {
+    /// User key, sequence number and type, as databases store them
+    Internal,
+    /// Keys as they are
+    User,
+}
