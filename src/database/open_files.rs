@@ -78,8 +78,7 @@ impl OpenFiles {
     /// If there is no regular file, or it may not be read.
     pub(super) fn open(self: &Arc<Self>, path: &Path) -> io::Result<PooledFile> {
         let mut handles = self.handles();
-        handles.make_room(self.max);
-        let file = try_open(path)?;
+        let file = handles.open_beside(self.max, path)?;
         let identity = Identity::of(&file.metadata()?);
         let number = handles.next;
         handles.next = number.wrapping_add(1);
@@ -94,10 +93,17 @@ impl OpenFiles {
 }
 
 impl Handles {
-    /// Closes what was read longest ago, so that one more file can be opened.
-    fn make_room(&mut self, max: usize) {
+    /// Opens a file, for which what was read longest ago is closed: so that there are at most `max`,
+    /// or as many as the system allows.
+    fn open_beside(&mut self, max: usize, path: &Path) -> io::Result<File> {
         while !self.open.is_empty() && self.open.len() >= max {
             self.open.pop_front();
+        }
+        loop {
+            match try_open(path) {
+                Err(error) if is_out_of_handles(&error) && self.open.pop_front().is_some() => {}
+                result => return result,
+            }
         }
     }
 
@@ -107,6 +113,13 @@ impl Handles {
     }
 }
 
+/// Tells whether the process, or the whole system, has as many files open as it may: `EMFILE` and
+/// `ENFILE` on Unix, `ERROR_TOO_MANY_OPEN_FILES` on Windows.
+fn is_out_of_handles(error: &io::Error) -> bool {
+    let codes: &[i32] = if cfg!(windows) { &[4] } else { &[24, 23] };
+    error.raw_os_error().is_some_and(|code| codes.contains(&code))
+}
+
 impl PooledFile {
     /// Tells whether the file could not be opened again, so that nothing more can be read of it.
     pub(super) fn is_lost(&self) -> bool {
@@ -114,8 +127,8 @@ impl PooledFile {
     }
 
     /// Opens the file again.
-    fn reopen(&self) -> io::Result<File> {
-        let file = try_open(&self.path)?;
+    fn reopen(&self, handles: &mut Handles) -> io::Result<File> {
+        let file = handles.open_beside(self.files.max, &self.path)?;
         if Identity::of(&file.metadata()?) == self.identity {
             Ok(file)
         } else {
@@ -135,10 +148,7 @@ impl ReadAt for PooledFile {
         let mut handles = self.files.handles();
         let file = match handles.take(self.number) {
             Some(file) => file,
-            None => {
-                handles.make_room(self.files.max);
-                self.reopen().inspect_err(|_| self.is_lost.store(true, Ordering::Relaxed))?
-            }
+            None => self.reopen(&mut handles).inspect_err(|_| self.is_lost.store(true, Ordering::Relaxed))?,
         };
         let bytes = file.read_at(offset, len);
         handles.open.push_back((self.number, file));

@@ -127,8 +127,8 @@ impl<'d> Scan<'d> {
     /// to open the database. Writes beyond it are an error and left out.
     pub const LOG_LIMIT: usize = 1 << 30;
 
-    /// The most files that a scan has open at a time: 48. Those read longest ago are closed, and
-    /// opened again when their next block is read.
+    /// The most files that a scan has open at a time: 48, or fewer if the system allows no more.
+    /// Those read longest ago are closed, and opened again when their next block is read.
     pub const MAX_OPEN_FILES: usize = 48;
 
     fn new(database: &'d Database, options: &ReadOptions, newest: bool) -> Result<Self> {

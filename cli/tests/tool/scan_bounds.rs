@@ -13,8 +13,11 @@ use filterblock_cli::entries::{Fault, Row, Sink, scan};
 use super::tables::{Crafted, varint};
 use super::*;
 
-/// A MANIFEST that lists these tables: level, number, size, smallest and largest key.
-fn write_manifest(folder: &Path, tables: &[(u64, u64, u64, Vec<u8>, Vec<u8>)]) {
+/// A table as a MANIFEST lists it: level, number, size, smallest and largest key.
+type Listed = (u64, u64, u64, Vec<u8>, Vec<u8>);
+
+/// A MANIFEST that lists these tables.
+fn write_manifest(folder: &Path, tables: &[Listed]) {
     let mut edit = manifest::Edit::default();
     for (level, number, size, smallest, largest) in tables {
         edit = edit.add(*level, *number, *size, smallest, largest);
@@ -86,7 +89,7 @@ fn keys_that_share_a_long_beginning_end_at_the_limit_as_for_verify() {
 }
 
 /// So many tables on level 0, each of four keys in a block of its own, which lie between those of all others.
-fn many(folder: &Path, count: u64) -> Vec<(u64, u64, u64, Vec<u8>, Vec<u8>)> {
+fn many(folder: &Path, count: u64) -> Vec<Listed> {
     let numbers = 10..10 + count;
     let tables = numbers.map(|number| {
         let keys = [0, 1, 2, 3].map(|at| format!("{at}{number:04}"));
@@ -113,19 +116,24 @@ fn all_keys(count: u64) -> Vec<String> {
     (0..4).flat_map(|at| (10..10 + count).map(move |number| format!("{at}{number:04}"))).collect()
 }
 
+/// With fewer than it uses, it makes do with what the system allows.
 #[cfg(unix)]
 #[test]
 fn sixty_four_handles_are_enough_for_any_number_of_tables() {
     let folder = folder();
     many(folder.path(), 200);
-    for options in [&["--keys"][..], &["--keys", "--all"]] {
+    for (handles, options) in [(64, &["--keys"][..]), (64, &["--keys", "--all"]), (20, &["--keys"])] {
         let mut limited = Command::new("sh");
-        limited.args(["-c", "ulimit -n 64; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_filterblock"), "scan"]);
+        let script = format!("ulimit -n {handles}; exec \"$0\" \"$@\"");
+        limited.args(["-c", &script, env!("CARGO_BIN_EXE_filterblock"), "scan"]);
         limited.args(options).arg(folder.path());
         let found = limited.stdin(Stdio::null()).output().unwrap();
         assert!(found.status.success() && found.stderr.is_empty(), "{found:?}");
         let out = String::from_utf8(found.stdout).unwrap();
-        assert!(out.lines().map(|line| line.split('\t').next().unwrap()).eq(all_keys(200)), "{options:?}");
+        assert!(
+            out.lines().map(|line| line.split('\t').next().unwrap()).eq(all_keys(200)),
+            "{handles} {options:?}"
+        );
     }
 }
 
