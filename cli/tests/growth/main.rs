@@ -29,6 +29,9 @@ const BASE: usize = 64 << 10;
 const ALWAYS: usize = 4;
 /// The same for `TUNING`, which opens a table up to so many times. An opening reads a small file whole.
 const ALWAYS_OF_TUNING: usize = 16;
+/// The same for `--carve`. Behind damage it remembers each byte as the start of a block, in tables that double until they hold a
+/// MiB of starts, and may pass over the file so many times.
+const ALWAYS_OF_CARVING: usize = 100;
 
 /// What the program does to a table or a folder.
 const OF_TABLES: [&[&str]; 10] = [
@@ -144,7 +147,11 @@ fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
                     "{what} | {reads} | {read} | {decoded} | {allocated} | {peak} | {printed} | {milliseconds} | {status}"
                 );
             }
-            let times = if TUNING.contains(command) { ALWAYS_OF_TUNING } else { ALWAYS };
+            let times = match command {
+                command if TUNING.contains(command) => ALWAYS_OF_TUNING,
+                command if command.contains(&"--carve") => ALWAYS_OF_CARVING,
+                _ => ALWAYS,
+            };
             if let Some(excess) = before.replace(after).and_then(|before| excess(before, after, times * size))
             {
                 bad.push(format!("{what}: {excess}"));

@@ -97,7 +97,7 @@ fn copies_of_long_shared_keys_count_against_the_limit() {
     let mut crafted = Crafted::default();
     let data = crafted.block(&contents);
     let metaindex = crafted.entries(&[] as &[(&str, &str)]);
-    let index = crafted.entries(&[("l", handle(data))]);
+    let index = crafted.entries(&[("l", handle(data)), ("m", handle(data))]);
     let table =
         Table::open(crafted.footer(metaindex, index), &ReadOptions::default().max_output(100_000)).unwrap();
     let entries: Vec<_> = table.iter().collect();
