@@ -52,3 +52,24 @@ pub(crate) fn is_unreadable(error: &Error) -> bool {
 pub(crate) fn is_not_whole(error: &Error) -> bool {
     matches!(error.without_path(), Error::Corrupt { what: Structure::Table | Structure::Footer, .. })
 }
+
+#[cfg(test)]
+mod tests {
+    use filterblock::table::{Compression, TableBuilder, WriteOptions};
+
+    use super::*;
+
+    #[test]
+    fn walks_have_the_limit_of_a_file_of_their_size() {
+        for size in [0, 3 << 20] {
+            let options = WriteOptions::default().compression(Compression::None);
+            let mut builder = TableBuilder::new(Vec::new(), options);
+            builder.add(b"k", &vec![0; size]).unwrap();
+            let file = builder.finish().unwrap().0;
+            for given in [None, Some(7), Some(u64::MAX)] {
+                let table = Table::open(file.clone(), &limit_walks(read_options(), given)).unwrap();
+                assert_eq!(table.max_output(), decode_limit(given, table.file_size()));
+            }
+        }
+    }
+}

@@ -106,17 +106,19 @@ impl Fault {
 
     /// Damage to `what`, which names the offset, too.
     pub(super) fn damage(what: &str, offset: u64, expected: String, found: String) -> Self {
-        let message = format!("{what}: expected {expected}, found {found}");
-        let (offset, expected, found) = (Some(offset), Some(expected), Some(found));
-        Self { offset, expected, found, ..Self::new(message, ErrorKind::Damaged) }
+        Self::at(ErrorKind::Damaged, what, offset, expected, found)
     }
 
     /// What lies behind `offset` takes more to decode than `limit` bytes.
     pub(super) fn over_limit(offset: u64, limit: u64) -> Self {
-        let (expected, found) = (decode_limit_text(limit), "more".to_owned());
-        let message = format!("limit at offset {offset}: expected {expected}, found {found}");
+        let what = format!("limit at offset {offset}");
+        Self::at(ErrorKind::Unsupported, &what, offset, decode_limit_text(limit), "more".to_owned())
+    }
+
+    fn at(kind: ErrorKind, what: &str, offset: u64, expected: String, found: String) -> Self {
+        let message = format!("{what}: expected {expected}, found {found}");
         let (offset, expected, found) = (Some(offset), Some(expected), Some(found));
-        Self { offset, expected, found, ..Self::new(message, ErrorKind::Unsupported) }
+        Self { offset, expected, found, ..Self::new(message, kind) }
     }
 }
 
