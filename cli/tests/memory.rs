@@ -4,6 +4,9 @@
 mod counting;
 #[path = "../../tests/common/encode.rs"]
 mod encode;
+#[allow(dead_code, reason = "not all of it is used here")]
+#[path = "../../tests/common/databases.rs"]
+mod manifest;
 #[path = "../../tests/common/tables.rs"]
 mod tables;
 
@@ -171,4 +174,21 @@ fn carving_behind_damage() {
     let contents: Vec<u8> = noise.take(5 << 19).collect();
     let (peak, status) = run("scan", &contents, &["--carve"]);
     assert!(status == 1 && peak <= 96 << 20, "{peak} bytes, status {status}");
+}
+
+/// Each is an error. Were all of them gone through for each, there would be a million allocations and more.
+#[test]
+fn missing_tables_are_found_out_once() {
+    const COUNT: u64 = 1000;
+    let folder = tempfile::tempdir().unwrap();
+    let mut edit = manifest::Edit::default();
+    for number in 10..10 + COUNT {
+        edit = edit.add(2, number, 1000, &manifest::value_key("a"), &manifest::value_key("b"));
+    }
+    let edits = [manifest::Edit::sound().0, edit.0];
+    std::fs::write(folder.path().join("MANIFEST-000002"), manifest::log(&edits).0).unwrap();
+    std::fs::write(folder.path().join("CURRENT"), "MANIFEST-000002\n").unwrap();
+    let arguments = ["filterblock", "scan"].map(OsString::from).into_iter().chain([folder.path().into()]);
+    let (count, status) = counting::allocations(|| filterblock_cli::run(arguments, io::sink(), io::sink()));
+    assert!(status == 2 && count < 200 * COUNT as usize, "{count} allocations, status {status}");
 }

@@ -177,3 +177,43 @@ const fn end(handle: BlockHandle) -> u64 {
 fn is_type(kind: u8) -> bool {
     !Codec::of_type(kind).is_empty()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Counts the bytes that it is asked for.
+    struct Counting(Bytes, Cell<usize>);
+
+    impl ReadAt for Counting {
+        fn len(&self) -> Result<u64> {
+            ReadAt::len(&self.0)
+        }
+        fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+            self.1.set(self.1.get() + len);
+            self.0.read_at(offset, len)
+        }
+    }
+
+    #[test]
+    fn small_blocks_end_to_end_are_read_once() {
+        // Longer than a chunk.
+        let mut file = Vec::new();
+        while file.len() < CHUNK + CHUNK / 2 {
+            let block = [b"block", &[0][..]].concat();
+            let crc = crc32c::crc32c(&block).rotate_right(15).wrapping_add(0xa282_ead8);
+            file.extend([&block[..], &crc.to_le_bytes()].concat());
+        }
+        let (len, blocks) = (file.len(), file.len() / 10);
+        let mut finder = Finder::new(Counting(file.into(), Cell::new(0))).unwrap();
+        for at in 0..blocks as u64 {
+            let found = finder.next(|_, _| false).unwrap();
+            assert_eq!(found, Some(Stretch::Block(BlockHandle { offset: 10 * at, size: 5 })));
+        }
+        assert_eq!(finder.next(|_, _| false).unwrap(), None);
+        let read = finder.source().1.get();
+        assert!(read < len + len / 100, "{read} bytes of {len}");
+    }
+}
