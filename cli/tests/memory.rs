@@ -1,9 +1,12 @@
-//! What inspecting takes at its peak, counted by an allocator: at most twice the file, 64 KiB and the limit on a block.
+//! What inspecting and scanning take at their peaks, counted by an allocator: at most twice the file, 64 KiB and the limit on a block.
 
 #[path = "../../tests/common/counting.rs"]
 mod counting;
 #[path = "../../tests/common/encode.rs"]
 mod encode;
+#[allow(dead_code, reason = "not all of it is used here")]
+#[path = "../../tests/common/databases.rs"]
+mod manifest;
 #[path = "../../tests/common/tables.rs"]
 mod tables;
 
@@ -18,21 +21,21 @@ use tables::{Crafted, Place, entry_block, handle, samples};
 /// Of the limit on a block, these tables, which are not compressed, need only this, for the program's own buffers.
 const OWN: usize = 256 << 10;
 
-/// The peak while `filterblock inspect` looks at these bytes with these options.
-fn inspect(contents: &[u8], options: &[&str]) -> (usize, u8) {
+/// The peak while `filterblock` looks at these bytes with this command and these options.
+fn run(command: &str, contents: &[u8], options: &[&str]) -> (usize, u8) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ldb");
     std::fs::write(&path, contents).unwrap();
     let options = options.iter().map(OsString::from);
     let arguments =
-        ["filterblock", "inspect"].map(OsString::from).into_iter().chain(options).chain([path.into()]);
+        ["filterblock", command].map(OsString::from).into_iter().chain(options).chain([path.into()]);
     counting::peak(|| filterblock_cli::run(arguments, io::sink(), io::sink()))
 }
 
 fn check(what: &str, contents: &[u8]) {
     let bound = 2 * contents.len() + (64 << 10) + OWN;
     for options in [&["--filters"][..], &["--json", "--filters"]] {
-        let (peak, status) = inspect(contents, options);
+        let (peak, status) = run("inspect", contents, options);
         assert!(status < 2, "{status}");
         println!("{what} {options:?}: {} bytes, peak {peak}, bound {bound}", contents.len());
         assert!(peak <= bound, "{what} {options:?}: {peak} > {bound}");
@@ -131,7 +134,7 @@ fn compressed_tables() {
             for options in [&["--filters"][..], &["--json", "--filters"]] {
                 let options: Vec<&str> =
                     limit.iter().map(String::as_str).chain(options.iter().copied()).collect();
-                let (peak, status) = inspect(&table, &options);
+                let (peak, status) = run("inspect", &table, &options);
                 let what = format!("{codec:?}, {large} bytes of {parts:?}, {options:?}");
                 println!("{what}: {} bytes, peak {peak}, bound {bound}, status {status}", table.len());
                 assert!(peak <= bound, "{what}: {peak} > {bound}");
@@ -150,4 +153,42 @@ fn compressed_tables() {
 /// A name of 1,000 bytes.
 fn name(number: usize) -> Vec<u8> {
     format!("a{number:0999}").into_bytes()
+}
+
+#[test]
+fn errors_of_a_scan_are_told_and_not_held() {
+    let contents = indexed(0, (0..200_000).map(|at| (u64::MAX - at, 9)));
+    let (peak, status) = run("scan", &contents, &["--key-format", "user"]);
+    assert_eq!(status, 1);
+    assert!(peak <= 2 * contents.len() + (64 << 10) + OWN, "{peak} for {} bytes", contents.len());
+}
+
+/// Behind damage each byte may be the start of a block, and those of two MiB at most are remembered.
+#[test]
+fn carving_behind_damage() {
+    let mut state = 7_u64;
+    let noise = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 56) as u8
+    });
+    let contents: Vec<u8> = noise.take(5 << 19).collect();
+    let (peak, status) = run("scan", &contents, &["--carve"]);
+    assert!(status == 1 && peak <= 96 << 20, "{peak} bytes, status {status}");
+}
+
+/// Each is an error. Were all of them gone through for each, there would be a million allocations and more.
+#[test]
+fn missing_tables_are_found_out_once() {
+    const COUNT: u64 = 1000;
+    let folder = tempfile::tempdir().unwrap();
+    let mut edit = manifest::Edit::default();
+    for number in 10..10 + COUNT {
+        edit = edit.add(2, number, 1000, &manifest::value_key("a"), &manifest::value_key("b"));
+    }
+    let edits = [manifest::Edit::sound().0, edit.0];
+    std::fs::write(folder.path().join("MANIFEST-000002"), manifest::log(&edits).0).unwrap();
+    std::fs::write(folder.path().join("CURRENT"), "MANIFEST-000002\n").unwrap();
+    let arguments = ["filterblock", "scan"].map(OsString::from).into_iter().chain([folder.path().into()]);
+    let (count, status) = counting::allocations(|| filterblock_cli::run(arguments, io::sink(), io::sink()));
+    assert!(status == 2 && count < 200 * COUNT as usize, "{count} allocations, status {status}");
 }

@@ -3,12 +3,14 @@
 #[path = "../../tests/common/tables.rs"]
 mod tables;
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use filterblock::table::{Meter, TableBuilder, WriteOptions};
 use filterblock_cli::{run_metered, survey};
-use tables::{Crafted, Place, Recording, samples};
+use tables::{Crafted, Place, Recording, samples, varint};
 
 /// Opening takes four reads at most.
 const OPENING: usize = 4;
@@ -155,5 +157,41 @@ fn scan_reads_a_damaged_block_that_is_named_3000_times_once() {
         run_metered(arguments, std::io::sink(), std::io::sink(), Arc::clone(&meter));
         let (read, len) = (meter.bytes_read(), file.len() as u64);
         assert!(read <= 4 * len, "{read} bytes of {len}");
+    }
+}
+
+/// 192 KiB of entries that share a key of 96 KiB come to 1.8 GB of keys. By default, 256 MiB are shown.
+#[test]
+fn what_scan_prints_is_limited_by_default() {
+    let shared = [&varint(96 << 10)[..], &[0, 0]].concat();
+    let mut block = [&[0][..], &varint(96 << 10), &[0], &vec![b'k'; 96 << 10]].concat();
+    (0..(96 << 10) / shared.len()).for_each(|_| block.extend(&shared));
+    block.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    let mut crafted = Crafted::default();
+    let place = crafted.block(&block);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.ldb");
+    std::fs::write(&path, crafted.with_index([place].into_iter())).unwrap();
+    let printed = Rc::new(Cell::new(0));
+    for more in [&["--key-format", "user"][..], &["--carve", "--key-format", "user"]] {
+        printed.set(0);
+        let arguments =
+            ["filterblock", "scan"].iter().chain(more).map(Into::into).chain([path.clone().into()]);
+        let status = run_metered(arguments, Printed(Rc::clone(&printed)), std::io::sink(), Arc::default());
+        let printed = printed.get();
+        assert!(status == 2 && printed > 255 << 20 && printed < 257 << 20, "{more:?}: {printed} bytes");
+    }
+}
+
+/// Counts what is written to it.
+struct Printed(Rc<Cell<usize>>);
+
+impl std::io::Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.set(self.0.get() + bytes.len());
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }

@@ -88,6 +88,9 @@ def test_options():
     assert collect(table, internal_keys=True)[0][0].sequence is not None
     _, [error] = collect(TESTDATA / "tables/words-256-bloom10.ldb", max_output=100)
     assert isinstance(error, filterblock.UnsupportedError)
+    found, [error] = collect(TESTDATA / "tables/words-4096-unfiltered.ldb", max_output=5000)
+    assert found and isinstance(error, filterblock.UnsupportedError)
+    assert (error.expected, error.found) == ("at most 5000 bytes of blocks and keys to decode (--max-output)", "more")
     log, _ = collect(LEVELS / "000010.log")
     assert [(e.key, e.sequence) for e in log] == [
         (e.key, e.sequence) for e in sorted((e for e in everything if e.state == "log"), key=lambda e: e.sequence)

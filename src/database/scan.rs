@@ -8,9 +8,10 @@ use std::path::Path;
 
 use super::database::{Database, DatabaseLog, DatabaseTable, TableStatus};
 use super::memtable::Memtable;
-use super::scan_sources::{Current, Run, Source, Start, runs};
+use super::open_files::OpenFiles;
+use super::scan_sources::{Current, Run, Source, Start, TableOpener, missing_table, runs};
 use crate::key::parts::{DELETION, TAG_LEN};
-use crate::table::{ReadOptions, SharedComparator, Table};
+use crate::table::{ReadOptions, SharedComparator};
 use crate::{Error, InternalKey, Result, Structure, quote};
 
 /// Walks through the entries of a database, those of its logs included, as [`Database::scan`] and
@@ -20,8 +21,16 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// behind it. Where a newer version of a key is lost that way, an older one or a deleted one shows
 /// instead.
 ///
+/// A table that was replaced or removed before all of it was read is an error with
+/// [`NotFound`](std::io::ErrorKind::NotFound), one for each. Whoever gets it opens the database again
+/// and seeks to where it was.
+///
 /// Memory: the writes of the logs, up to [`LOG_LIMIT`](Self::LOG_LIMIT), and the index and a data
-/// block of each table that is open. On each level from 1 on, one table is open at a time.
+/// block of each table that is open. On each level from 1 on, one table is open at a time. Errors
+/// are not gathered. However many tables are open, they share
+/// [`MAX_OPEN_FILES`](Self::MAX_OPEN_FILES) handles.
+///
+/// [`ReadOptions::max_output`] limits what is decoded of each table.
 ///
 /// ```no_run
 /// use filterblock::database::Database;
@@ -37,17 +46,21 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// ```
 pub struct Scan<'d> {
     order: SharedComparator,
-    options: ReadOptions,
-    /// The sources are not at their first entries yet.
-    is_new: bool,
+    tables: TableOpener,
+    /// The number of sources that are at their first entries. `None`: none is, nor at the start.
+    started: Option<usize>,
     /// The key to start at. `None`: the first of all.
     start: Option<Start>,
     sources: Vec<Source<'d>>,
-    /// The places in `sources` of those at an entry, as a heap: the first of all entries on top.
+    /// The places in `sources` of those at an entry; once all are started, as a heap: the first of
+    /// all entries on top.
     heap: Vec<usize>,
     /// The entry on top has been returned or passed over.
     consumed: bool,
-    /// Errors that have not been returned yet.
+    database: &'d Database,
+    /// The numbers of live tables that have no file, in the order in which an error is returned for each.
+    missing: std::vec::IntoIter<u64>,
+    /// Errors that have not been returned yet: a few for each log, and one for each table at most.
     errors: VecDeque<Error>,
     /// Of each key only the newest version is returned, and no deletion.
     newest: bool,
@@ -114,6 +127,10 @@ impl<'d> Scan<'d> {
     /// to open the database. Writes beyond it are an error and left out.
     pub const LOG_LIMIT: usize = 1 << 30;
 
+    /// The most files that a scan has open at a time: 48, or fewer if the system allows no more.
+    /// Those read longest ago are closed, and opened again when their next block is read.
+    pub const MAX_OPEN_FILES: usize = 48;
+
     fn new(database: &'d Database, options: &ReadOptions, newest: bool) -> Result<Self> {
         let order = options.user_order();
         if let Some(name) = database.comparator().filter(|name| *name != order.name().as_bytes()) {
@@ -134,13 +151,10 @@ impl<'d> Scan<'d> {
         let is_wanted = |table: &DatabaseTable<'_>| {
             !newest || matches!(table.status, TableStatus::Live(_) | TableStatus::Unknown)
         };
-        let mut levels = Vec::new();
+        let (mut levels, mut missing) = (Vec::new(), Vec::new());
         for table in database.tables().filter(is_wanted) {
             match table.recorded() {
-                _ if table.is_missing() => {
-                    let path = database.table_path(table.number);
-                    errors.extend(Table::open_path(path, &options).err());
-                }
+                _ if table.is_missing() => missing.push(table.number),
                 Some(recorded) if recorded.level > 0 => levels.push(table),
                 _ => sources.push(Source::Tables(Run::new(vec![table]))),
             }
@@ -148,12 +162,14 @@ impl<'d> Scan<'d> {
         sources.extend(runs(levels, &*order).into_iter().map(|run| Source::Tables(Run::new(run))));
         Ok(Self {
             order,
-            options,
-            is_new: true,
+            tables: TableOpener { options, files: OpenFiles::new(Self::MAX_OPEN_FILES) },
+            started: None,
             start: None,
             sources,
             heap: Vec::new(),
             consumed: false,
+            database,
+            missing: missing.into_iter(),
             errors,
             newest,
             last: None,
@@ -164,7 +180,9 @@ impl<'d> Scan<'d> {
     pub fn seek(&mut self, user_key: &[u8]) {
         self.start =
             Some(Start { user_key: user_key.to_vec(), target: [user_key, &[0xff; TAG_LEN]].concat() });
-        self.is_new = true;
+        self.started = None;
+        self.heap.clear();
+        self.consumed = false;
     }
 
     /// Moves to the next entry, at first to the first one. Returns false at the end.
@@ -175,12 +193,12 @@ impl<'d> Scan<'d> {
     /// table whose keys are not in order. The next call goes on.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     pub fn next(&mut self) -> Result<bool> {
-        if std::mem::take(&mut self.is_new) {
-            self.begin();
-        }
         loop {
             if let Some(error) = self.errors.pop_front() {
                 return Err(error);
+            }
+            if self.started != Some(self.sources.len()) {
+                self.begin()?;
             }
             if self.consumed && !self.advance()? {
                 self.consumed = false;
@@ -217,26 +235,25 @@ impl<'d> Scan<'d> {
         }
     }
 
-    /// Moves all sources to their first entry at or after the start.
-    fn begin(&mut self) {
-        self.heap.clear();
-        self.last = None;
-        self.consumed = false;
-        for (at, source) in self.sources.iter_mut().enumerate() {
-            source.seek(self.start.as_ref(), &*self.order);
-            loop {
-                match source.step(self.start.as_ref(), &self.options) {
-                    Ok(true) => self.heap.push(at),
-                    Ok(false) => {}
-                    Err(error) => {
-                        self.errors.push_back(error);
-                        continue;
-                    }
-                }
-                break;
+    /// Moves all sources to their first entry at or after the start. After an error, the next call
+    /// goes on: no error waits for another one.
+    fn begin(&mut self) -> Result<()> {
+        if let Some(number) = self.missing.next() {
+            return Err(missing_table(&self.database.table_path(number)));
+        }
+        if self.started.is_none() {
+            self.last = None;
+            self.sources.iter_mut().for_each(|source| source.seek(self.start.as_ref(), &*self.order));
+        }
+        let started = self.started.get_or_insert(0);
+        while let Some(source) = self.sources.get_mut(*started) {
+            if source.step(self.start.as_ref(), &self.tables)? {
+                self.heap.push(*started);
             }
+            *started = started.saturating_add(1);
         }
         (0..self.heap.len()).rev().for_each(|at| self.sift_down(at));
+        Ok(())
     }
 
     /// Moves the source on top to its next entry. Returns false if it has no more.
@@ -244,7 +261,7 @@ impl<'d> Scan<'d> {
         let Some(source) = self.heap.first().and_then(|&at| self.sources.get_mut(at)) else {
             return Ok(false);
         };
-        let moved = source.step(self.start.as_ref(), &self.options)?;
+        let moved = source.step(self.start.as_ref(), &self.tables)?;
         if moved && self.heap.len() > 1 {
             self.sift_down(0);
         }
@@ -258,16 +275,20 @@ impl<'d> Scan<'d> {
         }
     }
 
+    /// Children are compared with each other only if one of them rises: it is read on before the
+    /// entry that sinks here is. Otherwise long keys that wait would be compared again for each short
+    /// one that passes them.
     fn sift_down(&mut self, mut at: usize) {
         loop {
             let child = at.saturating_mul(2).saturating_add(1);
             let sibling = child.saturating_add(1);
-            let child = if self.is_before(sibling, child) { sibling } else { child };
-            if !self.is_before(child, at) {
+            let first = if self.is_before(child, at) { child } else { at };
+            let first = if self.is_before(sibling, first) { sibling } else { first };
+            if first == at {
                 return;
             }
-            self.heap.swap(at, child);
-            at = child;
+            self.heap.swap(at, first);
+            at = first;
         }
     }
 

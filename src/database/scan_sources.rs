@@ -1,12 +1,23 @@
 //! The tables and logs that a scan merges.
 
-use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
 use super::database::DatabaseTable;
 use super::live_tables::LiveTable;
 use super::memtable::Memtable;
+use super::open_files::{OpenFiles, PooledFile};
+use crate::error::IoAction;
+use crate::table::source::open_file;
 use crate::table::{Comparator, Cursor, ReadOptions, Table};
-use crate::{KeyFormat, Origin, Result};
+use crate::{Error, KeyFormat, Origin, Result};
+
+/// Opens tables, and keeps only so many of their files open.
+pub(super) struct TableOpener {
+    pub(super) options: ReadOptions,
+    pub(super) files: Arc<OpenFiles>,
+}
 
 /// The key to start at.
 pub(super) struct Start {
@@ -40,7 +51,7 @@ pub(super) struct Run<'d> {
 pub(super) struct Current<'d> {
     pub(super) table: DatabaseTable<'d>,
     pub(super) format: KeyFormat,
-    pub(super) cursor: Cursor<'static, File>,
+    pub(super) cursor: Cursor<'static, PooledFile>,
     is_sought: bool,
 }
 
@@ -64,13 +75,13 @@ impl Source<'_> {
     }
 
     /// Moves to the next entry. Returns false if there is none.
-    pub(super) fn step(&mut self, start: Option<&Start>, options: &ReadOptions) -> Result<bool> {
+    pub(super) fn step(&mut self, start: Option<&Start>, tables: &TableOpener) -> Result<bool> {
         match self {
             Self::Logs { table, next } => {
                 *next = next.saturating_add(1);
                 Ok(table.get(next.saturating_sub(1)).is_some())
             }
-            Self::Tables(run) => run.step(start, options),
+            Self::Tables(run) => run.step(start, tables),
         }
     }
 
@@ -90,12 +101,21 @@ impl Source<'_> {
     }
 }
 
+impl TableOpener {
+    /// Opens the table at `path`, as [`Table::open_path`] does.
+    fn open(&self, path: &Path) -> Result<Table<PooledFile>> {
+        let file = self.files.open(path).map_err(|error| Error::io(IoAction::Open, 0, error));
+        let table = file.and_then(|file| Table::open(file, &self.options));
+        table.map(|table| table.with_path(path)).map_err(|error| error.with_path(path))
+    }
+}
+
 impl<'d> Run<'d> {
     pub(super) const fn new(tables: Vec<DatabaseTable<'d>>) -> Self {
         Self { tables, opened: 0, current: None, unordered: false }
     }
 
-    fn step(&mut self, start: Option<&Start>, options: &ReadOptions) -> Result<bool> {
+    fn step(&mut self, start: Option<&Start>, tables: &TableOpener) -> Result<bool> {
         loop {
             if let Some(Current { cursor, is_sought, .. }) = &mut self.current {
                 let start = start.filter(|_| !std::mem::replace(is_sought, true));
@@ -107,7 +127,12 @@ impl<'d> Run<'d> {
                     Ok(true) => return Ok(true),
                     Ok(false) => self.current = None,
                     Err(error) => {
-                        cursor.skip_block();
+                        // One error for all that is left of a table that is gone.
+                        if cursor.table().source().is_lost() {
+                            self.current = None;
+                        } else {
+                            cursor.skip_block();
+                        }
                         return Err(error);
                     }
                 }
@@ -115,12 +140,21 @@ impl<'d> Run<'d> {
             let Some(&table) = self.tables.get(self.opened) else { return Ok(false) };
             self.opened = self.opened.saturating_add(1);
             let Some(path) = table.file.path() else { continue };
-            let cursor = Table::open_path(path, options)?.into_cursor();
+            let cursor = tables.open(path)?.into_cursor();
             let is_bashos = cursor.table().origin() == Some(Origin::Basho);
             let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
             self.current = Some(Current { table, format, cursor, is_sought: false });
         }
     }
+}
+
+/// The error for a live table that has no file.
+pub(super) fn missing_table(path: &Path) -> Error {
+    let error = open_file(path).err().unwrap_or_else(|| {
+        let source = io::Error::new(io::ErrorKind::NotFound, "it was missing when its folder was listed");
+        Error::io(IoAction::Open, 0, source)
+    });
+    error.with_path(path)
 }
 
 /// Arranges tables of the levels from 1 on in runs: one for each level, unless tables overlap.

@@ -1,6 +1,8 @@
 //! Databases: the framing of logs, the MANIFEST, and whole folders as LevelDB and goleveldb wrote them.
 #![cfg(feature = "table")]
 
+#[path = "../common/counting.rs"]
+mod counting;
 #[cfg(not(miri))]
 mod current;
 #[path = "../common/databases.rs"]
@@ -15,6 +17,11 @@ mod logs;
 mod lookup;
 mod manifest;
 mod scan;
+#[cfg(not(miri))]
+mod scan_bounds;
+#[cfg(not(miri))]
+#[path = "../common/tables.rs"]
+mod tables;
 #[cfg(all(feature = "lock", not(miri)))]
 #[path = "../common/this_program.rs"]
 mod this_program;

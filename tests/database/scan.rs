@@ -224,7 +224,7 @@ fn without_a_manifest_all_files_count_by_sequence_number() {
 }
 
 /// A table of these internal keys, with the sequence number as the value.
-fn table(folder: &Path, number: u64, keys: &[(&str, u64, u8)]) -> (Vec<u8>, Vec<u8>, u64) {
+pub(crate) fn table(folder: &Path, number: u64, keys: &[(&str, u64, u8)]) -> (Vec<u8>, Vec<u8>, u64) {
     let path = folder.join(format!("{number:06}.ldb"));
     let file = fs::File::create(path).unwrap();
     let mut builder = TableBuilder::new(file, WriteOptions::default().internal_keys(true).block_size(1));
@@ -237,7 +237,7 @@ fn table(folder: &Path, number: u64, keys: &[(&str, u64, u8)]) -> (Vec<u8>, Vec<
     (keys[0].clone(), keys[keys.len() - 1].clone(), summary.file_size)
 }
 
-fn manifest(folder: &Path, edit: Edit) {
+pub(crate) fn manifest(folder: &Path, edit: Edit) {
     fs::write(folder.join("MANIFEST-000002"), log(&[Edit::sound().0, edit.0]).0).unwrap();
     fs::write(folder.join("CURRENT"), "MANIFEST-000002\n").unwrap();
 }

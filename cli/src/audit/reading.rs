@@ -19,6 +19,19 @@ pub fn decode_limit(given: Option<u64>, file_size: u64) -> u64 {
     given.unwrap_or_else(|| file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED))
 }
 
+/// The same limit for walks through tables of any size.
+pub(crate) fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptions {
+    match given {
+        Some(bytes) => options.max_output(bytes),
+        None => options.max_output(MIN_DECODED).max_output_factor(MAX_EXPANSION),
+    }
+}
+
+/// The limit on what is decoded of a file, in words.
+pub(crate) fn decode_limit_text(limit: u64) -> String {
+    format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
+}
+
 /// The reason why filters of a known policy are not used. Filters of an unknown one are no trouble:
 /// the names in the metaindex tell of them.
 pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
@@ -38,4 +51,25 @@ pub(crate) fn is_unreadable(error: &Error) -> bool {
 /// Returns true if the error says that a file does not end like a table.
 pub(crate) fn is_not_whole(error: &Error) -> bool {
     matches!(error.without_path(), Error::Corrupt { what: Structure::Table | Structure::Footer, .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use filterblock::table::{Compression, TableBuilder, WriteOptions};
+
+    use super::*;
+
+    #[test]
+    fn walks_have_the_limit_of_a_file_of_their_size() {
+        for size in [0, 3 << 20] {
+            let options = WriteOptions::default().compression(Compression::None);
+            let mut builder = TableBuilder::new(Vec::new(), options);
+            builder.add(b"k", &vec![0; size]).unwrap();
+            let file = builder.finish().unwrap().0;
+            for given in [None, Some(7), Some(u64::MAX)] {
+                let table = Table::open(file.clone(), &limit_walks(read_options(), given)).unwrap();
+                assert_eq!(table.max_output(), decode_limit(given, table.file_size()));
+            }
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! `filterblock scan`: the entries of databases, tables and logs.
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filterblock::database::FileKind;
@@ -10,7 +12,7 @@ use filterblock::table::{ReadOptions, Table};
 use super::scan_arguments::{Arguments, StoredKeys};
 use crate::audit::error_kind::ErrorKind;
 use crate::audit::foreign::explain;
-use crate::audit::reading::decode_limit;
+use crate::audit::reading::{decode_limit, limit_walks};
 use crate::audit::scan::carve::rows::{CarvedRows, DecodeLimit};
 use crate::audit::scan::database::DatabaseRows;
 use crate::audit::scan::log::LogRows;
@@ -30,11 +32,11 @@ use crate::render::subject::{Remark, Subject};
 /// Something is damaged and was passed over.
 const EXIT_DAMAGED: u8 = 1;
 
-/// The most errors about one path that are told.
-const MAX_ERRORS: u64 = 64;
-
 /// The most times that a database is read anew, one after the other, without an entry in between.
 const MAX_ROUNDS: u32 = 16;
+
+/// The most errors about one path that are told.
+const MAX_ERRORS: u64 = 64;
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     show(arguments, Format::new(arguments.json).scan(arguments.parts()), console)
@@ -52,7 +54,8 @@ pub(super) fn show(arguments: &Arguments, renderer: Box<dyn ScanRenderer>, conso
     let mut scan = Scan {
         arguments,
         range,
-        options: arguments.limits.read_options().meter(console.meter()),
+        options: limit_walks(arguments.limits.read_options(), arguments.limits.max_output())
+            .meter(console.meter()),
         renderer,
         left: arguments.limit.unwrap_or(u64::MAX),
         lacks_manifest: false,
@@ -156,8 +159,7 @@ impl Scan<'_> {
         }
         let opened = folder.tables().filter_map(|path| {
             let file = input::open_file(path, true).ok()?;
-            let len = file.metadata().ok()?.len();
-            Table::open(file, &self.options(len)).ok()
+            Table::open(file, &self.options).ok()
         });
         opened.map(|table| has_internal_keys(&table)).reduce(|all, one| all && one).unwrap_or_default()
     }
@@ -184,9 +186,7 @@ impl Scan<'_> {
         let (mut folder, range) = (Arc::clone(folder), self.range.clone());
         let (mut place, mut shown, mut rounds) = (None, Shown::default(), 0);
         loop {
-            let sizes = folder.database().files().of_kind(FileKind::Table).map(|file| file.len);
-            let options = self.options(sizes.max().unwrap_or(0));
-            let made = DatabaseRows::new(folder.database(), &options, &range, self.arguments.all, place);
+            let made = DatabaseRows::new(folder.database(), &self.options, &range, self.arguments.all, place);
             let mut rows = match made {
                 Ok(rows) => rows,
                 Err(error) => {
@@ -199,15 +199,8 @@ impl Scan<'_> {
                 }
             };
             let before = shown.entries;
-            let has_vanished = |fault: &Fault| {
-                fault.kind == ErrorKind::Missing
-                    && fault
-                        .path
-                        .as_ref()
-                        .is_some_and(|path| folder.missing().all(|(missing, ..)| missing != *path))
-            };
-            let may_go_on = rounds < MAX_ROUNDS;
-            let goes_on = |fault: &Fault| may_go_on && has_vanished(fault);
+            let missing = OnceCell::new();
+            let goes_on = |fault: &Fault| rounds < MAX_ROUNDS && has_vanished(fault, &folder, &missing);
             if self.show_some(subject, &mut rows, &mut shown, &goes_on, console)? {
                 return self.end(subject, shown, console);
             }
@@ -221,15 +214,6 @@ impl Scan<'_> {
                 }
             };
         }
-    }
-
-    fn decode_limit(&self, file_size: u64) -> u64 {
-        decode_limit(self.arguments.limits.max_output(), file_size)
-    }
-
-    /// The options for a table of this size.
-    fn options(&self, file_size: u64) -> ReadOptions {
-        self.options.clone().max_output(self.decode_limit(file_size))
     }
 
     /// `in_database`: its keys are internal keys.
@@ -254,16 +238,17 @@ impl Scan<'_> {
             Some(format) => Some(format == StoredKeys::Internal),
             None => in_database.then_some(true),
         };
-        let file_size = file.metadata().map_or(0, |metadata| metadata.len());
-        let options = self.options(file_size);
+        let options = &self.options;
         if self.arguments.carve {
-            let limit = DecodeLimit::new(console.meter(), self.decode_limit(file_size));
-            return match CarvedRows::new(file, &options, limit, path, &range, all, internal) {
+            let file_size = file.metadata().map_or(0, |metadata| metadata.len());
+            let limit = decode_limit(self.arguments.limits.max_output(), file_size);
+            let limit = DecodeLimit::new(console.meter(), limit);
+            return match CarvedRows::new(file, options, limit, path, &range, all, internal) {
                 Ok(mut rows) => self.show(subject, &mut rows, console),
                 Err(error) => self.failed(subject, error.into(), console),
             };
         }
-        match TableRows::new(&file, &options, path, &range, all, internal) {
+        match TableRows::new(&file, options, path, &range, all, internal) {
             Ok(mut rows) => self.show(subject, &mut rows, console),
             Err(error) => {
                 let text = error.without_path().to_string();
@@ -314,8 +299,7 @@ impl Scan<'_> {
                 Err(fault) if stops_at(&fault) => return Ok(false),
                 Err(fault) => {
                     shown.errors += 1;
-                    let is_damage = matches!(fault.kind, ErrorKind::Damaged | ErrorKind::Unsupported);
-                    let status = if is_damage { EXIT_DAMAGED } else { EXIT_ERROR };
+                    let status = if fault.kind == ErrorKind::Damaged { EXIT_DAMAGED } else { EXIT_ERROR };
                     if shown.errors > MAX_ERRORS {
                         self.status = self.status.max(status);
                         continue;
@@ -362,6 +346,14 @@ impl Scan<'_> {
         self.status = self.status.max(status);
         self.renderer.fault(subject, fault, console)
     }
+}
+
+/// Tells whether a file was there when `folder` was read, and is not now. `missing`: the tables that
+/// were not there, once they are known.
+fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceCell<BTreeSet<PathBuf>>) -> bool {
+    let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
+    let missing = missing.get_or_init(|| folder.missing().map(|(path, ..)| path).collect());
+    !missing.contains(path)
 }
 
 fn is_log(path: &Path) -> bool {

@@ -84,7 +84,7 @@ Examples:
   filterblock scan --json --sizes ~/db | jq -s 'map(.value_size) | add'
 
 Exit status: 0 all was shown; 1 something is damaged and was passed over;
-141 the reader of the output went away; 2 anything else.";
+141 the reader of the output went away; 2 anything else, such as --max-output.";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum StoredKeys {

@@ -69,12 +69,27 @@ fn internal(key: &[u8]) -> Vec<u8> {
 
 /// A table becomes part of a level.
 fn add(level: u8, number: usize, smallest: &[u8], largest: &[u8]) -> Vec<u8> {
+    add_sized(level, number, 1000, smallest, largest)
+}
+
+/// A table of this size becomes part of a level.
+fn add_sized(level: u8, number: usize, size: u64, smallest: &[u8], largest: &[u8]) -> Vec<u8> {
     let mut edit = vec![7, level];
     edit.extend(varint(number as u64));
-    edit.extend(varint(1000));
+    edit.extend(varint(size));
     edit.extend(string(&internal(smallest)));
     edit.extend(string(&internal(largest)));
     edit
+}
+
+/// Makes a database of this table alone.
+pub(crate) fn around(table: &Path, database: &Path) {
+    fs::create_dir(database).unwrap();
+    fs::hard_link(table, database.join("000005.ldb")).unwrap();
+    fs::write(database.join("CURRENT"), "MANIFEST-000002\n").unwrap();
+    let size = fs::metadata(table).unwrap().len();
+    let edit = add_sized(1, 5, size, b"", &[0xff; 20]);
+    fs::write(database.join("MANIFEST-000002"), records([edit].into_iter())).unwrap();
 }
 
 /// Makes a database with this MANIFEST and so many small tables, and returns their paths, each with a line break.
@@ -137,6 +152,11 @@ fn log(name: &str, log: impl Fn(usize) -> Vec<u8> + 'static) -> Hostile {
         fs::write(path.join("000005.ldb/000009.log"), log(size)).unwrap();
     };
     Hostile { name: name.to_owned(), make: Box::new(make) }
+}
+
+/// A batch of writes, each of which is given as stored. `count`: what it says of their number.
+fn batch(count: usize, writes: &[u8]) -> Vec<u8> {
+    [&7_u64.to_le_bytes()[..], &(count as u32).to_le_bytes(), writes].concat()
 }
 
 fn key(number: usize) -> Vec<u8> {
@@ -235,6 +255,23 @@ pub(crate) fn all() -> Vec<Hostile> {
         }),
         log("a log of fragments that begin anew", |size| fragments((0..size / 8).map(|_| (FIRST, vec![0])))),
         log("a log of fragments of unknown type", |size| fragments((0..size / 7).map(|_| (9, vec![])))),
+        log("a log of one batch of empty deletions", |size| {
+            let mut file = Vec::new();
+            record(&mut file, &batch(size / 2, &vec![0; size / 2 * 2]));
+            file
+        }),
+        log("a log of batches of one long key each", |size| {
+            let writes =
+                |at: usize| [&[0][..], &string(&[&vec![b'k'; 2000][..], &key(at)].concat())].concat();
+            let mut file = Vec::new();
+            (0..size / 2048).for_each(|at| record(&mut file, &batch(1, &writes(at))));
+            file
+        }),
+        log("a log of batches of other numbers of writes than they say", |size| {
+            let mut file = Vec::new();
+            (0..size / 30).for_each(|at| record(&mut file, &batch(at, &[0, 1, b'k', 0, 1, b'l'])));
+            file
+        }),
         log("a log of empty records", |size| fragments((0..size / 7).map(|_| (FULL, vec![])))),
         Hostile {
             name: "tables of two databases in turn".to_owned(),

@@ -2,8 +2,8 @@
 //! twice the size is at most twice as much.
 //!
 //! Environment variables go further than `cargo test` has time for: `GROWTH_DOUBLINGS` is how often the size doubles (2 if not
-//! given, from 32 KiB on), `GROWTH_ONLY` leaves out all files whose name does not contain it, and with `GROWTH_TABLE` every run is
-//! shown: file, command, size, reads, bytes read, decoded, allocated, held at the peak and printed, milliseconds, exit status.
+//! given, from 32 KiB on), `GROWTH_ONLY` leaves out all files whose name does not contain it, `GROWTH_RUN` all commands that do not
+//! contain it, and with `GROWTH_TABLE` every run is shown: file, command, size, reads, bytes read, decoded, allocated, held at the peak and printed, milliseconds, exit status.
 
 mod folders;
 mod meter;
@@ -29,17 +29,24 @@ const BASE: usize = 64 << 10;
 const ALWAYS: usize = 4;
 /// The same for `TUNING`, which opens a table up to so many times. An opening reads a small file whole.
 const ALWAYS_OF_TUNING: usize = 16;
+/// The same for `--carve`. Behind damage it remembers each byte as the start of a block, in tables that double until they hold a
+/// MiB of starts, and may pass over the file so many times.
+const ALWAYS_OF_CARVING: usize = 100;
 
 /// What the program does to a table or a folder.
-const OF_TABLES: [&[&str]; 6] = [
+const OF_TABLES: [&[&str]; 10] = [
     &["inspect", "FILE"],
     &["inspect", "--filters", "FILE"],
     &["inspect", "--filters", "--json", "FILE"],
     &["query", "FILE", "key"],
     &["verify", "--jobs", "1", "FILE"],
     &["extract", "FILE"],
+    &["scan", "--max-output", "LIMIT", "FILE"],
+    &["scan", "--all", "--json", "--max-output", "LIMIT", "FILE"],
+    &["scan", "--all", "--carve", "--max-output", "LIMIT", "FILE"],
+    &["scan", "--all", "--max-output", "LIMIT", "DATABASE"],
 ];
-const OF_FOLDERS: [&[&str]; 8] = [
+const OF_FOLDERS: [&[&str]; 11] = [
     &["inspect", "FILE"],
     &["inspect", "--json", "FILE"],
     &["query", "FILE", "key"],
@@ -48,11 +55,20 @@ const OF_FOLDERS: [&[&str]; 8] = [
     &["inspect", "--files-from", "LIST"],
     &["verify", "--jobs", "1", "--files-from", "LIST"],
     &["query", "--files-from", "LIST", "key"],
+    &["scan", "FILE"],
+    &["scan", "--all", "--json", "FILE"],
+    &["scan", "--all", "--json", "LOG"],
 ];
-/// What makes filters of every setting and asks them thousands of questions, of a table or a folder. That takes minutes in all unless the program is
-/// optimized: see `commands`.
-const TUNING: [&[&str]; 2] =
-    [&["tune", "--jobs", "1", "FILE"], &["report", "--jobs", "1", "FILE", "-o", "-"]];
+/// What is decoded of a file by `--max-output LIMIT`, in times its size. Below the default, of 256 MiB at least,
+/// a file of 32 KiB may be any multiple of it.
+const LIMIT: usize = 8;
+/// What makes filters, and asks those of every setting thousands of questions, of a table or a folder. That takes minutes in all unless the program
+/// is optimized: see `commands`.
+const TUNING: [&[&str]; 3] = [
+    &["tune", "--jobs", "1", "FILE"],
+    &["report", "--jobs", "1", "FILE", "-o", "-"],
+    &["rebuild", "--jobs", "1", "--to", "NEW", "DATABASE"],
+];
 
 /// These commands, and `TUNING` in an optimized build.
 fn commands(these: &[&'static [&'static str]]) -> Vec<&'static [&'static str]> {
@@ -73,11 +89,16 @@ fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |value| value.parse().expect(variable))
 }
 
-/// The arguments of a run on what is in `folder`: `FILE` is the table or folder, `LIST` a list of all tables.
-fn arguments(command: &[&str], folder: &Path) -> Vec<OsString> {
+/// The arguments of a run on what is in `folder`: `FILE` is the table or folder, `DATABASE` this folder or one with the table
+/// alone, `LOG` a log in the folder, `LIST` a list of all tables, `NEW` a folder that is not there.
+fn arguments(command: &[&str], folder: &Path, size: usize) -> Vec<OsString> {
     let argument = |&argument: &&str| match argument {
-        "FILE" => folder.join("000005.ldb").into(),
+        "DATABASE" if folder.join("database").exists() => folder.join("database").into(),
+        "FILE" | "DATABASE" => folder.join("000005.ldb").into(),
+        "LOG" => folder.join("000005.ldb/000009.log").into(),
         "LIST" => folder.join("list").into(),
+        "NEW" => folder.join("new").into(),
+        "LIMIT" => (LIMIT * size).to_string().into(),
         argument => argument.into(),
     };
     command.iter().map(argument).collect()
@@ -104,13 +125,20 @@ fn excess(before: Taken, after: Taken, always: usize) -> Option<String> {
 /// Runs these commands on a file in sizes that double, and says what took too much.
 fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
     let shown = std::env::var_os("GROWTH_TABLE").is_some();
+    let run = std::env::var("GROWTH_RUN").unwrap_or_default();
+    let commands: Vec<_> = commands.iter().filter(|command| command.join(" ").contains(&run)).collect();
     let mut before: Vec<Option<Taken>> = vec![None; commands.len()];
     for doubling in 0..=number("GROWTH_DOUBLINGS", 2) {
         let folder = tempfile::tempdir().unwrap();
         let size = START << doubling;
         (hostile.make)(size, folder.path());
         for (command, before) in commands.iter().zip(&mut before) {
-            let after = meter::run(arguments(command, folder.path()));
+            if command.contains(&"LOG") && !folder.path().join("000005.ldb/000009.log").exists() {
+                continue;
+            }
+            let after = meter::run(arguments(command, folder.path(), size));
+            // What `rebuild` has made.
+            let _ = std::fs::remove_dir_all(folder.path().join("new"));
             let what = format!("{} | {} | {size}", hostile.name, command.join(" "));
             if shown {
                 let Taken { reads, read, decoded, allocated, peak, printed, nanoseconds, status } = after;
@@ -119,7 +147,11 @@ fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
                     "{what} | {reads} | {read} | {decoded} | {allocated} | {peak} | {printed} | {milliseconds} | {status}"
                 );
             }
-            let times = if TUNING.contains(command) { ALWAYS_OF_TUNING } else { ALWAYS };
+            let times = match command {
+                command if TUNING.contains(command) => ALWAYS_OF_TUNING,
+                command if command.contains(&"--carve") => ALWAYS_OF_CARVING,
+                _ => ALWAYS,
+            };
             if let Some(excess) = before.replace(after).and_then(|before| excess(before, after, times * size))
             {
                 bad.push(format!("{what}: {excess}"));

@@ -6,6 +6,7 @@ use filterblock::table::Codec;
 
 use crate::Hostile;
 use crate::encode::encode;
+use crate::folders;
 use crate::support::{Crafted, Entry, Place, entry_block, handle, varint};
 
 /// The longest blocks: more would take minutes.
@@ -15,7 +16,11 @@ const MOST_OF_BLOCK: usize = 4 << 20;
 const BLOOM: &[u8] = b"filter.leveldb.BuiltinBloomFilter2";
 
 fn table(name: impl Into<String>, make: impl Fn(usize) -> Vec<u8> + 'static) -> Hostile {
-    let make = move |size, folder: &Path| std::fs::write(folder.join("000005.ldb"), make(size)).unwrap();
+    let make = move |size, folder: &Path| {
+        let path = folder.join("000005.ldb");
+        std::fs::write(&path, make(size)).unwrap();
+        folders::around(&path, &folder.join("database"));
+    };
     Hostile { name: name.into(), make: Box::new(make) }
 }
 

@@ -34,6 +34,7 @@ mod query_riak;
 mod rebuild;
 mod report;
 mod scan;
+mod scan_bounds;
 mod shell;
 mod structure;
 mod tune;

@@ -392,7 +392,7 @@ fn blocks_decode_to_no_more_than_is_allowed() {
         let mut arguments =
             args!["scan", "--max-output", "5000", table("words-4096-unfiltered.ldb")].to_vec();
         arguments.extend(more.iter().map(Into::into));
-        let limited = run(&arguments).expect(1);
+        let limited = run(&arguments).expect(2);
         let all = run(&args!["scan", table("words-4096-unfiltered.ldb")]).expect(0);
         assert!(all.out.starts_with(&limited.out) && !limited.out.is_empty(), "{limited:?}");
         assert!(limited.out.len() < all.out.len(), "{limited:?}");

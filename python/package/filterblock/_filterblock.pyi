@@ -33,7 +33,8 @@ class Table:
     has, its filters or first keys tell, unless `internal_keys` does. `get`, `may_contain` and `filter` take the user
     key then. Iterating gives the keys as they are stored, and `scan` takes them apart.
 
-    `max_output` limits the bytes that one walk decodes: by default 100 times the file's size, and 256 MiB at least.
+    `max_output` limits the bytes of blocks and keys that one walk decodes: by default 100 times the file's size, and 256
+    MiB at least.
     """
 
     def __new__(
@@ -232,9 +233,11 @@ def scan(
     `carve` finds the data blocks of tables by their checksums, where footer or index are gone. `prefix`, `start` and
     `stop` choose keys, in bytewise order; `stop` is the first key that is left out. `limit` is the number of entries.
     `internal_keys` says whether a table by itself has a database's keys; by default its filters or first keys tell.
+    `max_output` limits the bytes of blocks and keys that are decoded of each file, as for Table. At most 48 tables are
+    open at a time, however many there are.
 
     Damage is passed over. It is raised once, and the next step goes on behind it. With `on_error` it is not raised:
-    the function is called with the exception.
+    the function is called with the exception. A limit that is reached is an UnsupportedError.
     """
 
 @final

@@ -104,9 +104,10 @@ impl Position {
         }
     }
 
-    /// True if the current key was put together rather than found whole in the block.
-    pub(in crate::table) fn key_is_copied(&self) -> bool {
-        self.key.is_none()
+    /// The length of the current key if it was put together. `None` if it lies whole in the block.
+    #[inline]
+    pub(in crate::table) fn copied_key_len(&self) -> Option<usize> {
+        if self.key.is_none() { Some(self.buffered) } else { None }
     }
 
     /// Decodes the current entry's value as the handle of another block, as in index and metaindex.

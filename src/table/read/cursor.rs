@@ -32,6 +32,9 @@ use crate::{Error, Result, Structure};
 /// One data block is in memory at a time, and each takes one read. Moving from entry to entry
 /// allocates nothing once the buffer for keys has grown. Filters are not asked.
 ///
+/// Keys that share their beginning with the one before are put together. They count against
+/// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output), as data blocks do.
+///
 /// After an error, as after the last entry, the cursor is at no entry until the next seek. After
 /// [`Error::NeedRange`] it goes on: once the range is there, the same call does what it would have
 /// done.
@@ -43,8 +46,9 @@ pub struct Cursor<'t, R> {
     entry: Position,
     /// The data block to go on with, if it could not be read yet.
     pending: Option<BlockHandle>,
-    /// The number of bytes counted against the limit on output.
+    /// The number of bytes counted against the limit on output, and that limit.
     output: u64,
+    max_output: u64,
     /// The end of the block before, if each has to lie behind it.
     end: Option<u64>,
     ended: bool,
@@ -104,6 +108,7 @@ impl<'t, R: ReadAt> IntoIterator for &'t Table<R> {
 impl<'t, R: ReadAt> Cursor<'t, R> {
     fn new(table: Owner<'t, R>, end: Option<u64>) -> Self {
         Self {
+            max_output: table.max_output(),
             table,
             index: Position::default(),
             block: None,
@@ -148,7 +153,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     pub fn skip_block(&mut self) {
         self.pending = None;
         self.block = None;
-        self.ended = self.output > self.table.index.options.max_output;
+        self.ended = self.output > self.max_output;
     }
 
     /// Moves to the next entry, on a new cursor to the first. Returns false if there is none; the
@@ -174,7 +179,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             if let Some((_, block)) = &self.block
                 && self.entry.next(block)?
             {
-                return Ok(true);
+                return self.count_key();
             }
             let handle = match self.pending {
                 Some(handle) => handle,
@@ -200,7 +205,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         }
         let Some((_, block)) = &self.block else { return Err(no_block(handle)) };
         if self.table.order.seek(&mut self.entry, block, key)? {
-            return Ok(true);
+            return self.count_key();
         }
         self.try_next()
     }
@@ -232,12 +237,25 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         Ok(())
     }
 
+    /// Counts the key of the entry just reached, if it was put together: keys that share a long
+    /// beginning are any number of times the size of their block, and whoever asks for them goes
+    /// through all of these bytes. Returns true.
+    #[inline]
+    fn count_key(&mut self) -> Result<bool> {
+        if let Some(len) = self.entry.copied_key_len() {
+            let handle = self.block_handle().unwrap_or_default();
+            self.spend(len, handle)?;
+        }
+        Ok(true)
+    }
+
     /// Counts `bytes` against the limit on output.
+    #[inline]
     fn spend(&mut self, bytes: usize, handle: BlockHandle) -> Result<()> {
         self.output = self.output.saturating_add(bytes as u64);
-        let (limit, found) = (self.table.index.options.max_output, self.output);
+        let (limit, found) = (self.max_output, self.output);
         if found > limit {
-            return Err(Error::Limit { what: "output of one cursor", offset: handle.offset, limit, found });
+            return Err(over_limit(handle, limit, found));
         }
         Ok(())
     }
@@ -252,15 +270,15 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     }
 
     /// The current entry as [`Iter`] returns it.
-    fn entry(&mut self) -> Result<(Bytes, Bytes)> {
-        let Some((handle, block)) = &self.block else { return Err(no_block(BlockHandle::default())) };
-        let (handle, copied) = (*handle, self.entry.key_is_copied());
-        let entry = (self.entry.key_bytes(block), self.entry.value_bytes(block));
-        if copied && let Err(error) = self.spend(entry.0.len(), handle) {
-            self.settle(Err(error))?;
-        }
-        Ok(entry)
+    fn entry(&self) -> Result<(Bytes, Bytes)> {
+        let Some((_, block)) = &self.block else { return Err(no_block(BlockHandle::default())) };
+        Ok((self.entry.key_bytes(block), self.entry.value_bytes(block)))
     }
+}
+
+#[cold]
+fn over_limit(handle: BlockHandle, limit: u64, found: u64) -> Error {
+    Error::Limit { what: "output of one cursor", offset: handle.offset, limit, found }
 }
 
 /// The error for a state that cannot occur. Without it, entries would be lost silently.

@@ -35,9 +35,10 @@ impl<R> Table<R> {
     }
 
     /// The limit on the bytes that a walk decodes, as it was set with
-    /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output).
+    /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output) and
+    /// [`max_output_factor`](crate::table::ReadOptions::max_output_factor).
     pub fn max_output(&self) -> u64 {
-        self.index.options.max_output
+        self.index.options.max_output_of(self.index.file_len)
     }
 
     /// The handle of the index.

@@ -28,7 +28,8 @@ use crate::{BashoInternalFilterPolicy, FilterPolicy, InternalFilterPolicy, Share
 pub struct ReadOptions {
     pub(in crate::table) verify_checksums: bool,
     pub(in crate::table) max_block_size: usize,
-    pub(in crate::table) max_output: u64,
+    max_output: u64,
+    max_output_factor: u64,
     pub(in crate::table) tail_size: usize,
     pub(in crate::table) internal_keys: bool,
     comparator: SharedComparator,
@@ -46,6 +47,7 @@ impl Default for ReadOptions {
             verify_checksums: true,
             max_block_size: 256 << 20,
             max_output: u64::MAX,
+            max_output_factor: 0,
             tail_size: 64 << 10,
             internal_keys: false,
             comparator: Arc::new(BytewiseComparator),
@@ -86,13 +88,21 @@ impl ReadOptions {
     }
 
     /// The greatest number of bytes that one [`Cursor`](crate::table::Cursor) or
-    /// [`Rewriter`](crate::table::Rewriter) decodes, including blocks that it decodes again. Beyond
-    /// it the cursor stops with [`Error::Limit`](crate::Error::Limit). Default: no limit.
+    /// [`Rewriter`](crate::table::Rewriter) decodes: of blocks, including those that it decodes
+    /// again, and of keys that are put together, as they share their beginning with others. Beyond
+    /// it the cursor stops with [`Error::Limit`](crate::Error::Limit). In a
+    /// [`Scan`](crate::database::Scan) of a database it holds for each table. Default: no limit.
     ///
     /// A small file can name the same block any number of times, and its keys can share long
     /// prefixes. For untrusted files, set this to the cost that a walk may have.
     pub fn max_output(self, bytes: u64) -> Self {
         Self { max_output: bytes, ..self }
+    }
+
+    /// Raises [`max_output`](Self::max_output) to so many times the file's size where it is lower,
+    /// so that one limit suits files of all sizes. Default: 0, which raises it for none.
+    pub fn max_output_factor(self, times: u64) -> Self {
+        Self { max_output_factor: times, ..self }
     }
 
     /// The number of bytes that are read first, at the end of the file. Default: 64 KiB, at least
@@ -164,6 +174,11 @@ impl ReadOptions {
         Arc::clone(&self.comparator)
     }
 
+    /// The limit on output for a file of this size.
+    pub(in crate::table) fn max_output_of(&self, file_len: u64) -> u64 {
+        self.max_output.max(file_len.saturating_mul(self.max_output_factor))
+    }
+
     /// The length of the longest name of a policy, in bytes.
     pub(in crate::table) fn longest_policy_name(&self) -> usize {
         self.filter_policies.iter().map(|policy| policy.name().len()).max().unwrap_or_default()
@@ -172,13 +187,21 @@ impl ReadOptions {
     /// The same options for parts that are open already, whose filters have been found.
     pub(in crate::table) fn without_policies(&self) -> Self {
         let Self {
-            verify_checksums, max_block_size, max_output, tail_size, internal_keys, is_bytewise, ..
+            verify_checksums,
+            max_block_size,
+            max_output,
+            max_output_factor,
+            tail_size,
+            internal_keys,
+            is_bytewise,
+            ..
         } = *self;
         let (comparator, meter) = (Arc::clone(&self.comparator), self.meter.clone());
         Self {
             verify_checksums,
             max_block_size,
             max_output,
+            max_output_factor,
             tail_size,
             internal_keys,
             comparator,
@@ -215,6 +238,7 @@ impl fmt::Debug for ReadOptions {
             .field("verify_checksums", &self.verify_checksums)
             .field("max_block_size", &self.max_block_size)
             .field("max_output", &self.max_output)
+            .field("max_output_factor", &self.max_output_factor)
             .field("tail_size", &self.tail_size)
             .field("internal_keys", &self.internal_keys)
             .field("comparator", &self.comparator.name())

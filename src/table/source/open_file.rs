@@ -13,16 +13,18 @@ use crate::{Error, Result};
 ///
 /// [`Error::Io`], without the path, if there is no regular file or it may not be read.
 pub(crate) fn open_file(path: &Path) -> Result<File> {
+    try_open(path).map_err(|error| Error::io(IoAction::Open, 0, error))
+}
+
+/// Does the same, with the system's error.
+pub(crate) fn try_open(path: &Path) -> io::Result<File> {
     let regular = |metadata: Metadata| {
         if metadata.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }
     };
     // Opening a pipe would wait for its other end, so this is checked before opening. It is checked
     // again afterwards, since the file may have been replaced in between.
-    let open = || {
-        regular(fs::metadata(path)?)?;
-        let file = File::open(path)?;
-        regular(file.metadata()?)?;
-        Ok(file)
-    };
-    open().map_err(|error| Error::io(IoAction::Open, 0, error))
+    regular(fs::metadata(path)?)?;
+    let file = File::open(path)?;
+    regular(file.metadata()?)?;
+    Ok(file)
 }

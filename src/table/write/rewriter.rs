@@ -248,8 +248,8 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
                 return Err(Error::ShortInternalKey { index, expected: TAG_LEN, found: key.len() });
             }
             // Keys that share a long beginning take far more bytes here than in the file.
-            if self.entry.key_is_copied() {
-                self.output = self.output.saturating_add(key.len() as u64);
+            if let Some(len) = self.entry.copied_key_len() {
+                self.output = self.output.saturating_add(len as u64);
                 self.check_output()?;
             }
             let key = self.entry.key(&self.block);

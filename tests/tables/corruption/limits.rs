@@ -1,6 +1,6 @@
 //! Small files that ask for much work or memory.
 
-use filterblock::table::{ReadOptions, Table};
+use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOptions};
 use filterblock::{Error, Result};
 
 use super::{FILTER, filter_block, open};
@@ -97,16 +97,69 @@ fn copies_of_long_shared_keys_count_against_the_limit() {
     let mut crafted = Crafted::default();
     let data = crafted.block(&contents);
     let metaindex = crafted.entries(&[] as &[(&str, &str)]);
-    let index = crafted.entries(&[("l", handle(data))]);
+    let index = crafted.entries(&[("l", handle(data)), ("m", handle(data))]);
     let table =
         Table::open(crafted.footer(metaindex, index), &ReadOptions::default().max_output(100_000)).unwrap();
     let entries: Vec<_> = table.iter().collect();
     assert!(matches!(entries.last(), Some(Err(Error::Limit { .. }))));
     assert_eq!(entries.len(), 1 + (100_000 - contents.len()) / 1000 + 1);
-    let mut cursor = table.cursor();
-    let mut walked = 0;
-    while cursor.next().unwrap() {
-        walked += 1;
+    // A cursor puts together the same keys, and leads nowhere beyond the limit.
+    let (mut cursor, mut walked) = (table.cursor(), 0);
+    let error = loop {
+        match cursor.next() {
+            Ok(found) => walked += usize::from(found),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::Limit { limit: 100_000, .. }), "{error}");
+    assert_eq!(walked, entries.len() - 1);
+    cursor.skip_block();
+    assert!(!cursor.next().unwrap() && !cursor.valid());
+}
+
+/// The first of these keys lies whole in the block, the second is put together.
+#[test]
+fn keys_that_are_sought_count_against_the_limit() {
+    let keys = [b'a', b'b'].map(|last| [&[b'k'; 1000][..], &[last]].concat());
+    let options = WriteOptions::default().compression(Compression::None);
+    let mut builder = TableBuilder::new(Vec::new(), options);
+    keys.iter().for_each(|key| builder.add(key, b"").unwrap());
+    let file = builder.finish().unwrap().0;
+    let block = Table::open(file.clone(), &ReadOptions::default()).unwrap();
+    let block = block.data_blocks().next().unwrap().unwrap().size;
+    let table = Table::open(file, &ReadOptions::default().max_output(block + 5 * 1001)).unwrap();
+    for (key, expected) in keys.iter().zip([100, 5]) {
+        let mut cursor = table.cursor();
+        let sought = (0..100).take_while(|_| matches!(cursor.seek(key), Ok(true))).count();
+        assert_eq!(sought, expected);
     }
-    assert_eq!(walked, 1001, "a cursor copies none of them");
+}
+
+/// The same table within limits in proportion to it: the greater one holds.
+#[test]
+fn the_limit_may_be_in_proportion_to_the_file() {
+    let mut crafted = Crafted::default();
+    let mut contents = [&[0][..], &varint(1000), &[0], &[b'k'; 1000]].concat();
+    (0..1000).for_each(|_| contents.extend([&varint(1000)[..], &[0, 0]].concat()));
+    contents.extend([0, 0, 0, 0, 1, 0, 0, 0]);
+    let data = crafted.block(&contents);
+    let metaindex = crafted.entries(&[] as &[(&str, &str)]);
+    let index = crafted.entries(&[("l", handle(data))]);
+    let file = crafted.footer(metaindex, index);
+    let len = file.len() as u64;
+    for (at_least, factor, limit) in [
+        (0, 20, 20 * len),
+        (30 * len, 20, 30 * len),
+        (7000, 0, 7000),
+        (u64::MAX, 20, u64::MAX),
+        (0, u64::MAX, u64::MAX),
+    ] {
+        let options = ReadOptions::default().max_output(at_least).max_output_factor(factor);
+        let table = Table::open(file.clone(), &options).unwrap();
+        assert_eq!(table.max_output(), limit);
+        let found = table.iter().filter(Result::is_ok).count() as u64;
+        assert_eq!(found, 1001.min(1 + (limit - contents.len() as u64) / 1000));
+        let again = Table::from_parts(file.clone(), table.index_part(), None).unwrap();
+        assert_eq!(again.max_output(), limit);
+    }
 }

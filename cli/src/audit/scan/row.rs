@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use filterblock::Error;
 
 use crate::audit::error_kind::ErrorKind;
+use crate::audit::reading::decode_limit_text;
 
 /// One version of a key, and where it lies.
 #[derive(Debug)]
@@ -105,9 +106,19 @@ impl Fault {
 
     /// Damage to `what`, which names the offset, too.
     pub(super) fn damage(what: &str, offset: u64, expected: String, found: String) -> Self {
+        Self::at(ErrorKind::Damaged, what, offset, expected, found)
+    }
+
+    /// What lies behind `offset` takes more to decode than `limit` bytes.
+    pub(super) fn over_limit(offset: u64, limit: u64) -> Self {
+        let what = format!("limit at offset {offset}");
+        Self::at(ErrorKind::Unsupported, &what, offset, decode_limit_text(limit), "more".to_owned())
+    }
+
+    fn at(kind: ErrorKind, what: &str, offset: u64, expected: String, found: String) -> Self {
         let message = format!("{what}: expected {expected}, found {found}");
         let (offset, expected, found) = (Some(offset), Some(expected), Some(found));
-        Self { offset, expected, found, ..Self::new(message, ErrorKind::Damaged) }
+        Self { offset, expected, found, ..Self::new(message, kind) }
     }
 }
 
@@ -119,7 +130,10 @@ impl From<Error> for Fault {
 
 impl From<&Error> for Fault {
     fn from(error: &Error) -> Self {
-        let bare = error.without_path();
+        let (bare, path) = (error.without_path(), error.path().map(Path::to_owned));
+        if let Error::Limit { what: "output of one cursor", offset, limit, .. } = bare {
+            return Self { path, ..Self::over_limit(*offset, *limit) };
+        }
         let (offset, expected, found) = match bare {
             Error::Io { offset, source, .. } => (Some(*offset), None, Some(source.to_string())),
             Error::Corrupt { offset, expected, found, .. }
@@ -134,7 +148,6 @@ impl From<&Error> for Fault {
             }
             _ => (None, None, None),
         };
-        let path = error.path().map(Path::to_owned);
         Self { path, offset, expected, found, ..Self::new(bare.to_string(), ErrorKind::of(error)) }
     }
 }

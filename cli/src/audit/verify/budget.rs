@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use filterblock::table::Meter;
 
-use crate::audit::reading::decode_limit;
+use crate::audit::reading::{decode_limit, decode_limit_text};
 
 /// The limit on bytes to read, as a multiple of the file's size. A sound table's blocks are read
 /// once.
@@ -80,9 +80,7 @@ impl Exceeded {
     pub(super) fn expected(self) -> String {
         match self {
             Self::Read(limit) => format!("at most {limit} bytes of blocks to read, twice the file's size"),
-            Self::Decoded(limit) => {
-                format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
-            }
+            Self::Decoded(limit) => decode_limit_text(limit),
         }
     }
 }

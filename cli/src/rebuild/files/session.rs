@@ -42,7 +42,10 @@ impl Session {
     }
 
     /// Makes a call.
-    #[cfg_attr(not(all(test, unix)), expect(clippy::unused_self, reason = "tests watch the calls of a session"))]
+    #[cfg_attr(
+        not(all(test, unix)),
+        expect(clippy::unused_self, reason = "tests watch the calls of a session")
+    )]
     pub(super) fn perform<T>(
         &self,
         operation: Operation<'_>,

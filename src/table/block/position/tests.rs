@@ -229,7 +229,7 @@ fn keys_and_values_outlive_the_position() {
     let mut at = Position::default();
     let mut kept = Vec::new();
     while at.next(&block).unwrap() {
-        kept.push((at.key_bytes(&block), at.value_bytes(&block), at.key_is_copied()));
+        kept.push((at.key_bytes(&block), at.value_bytes(&block), at.copied_key_len().is_some()));
     }
     drop((at, block));
     assert_eq!(kept, [("abc".into(), "1".into(), false), ("abx".into(), "2".into(), true)]);

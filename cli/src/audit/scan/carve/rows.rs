@@ -38,7 +38,8 @@ pub(crate) struct CarvedRows<'a, R> {
 /// A limit on what is decoded.
 pub(crate) struct DecodeLimit {
     meter: Arc<Meter>,
-    /// The bytes of data blocks that may still be decoded.
+    /// The bytes of data blocks and their keys that may be decoded, in all and still.
+    limit: u64,
     left: u64,
     /// The greatest count of the meter. Each data block is decoded up to four times, and others are
     /// only looked at.
@@ -46,17 +47,17 @@ pub(crate) struct DecodeLimit {
 }
 
 impl DecodeLimit {
-    /// Allows data blocks of `bytes` together. `meter`: counts all that is decoded.
+    /// Allows data blocks and keys of `bytes` together. `meter`: counts all that is decoded.
     pub(crate) fn new(meter: Arc<Meter>, bytes: u64) -> Self {
         let most = meter.bytes_decoded().saturating_add(bytes.saturating_mul(4));
-        Self { meter, left: bytes, most }
+        Self { meter, limit: bytes, left: bytes, most }
     }
 
     fn is_reached(&self) -> bool {
         self.meter.bytes_decoded() > self.most
     }
 
-    /// Counts a data block. Returns false if it is too much.
+    /// Counts a data block, or a key. Returns false if it is too much.
     fn take(&mut self, size: u64) -> bool {
         let left = self.left.checked_sub(size);
         self.left = left.unwrap_or_default();
@@ -134,11 +135,11 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
         }
     }
 
-    /// Ends the search at the block at `handle`.
+    /// Ends the search in the block at `handle`.
     fn limit_reached(&mut self, handle: BlockHandle) -> Fault {
         self.ended = true;
-        let message = format!("offset {}: the blocks decode to more than --max-output allows", handle.offset);
-        Fault { offset: Some(handle.offset), ..Fault::new(message, ErrorKind::Unsupported) }
+        self.block = None;
+        Fault::over_limit(handle.offset, self.limit.limit)
     }
 
     fn ends_in_magic(&self, end: u64) -> bool {
@@ -184,6 +185,10 @@ impl<R: ReadAt> Rows for CarvedRows<'_, R> {
             if let Some((handle, block)) = &mut self.block {
                 let moved: Result<bool, Error> = block.next();
                 if matches!(moved, Ok(true)) {
+                    let (handle, len) = (*handle, block.key().len());
+                    if !self.limit.take(len as u64) {
+                        return Err(self.limit_reached(handle));
+                    }
                     if self.versions.shows(block.key(), handle.offset)? {
                         return Ok(true);
                     }

@@ -1,0 +1,227 @@
+//! Files that are opened when they are read and closed when others are, so that any number of
+//! tables can be read with a few handles (LevelDB's `db/table_cache.cc`).
+
+use std::collections::VecDeque;
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use bytes::Bytes;
+
+use crate::table::ReadAt;
+use crate::table::source::try_open;
+
+/// Open files, at most so many.
+pub(super) struct OpenFiles {
+    max: usize,
+    handles: Mutex<Handles>,
+}
+
+#[derive(Default)]
+struct Handles {
+    /// Each with its number. The one read last is at the end.
+    open: VecDeque<(u64, File)>,
+    /// The number of the next file.
+    next: u64,
+}
+
+/// A file of [`OpenFiles`], for reading. It may be closed at any time, and is opened again when it
+/// is read.
+pub(super) struct PooledFile {
+    files: Arc<OpenFiles>,
+    path: PathBuf,
+    number: u64,
+    identity: Identity,
+    is_lost: AtomicBool,
+}
+
+/// What tells a file from another one that took its name.
+#[derive(PartialEq, Eq)]
+struct Identity {
+    len: u64,
+    modified: Option<SystemTime>,
+    /// Device and inode.
+    #[cfg(unix)]
+    node: (u64, u64),
+    #[cfg(not(unix))]
+    created: Option<SystemTime>,
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt as _;
+        Self {
+            len: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            node: (metadata.dev(), metadata.ino()),
+            #[cfg(not(unix))]
+            created: metadata.created().ok(),
+        }
+    }
+}
+
+impl OpenFiles {
+    /// `max`: the most files that are open at a time, at least 1.
+    pub(super) fn new(max: usize) -> Arc<Self> {
+        Arc::new(Self { max, handles: Mutex::default() })
+    }
+
+    /// Opens the regular file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no regular file, or it may not be read.
+    pub(super) fn open(self: &Arc<Self>, path: &Path) -> io::Result<PooledFile> {
+        let mut handles = self.handles();
+        let file = handles.open_beside(self.max, path)?;
+        let identity = Identity::of(&file.metadata()?);
+        let number = handles.next;
+        handles.next = number.wrapping_add(1);
+        handles.open.push_back((number, file));
+        let (files, path) = (Arc::clone(self), path.to_owned());
+        Ok(PooledFile { files, path, number, identity, is_lost: AtomicBool::new(false) })
+    }
+
+    fn handles(&self) -> MutexGuard<'_, Handles> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Handles {
+    /// Opens a file, for which what was read longest ago is closed: so that there are at most `max`,
+    /// or as many as the system allows.
+    fn open_beside(&mut self, max: usize, path: &Path) -> io::Result<File> {
+        while !self.open.is_empty() && self.open.len() >= max {
+            self.open.pop_front();
+        }
+        loop {
+            match try_open(path) {
+                Err(error) if is_out_of_handles(&error) && self.open.pop_front().is_some() => {}
+                result => return result,
+            }
+        }
+    }
+
+    fn take(&mut self, number: u64) -> Option<File> {
+        let at = self.open.iter().rposition(|(open, _)| *open == number)?;
+        self.open.remove(at).map(|(_, file)| file)
+    }
+}
+
+/// Tells whether the process, or the whole system, has as many files open as it may: `EMFILE` and
+/// `ENFILE` on Unix, `ERROR_TOO_MANY_OPEN_FILES` on Windows.
+fn is_out_of_handles(error: &io::Error) -> bool {
+    let codes: &[i32] = if cfg!(windows) { &[4] } else { &[24, 23] };
+    error.raw_os_error().is_some_and(|code| codes.contains(&code))
+}
+
+impl PooledFile {
+    /// Tells whether the file could not be opened again, so that nothing more can be read of it.
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// Opens the file again.
+    fn reopen(&self, handles: &mut Handles) -> io::Result<File> {
+        let file = handles.open_beside(self.files.max, &self.path)?;
+        if Identity::of(&file.metadata()?) == self.identity {
+            Ok(file)
+        } else {
+            // The file that was being read is gone, whatever has its name now.
+            let message = "the file was replaced or changed while it was read";
+            Err(io::Error::new(io::ErrorKind::NotFound, message))
+        }
+    }
+}
+
+impl ReadAt for PooledFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.identity.len)
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let mut handles = self.files.handles();
+        let file = match handles.take(self.number) {
+            Some(file) => file,
+            None => self.reopen(&mut handles).inspect_err(|_| self.is_lost.store(true, Ordering::Relaxed))?,
+        };
+        let bytes = file.read_at(offset, len);
+        handles.open.push_back((self.number, file));
+        bytes
+    }
+}
+
+impl Drop for PooledFile {
+    fn drop(&mut self) {
+        drop(self.files.handles().take(self.number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// The numbers of the files that are open, the one read last behind the others.
+    fn open(files: &OpenFiles) -> Vec<u64> {
+        files.handles().open.iter().map(|(number, _)| *number).collect()
+    }
+
+    #[test]
+    fn what_was_read_longest_ago_is_closed_and_opened_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> = (0..4).map(|at| folder.path().join(at.to_string())).collect();
+        paths.iter().enumerate().for_each(|(at, path)| fs::write(path, [at as u8; 10]).unwrap());
+        let files = OpenFiles::new(2);
+        let opened: Vec<PooledFile> = paths.iter().map(|path| files.open(path).unwrap()).collect();
+        assert_eq!(open(&files), [2, 3]);
+        let mut expected = vec![2, 3];
+        for at in [2, 0, 0, 2, 1, 3, 2, 0] {
+            assert_eq!(opened[at].read_at(1, 3).unwrap(), [at as u8; 3][..]);
+            expected.retain(|open| *open != at as u64);
+            expected.push(at as u64);
+            expected.drain(..expected.len() - 2);
+            assert_eq!(open(&files), expected);
+        }
+        assert!(opened.iter().all(|file| !file.is_lost() && file.len().unwrap() == 10));
+        drop(opened);
+        assert!(open(&files).is_empty());
+        assert!(files.open(folder.path()).is_err() && files.open(&folder.path().join("none")).is_err());
+        assert!(open(&files).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_is_gone_or_another_when_it_is_opened_again_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for change in [
+            (|path: &Path| fs::remove_file(path).unwrap()) as fn(&Path),
+            |path| fs::write(path, "longer than before").unwrap(),
+            |path| {
+                fs::write(path.with_extension("new"), "as long").unwrap();
+                let time = fs::metadata(path).unwrap().modified().unwrap();
+                let hour = std::time::Duration::from_secs(3600);
+                let new = File::options().write(true).open(path.with_extension("new")).unwrap();
+                new.set_modified(time + hour).unwrap();
+                fs::rename(path.with_extension("new"), path).unwrap();
+            },
+        ] {
+            fs::write(path("a"), "as long").unwrap();
+            fs::write(path("b"), "other").unwrap();
+            let files = OpenFiles::new(1);
+            let (a, b) = (files.open(&path("a")).unwrap(), files.open(&path("b")).unwrap());
+            assert_eq!(b.read_at(0, 5).unwrap(), "other");
+            change(&path("a"));
+            let error = a.read_at(0, 7).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::NotFound, "{error}");
+            assert!(a.is_lost() && !b.is_lost());
+            assert_eq!(b.read_at(0, 5).unwrap(), "other");
+        }
+    }
+}
