@@ -9,9 +9,10 @@ use anyhow::{Context as _, Result, ensure};
 use filterblock_crash_states::Tree;
 use filterblock_crash_states::tree::Entry;
 
-use super::case::{Case, DATABASE, Mode, work_folder};
+use super::case::{Case, work_folder};
 use super::check::{Check, Checker};
 use super::log::Kind;
+use super::mode::{DATABASE, Mode};
 use super::record::{Disturbance, Fault};
 use crate::random::Random;
 
@@ -45,7 +46,7 @@ impl fmt::Display for Endings {
 /// Lets each call of each kind fail once, with EIO, and from each on with ENOSPC.
 pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
     let mut endings = Endings::default();
-    let before = case.before(mode)?;
+    let before = case.before(mode)?.context("no mode that needs more tables")?;
     for kind in Kind::FAILING {
         for (errno, count) in [(EIO, 1), (ENOSPC, 1 << 40)] {
             for first in 1.. {
@@ -76,7 +77,7 @@ pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
 /// Sends signals after random operations, and at random times.
 pub fn signals(case: &Case, mode: Mode, count: u64, random: &mut Random) -> Result<Endings> {
     let mut endings = Endings::default();
-    let before = case.before(mode)?;
+    let before = case.before(mode)?.context("no mode that needs more tables")?;
     let whole = case.record(mode, &before, Disturbance::default())?;
     let operations = whole.recording.operations.len() as u64;
     for at in 0..count {
@@ -118,7 +119,7 @@ pub fn signals(case: &Case, mode: Mode, count: u64, random: &mut Random) -> Resu
 
 /// Runs the program on file systems that are almost full. `None` if mounting one is not permitted.
 pub fn small_file_systems(case: &Case, mode: Mode, random: &mut Random) -> Result<Option<Endings>> {
-    let before = case.before(mode)?;
+    let before = case.before(mode)?.context("no mode that needs more tables")?;
     let listing = before.listing();
     let bytes: usize = listing
         .values()
