@@ -46,7 +46,7 @@ enum kind { kCreate = 1, kWrite, kTruncate, kSync, kSyncFolder, kRename, kLink, 
     real;                                                                           \
   })
 
-// The system calls of this file itself.
+// The system calls of this file itself, which must not come back to it.
 #define raw(...) (REAL(syscall)(__VA_ARGS__))
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -102,7 +102,7 @@ static int below_root(const char* path) {
 static int path_of_fd(int fd, char* path) {
   char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  const ssize_t size = readlink(link, path, PATH_MAX - 1);
+  const ssize_t size = raw(SYS_readlinkat, AT_FDCWD, link, path, PATH_MAX - 1);
   if (size < 0) return 0;
   path[size] = '\0';
   return 1;
@@ -417,7 +417,7 @@ int mkdirat(int folder, const char* path, mode_t mode) {
   if (!begin(kMakeFolder)) {
     struct stat status;
     result = raw(SYS_mkdirat, folder, path, mode);
-    if (result == 0 && fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0) record_new(kMakeFolder, &status, to);
+    if (result == 0 && raw(SYS_newfstatat, folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0) record_new(kMakeFolder, &status, to);
   }
   end();
   return result;
@@ -444,7 +444,7 @@ int fchmodat(int folder, const char* path, mode_t mode, int flags) {
   if (!begin(kSetMode)) {
     struct stat status;
     result = raw(SYS_fchmodat, folder, path, mode);
-    if (result == 0 && fstatat(folder, path, &status, 0) == 0) record(kSetMode, status.st_ino, mode, NULL, 0, NULL, 0);
+    if (result == 0 && raw(SYS_newfstatat, folder, path, &status, 0) == 0) record(kSetMode, status.st_ino, mode, NULL, 0, NULL, 0);
   }
   end();
   return result;

@@ -258,7 +258,7 @@ impl<'a> Checker<'a> {
         ensure!(status == 0, "status {status}: {said}");
         for entry in fs::read_dir(root)? {
             let name = entry?.file_name();
-            let is_expected = name == DATABASE || (name == UNDO_FOLDER && mode == Mode::InPlace);
+            let is_expected = name == DATABASE || (name == UNDO_FOLDER && mode.keeps_undo());
             ensure!(is_expected, "{} is left beside the database", name.display());
         }
         let left: Vec<_> = unused_files(&root.join(DATABASE))?.difference(stale).cloned().collect();

@@ -1,7 +1,8 @@
 //! Somebody else who exchanges a folder for a symbolic link to another one, while the program works.
 //!
 //! The other folder, the victim, has files of the same names. Nothing of it may change, and no key of the database may
-//! be lost, wherever its folder lies then.
+//! be lost, wherever its folder lies then. Only before the program has opened the database's folder is the victim the
+//! database that it was asked for: then nothing of the other one may change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -99,14 +100,19 @@ pub struct Races {
     pub exchanged: u64,
     /// Those that ended with each status.
     pub statuses: BTreeMap<i32, u64>,
+    /// Those at first in which the victim was taken for the database, and the database was left alone.
+    pub taken: u64,
     /// Those in which the victim was changed, or keys were lost.
     pub failures: Vec<String>,
 }
 
 impl fmt::Display for Races {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { runs, exchanged, statuses, failures } = self;
+        let Self { runs, exchanged, statuses, taken, failures } = self;
         write!(f, "{runs} runs, {exchanged} with the folder exchanged, statuses {statuses:?}")?;
+        if *taken > 0 {
+            write!(f, "; before {taken} calls the victim was taken for the database")?;
+        }
         if !failures.is_empty() {
             write!(f, "; {} FAILED", failures.len())?;
         }
@@ -136,7 +142,7 @@ pub fn races(case: &Case, mode: Mode, setting: Setting, place: Place) -> Result<
         let is_other_user = !setting.is_root() && rustix::process::geteuid().is_root();
         let user = is_other_user.then_some(NOBODY);
         let disturbance = Disturbance { exchange: Some(exchange), user, ..Disturbance::default() };
-        let victim = snapshot(&other)?;
+        let (before, victim) = (snapshot(&parent)?, snapshot(&other)?);
         let recording = record(&case.program, &case.arguments(mode, &parent), &top, disturbance)?;
         let what = || format!("before call {at}; {}", recording.ending());
         ensure!(!recording.messages.contains("panicked"), what());
@@ -146,7 +152,13 @@ pub fn races(case: &Case, mode: Mode, setting: Setting, place: Place) -> Result<
         races.exchanged += u64::from(is_exchanged);
         *races.statuses.entry(recording.status.unwrap_or(-1)).or_default() += 1;
         let changed = differences(&victim, &snapshot(&other)?);
-        if !changed.is_empty() {
+        let is_first = races.taken + 1 == at && matches!(place, Place::Database | Place::Parent);
+        if !changed.is_empty() && is_first && is_alone(place, &parent, &before)? {
+            races.taken += 1;
+            if let Err(error) = has_all_in(case, &other.join(DATABASE)) {
+                races.failures.push(format!("{}: the victim: {error:#}", what()));
+            }
+        } else if !changed.is_empty() {
             races.failures.push(format!("{}: the victim has changed: {changed:?}", what()));
         } else if let Err(error) = has_all(case, place, &parent) {
             races.failures.push(format!("{}: {error:#}", what()));
@@ -242,19 +254,43 @@ fn differences(before: &BTreeMap<PathBuf, File>, after: &BTreeMap<PathBuf, File>
     differing.collect()
 }
 
+/// Where a folder lies now.
+fn away(path: PathBuf) -> PathBuf {
+    let mut away = path.clone().into_os_string();
+    away.push(".away");
+    let away = PathBuf::from(away);
+    if away.exists() { away } else { path }
+}
+
+/// Whether the database and the folder for `--undo` are as before.
+fn is_alone(place: Place, parent: &Path, before: &BTreeMap<PathBuf, File>) -> Result<bool> {
+    let parent = match place {
+        Place::Parent => away(parent.to_owned()),
+        _ => parent.to_owned(),
+    };
+    for name in [DATABASE, UNDO_FOLDER] {
+        let folder = away(parent.join(name));
+        let now = if folder.exists() { snapshot(&folder)? } else { BTreeMap::new() };
+        let below = |(path, file): (&PathBuf, &File)| {
+            path.strip_prefix(name).ok().map(|path| (path.to_owned(), file.clone()))
+        };
+        if now != before.iter().filter_map(below).collect() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 fn has_all(case: &Case, place: Place, parent: &Path) -> Result<()> {
-    let away = |path: PathBuf| {
-        let mut away = path.clone().into_os_string();
-        away.push(".away");
-        let away = PathBuf::from(away);
-        if away.exists() { away } else { path }
-    };
     let database = match place {
-        Place::Database => away(parent.join(DATABASE)),
         Place::Parent => away(parent.to_owned()).join(DATABASE),
-        _ => parent.join(DATABASE),
+        _ => away(parent.join(DATABASE)),
     };
-    let found = read(&database, &case.options, &case.plan.keys)?;
+    has_all_in(case, &database)
+}
+
+fn has_all_in(case: &Case, database: &Path) -> Result<()> {
+    let found = read(database, &case.options, &case.plan.keys)?;
     ensure!(found == case.plan.live, "LevelDB finds other entries");
     Ok(())
 }

@@ -173,7 +173,10 @@ impl Run<'_> {
     /// Kills the program at some steps, runs it again, and stops that run by a loss of power, which can still take what
     /// the first run had not synced.
     fn killed(&mut self, history: &History) -> Result<()> {
-        let states = self.extent.doubles() - self.extent.doubles() / 2;
+        let states = match self.extent.alteration {
+            None => self.extent.doubles() - self.extent.doubles() / 2,
+            Some(_) => self.extent.states,
+        };
         let kills = kills(history, &mut self.random, KILLS);
         for done in &kills {
             let state = complete(history, *done);
