@@ -14,14 +14,14 @@ const MAX_CURRENT_LEN: usize = 64;
 /// The path of the MANIFEST that `CURRENT` names. Only that of a file in `dir` is accepted.
 pub(crate) fn current_manifest(dir: &Path) -> Result<PathBuf> {
     let path = dir.join("CURRENT");
-    match read(&path) {
+    match open_file(&path).and_then(read) {
         Ok(name) => Ok(dir.join(name)),
         Err(error) => Err(error.with_path(path)),
     }
 }
 
 /// The name of the MANIFEST that `contents`, those of `CURRENT`, tell.
-pub(super) fn parse(contents: &[u8]) -> Result<&str> {
+fn parse(contents: &[u8]) -> Result<&str> {
     if let Some(name) = manifest_name(contents) {
         return Ok(name);
     }
@@ -32,9 +32,10 @@ pub(super) fn parse(contents: &[u8]) -> Result<&str> {
     Err(Error::corrupt(Structure::Current, 0, "MANIFEST-, a number and a line feed", found))
 }
 
-fn read(path: &Path) -> Result<String> {
+/// The name of the MANIFEST that `CURRENT` tells. No more of it is read than may be sound.
+pub(super) fn read(current: impl Read) -> Result<String> {
     let mut contents = Vec::new();
-    open_file(path)?
+    current
         .take(const { MAX_CURRENT_LEN as u64 + 1 })
         .read_to_end(&mut contents)
         .map_err(|error| Error::io(IoAction::ReadAll, 0, error))?;

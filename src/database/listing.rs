@@ -1,6 +1,6 @@
 //! A database that lies in no folder.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::PathBuf;
 
 use super::current;
@@ -139,16 +139,37 @@ impl DatabaseListing {
     /// An error, also one in the contents, ends the reading. The database has no MANIFEST then, and
     /// keeps the error.
     pub fn supply(&mut self, contents: io::Result<impl AsRef<[u8]>>) {
+        match contents {
+            Ok(contents) => self.supply_from(Ok(contents.as_ref())),
+            Err(error) => self.supply_from(Err::<&[u8], _>(error)),
+        }
+    }
+
+    /// Takes what is [`wanted`](Self::wanted) as [`supply`](Self::supply) does, from a reader: the file in a folder that
+    /// is open, for example. No more of it is held than the [`memory_limit`](Self::memory_limit) allows.
+    ///
+    /// ```no_run
+    /// # fn open(_: &str) -> std::io::Result<std::fs::File> { unimplemented!() }
+    /// use filterblock::database::DatabaseListing;
+    ///
+    /// let mut listing = DatabaseListing::new([("CURRENT", 16), ("MANIFEST-000004", 113), ("000005.ldb", 2180)]);
+    /// while let Some(name) = listing.wanted() {
+    ///     let file = open(name); // by openat(2), for example
+    ///     listing.supply_from(file);
+    /// }
+    /// let database = listing.into_database();
+    /// ```
+    pub fn supply_from(&mut self, contents: io::Result<impl Read>) {
         let State::Wanted(name) = &self.state else { return };
         let contents = contents.map_err(|error| Error::io(IoAction::ReadAll, 0, error));
-        let read = contents.and_then(|contents| self.read(name, contents.as_ref()));
+        let read = contents.and_then(|contents| self.read(name, contents));
         self.state =
             read.unwrap_or_else(|error| State::Ended(Err(error.with_path(path_in(&self.dir, name)))));
     }
 
-    fn read(&self, name: &str, contents: &[u8]) -> Result<State> {
+    fn read(&self, name: &str, contents: impl Read) -> Result<State> {
         match FileKind::parse(name) {
-            Some((FileKind::Current, _)) => Ok(State::Wanted(current::parse(contents)?.to_owned())),
+            Some((FileKind::Current, _)) => Ok(State::Wanted(current::read(contents)?)),
             _ => Ok(State::Ended(Ok(Manifest::scan(contents, self.memory_limit).into_result()?))),
         }
     }

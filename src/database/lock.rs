@@ -3,12 +3,14 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
+#[cfg(unix)]
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::names::FileKind;
+use super::lock_file::{FileId, LockFile};
 use crate::error::IoAction;
 use crate::{Error, Result};
 
@@ -63,11 +65,25 @@ impl DatabaseLock {
     /// - [`Error::Io`] if `LOCK` cannot be opened for writing, created or locked, is a symbolic
     ///   link or no regular file.
     pub fn exclusive(dir: impl AsRef<Path>) -> Result<Self> {
-        let path = lock_path(dir.as_ref());
-        lock(&path, true, &mut held())
+        Self::exclusive_of(&LockFile::in_dir(dir.as_ref())?)
+    }
+
+    /// [`exclusive`](Self::exclusive) in a folder that is open, wherever its path leads by now. `dir` is only for
+    /// messages and for [`path`](Self::path).
+    ///
+    /// # Errors
+    ///
+    /// As [`exclusive`](Self::exclusive).
+    #[cfg(unix)]
+    pub fn exclusive_at(folder: impl AsFd, dir: impl AsRef<Path>) -> Result<Self> {
+        Self::exclusive_of(&LockFile::at(folder.as_fd(), dir.as_ref())?)
+    }
+
+    fn exclusive_of(file: &LockFile) -> Result<Self> {
+        lock(file, true, &mut held())
             // It has been created, so it is there.
             .and_then(|lock| lock.ok_or_else(|| Error::io(IoAction::Open, 0, io::ErrorKind::NotFound.into())))
-            .map_err(|error| error.with_path(path))
+            .map_err(|error| error.with_path(file.path()))
     }
 
     /// Takes a lock under which the database can be read: nobody has it open for writing, and
@@ -82,8 +98,26 @@ impl DatabaseLock {
     ///
     /// As [`exclusive`](Self::exclusive).
     pub fn shared(dir: impl AsRef<Path>) -> Result<Option<Self>> {
-        let path = lock_path(dir.as_ref());
-        lock(&path, false, &mut held()).map_err(|error| error.with_path(path))
+        match LockFile::in_dir(dir.as_ref()) {
+            // Nor is there a LOCK where there is no folder.
+            Err(error) if is_not_found(&error) => Ok(None),
+            file => Self::shared_of(&file?),
+        }
+    }
+
+    /// [`shared`](Self::shared) in a folder that is open, wherever its path leads by now. `dir` is only for messages
+    /// and for [`path`](Self::path).
+    ///
+    /// # Errors
+    ///
+    /// As [`shared`](Self::shared).
+    #[cfg(unix)]
+    pub fn shared_at(folder: impl AsFd, dir: impl AsRef<Path>) -> Result<Option<Self>> {
+        Self::shared_of(&LockFile::at(folder.as_fd(), dir.as_ref())?)
+    }
+
+    fn shared_of(file: &LockFile) -> Result<Option<Self>> {
+        lock(file, false, &mut held()).map_err(|error| error.with_path(file.path()))
     }
 
     /// The path of the locked file.
@@ -116,57 +150,51 @@ impl fmt::Debug for DatabaseLock {
     }
 }
 
-fn lock_path(dir: &Path) -> PathBuf {
-    dir.join(FileKind::Lock.file_name(0))
-}
-
 fn held() -> MutexGuard<'static, Option<HashSet<FileId>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens and locks the file at `path`. An exclusive lock creates it; for a shared one, `None` means
-/// that there is no such file.
-fn lock(path: &Path, exclusive: bool, held: &mut Option<HashSet<FileId>>) -> Result<Option<DatabaseLock>> {
+/// Opens and locks the file. An exclusive lock creates it; for a shared one, `None` means that there is no such file.
+fn lock(
+    file: &LockFile,
+    exclusive: bool,
+    held: &mut Option<HashSet<FileId>>,
+) -> Result<Option<DatabaseLock>> {
     let held = held.get_or_insert_default();
     // Looked up rather than opened: opening and closing it would drop a lock that this process
     // holds.
-    let known = match fs::symlink_metadata(path) {
-        Ok(metadata) => Some(FileId::of(path, &metadata)?),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(Error::io(IoAction::LookUp, 0, error)),
-    };
+    let known = file.id()?;
     if known.as_ref().is_some_and(|id| held.contains(id)) {
         return Err(Error::InUse { by: "this process" });
     }
     let opened = match (&known, exclusive) {
-        (Some(_), _) => open(path, exclusive),
-        (None, true) => create(path),
+        (Some(_), _) => file.open(exclusive),
+        (None, true) => file.create(),
         (None, false) => return Ok(None),
     };
-    let file = opened.map_err(|error| {
+    let opened = opened.map_err(|error| {
         if is_shared_by_nobody(&error) { in_use() } else { Error::io(IoAction::Open, 0, error) }
     })?;
-    lock_opened(path, known, file, exclusive, held).map(Some)
+    lock_opened(file, known, opened, exclusive, held).map(Some)
 }
 
-/// Locks a file that was opened at `path`. `known` is the one that was there before, if any.
+/// Locks `file`, which was opened at `place`. `known` is the one that was there before, if any.
 fn lock_opened(
-    path: &Path,
+    place: &LockFile,
     known: Option<FileId>,
     file: File,
     exclusive: bool,
     held: &mut HashSet<FileId>,
 ) -> Result<DatabaseLock> {
-    let metadata = file.metadata().map_err(|error| Error::io(IoAction::LookUp, 0, error))?;
-    let id = FileId::of(path, &metadata)?;
+    let id = place.id_of(&file)?;
     lock_file(&file, exclusive)?;
     // Whoever destroys a database removes the file. A lock on a file without a name is worth nothing.
-    let now = fs::symlink_metadata(path).map_err(|error| Error::io(IoAction::LookUp, 0, error))?;
-    if known.is_some_and(|known| known != id) || FileId::of(path, &now)? != id {
+    let now = place.id()?;
+    if known.is_some_and(|known| known != id) || now.as_ref() != Some(&id) {
         return Err(replaced());
     }
     held.insert(id.clone());
-    Ok(DatabaseLock { file: Some(file), id, path: path.to_owned(), is_exclusive: exclusive })
+    Ok(DatabaseLock { file: Some(file), id, path: place.path().to_owned(), is_exclusive: exclusive })
 }
 
 /// Locks a file by all means that the programs use.
@@ -193,40 +221,6 @@ fn lock_file(file: &File, exclusive: bool) -> Result<()> {
     }
 }
 
-fn open(path: &Path, writable: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(writable);
-    without_following(&mut options);
-    options.open(path)
-}
-
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
-    let file = options.open(path)?;
-    #[cfg(unix)]
-    if let Some(Ok(folder)) = path.parent().map(fs::metadata) {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        // Without the right to do so, it stays the file of whoever runs this, as with LevelDB.
-        _ = fchown(&file, Some(folder.uid()), Some(folder.gid()));
-    }
-    Ok(file)
-}
-
-/// Neither follows a link nor waits for a pipe that has taken the file's place meanwhile.
-fn without_following(options: &mut OpenOptions) {
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.cast_signed());
-    }
-    #[cfg(not(unix))]
-    let _ = options;
-}
-
 /// True if a file is opened already by somebody who shares it with nobody, as goleveldb does on
 /// Windows.
 fn is_shared_by_nobody(error: &io::Error) -> bool {
@@ -234,79 +228,62 @@ fn is_shared_by_nobody(error: &io::Error) -> bool {
     cfg!(windows) && error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
 }
 
+fn is_not_found(error: &Error) -> bool {
+    matches!(error.without_path(), Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+}
+
 fn in_use() -> Error {
     Error::InUse { by: "another process" }
 }
 
 fn replaced() -> Error {
-    Error::io(IoAction::Lock, 0, io::Error::other("another file has taken its place meanwhile"))
-}
-
-/// What tells a file from all others of the system: device and inode on Unix, elsewhere the path.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct FileId(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
-
-impl FileId {
-    /// The identity of the file at `path`, which has to be a regular one.
-    fn of(path: &Path, metadata: &Metadata) -> Result<Self> {
-        if !metadata.is_file() {
-            let found = if metadata.is_symlink() { "a symbolic link" } else { "not a regular file" };
-            return Err(Error::io(IoAction::Open, 0, io::Error::other(found)));
-        }
-        #[cfg(unix)]
-        let id = {
-            use std::os::unix::fs::MetadataExt;
-            let _ = path;
-            (metadata.dev(), metadata.ino())
-        };
-        #[cfg(not(unix))]
-        let id = path.canonicalize().map_err(|error| Error::io(IoAction::LookUp, 0, error))?;
-        Ok(Self(id))
-    }
+    Error::io(IoAction::Lock, 0, io::Error::other("it was removed or replaced meanwhile"))
 }
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// LOCK is exchanged or removed between the steps of locking it.
     #[test]
     fn a_file_that_is_exchanged_meanwhile_is_not_locked() {
         let folder = tempfile::tempdir().unwrap();
-        let path = lock_path(folder.path());
+        let place = LockFile::in_dir(folder.path()).unwrap();
         let make = || {
             let other = folder.path().join("other");
             fs::write(&other, "").unwrap();
-            fs::rename(other, &path).unwrap();
+            fs::rename(other, place.path()).unwrap();
         };
-        let id = || FileId::of(&path, &fs::symlink_metadata(&path).unwrap()).unwrap();
+        let id = || place.id().unwrap().unwrap();
+        let open = || place.open(true).unwrap();
         let lock = |known, file| {
             let mut held = HashSet::new();
-            let locked = lock_opened(&path, known, file, true, &mut held).map(drop);
+            let locked = lock_opened(&place, known, file, true, &mut held).map(drop);
             (locked.map_err(|error| error.to_string()), held.len())
         };
         let refused = (Err::<(), _>(replaced().to_string()), 0);
 
         make();
-        let (first, file) = (id(), open(&path, true).unwrap());
+        let (first, file) = (id(), open());
         assert_eq!(lock(Some(first.clone()), file), (Ok(()), 1));
         // Before it is opened.
-        let kept = File::open(&path).unwrap();
+        let kept = open();
         make();
         assert!(id() != first);
-        assert_eq!(lock(Some(first), open(&path, true).unwrap()), refused);
+        assert_eq!(lock(Some(first), open()), refused);
         drop(kept);
         // Between opening and locking.
-        let (second, file) = (id(), open(&path, true).unwrap());
+        let (second, file) = (id(), open());
         make();
         assert_eq!(lock(Some(second), file), refused);
-        let file = open(&path, true).unwrap();
+        let file = open();
         make();
         assert_eq!(lock(None, file), refused);
         // Removed.
-        let (third, file) = (id(), open(&path, true).unwrap());
-        fs::remove_file(&path).unwrap();
-        let (error, held) = lock(Some(third), file);
-        assert!(error.unwrap_err().contains("No such file") && held == 0);
+        let (third, file) = (id(), open());
+        fs::remove_file(place.path()).unwrap();
+        assert_eq!(lock(Some(third), file), refused);
     }
 }

@@ -48,6 +48,8 @@ mod listing;
 mod live_tables;
 #[cfg(feature = "lock")]
 mod lock;
+#[cfg(feature = "lock")]
+mod lock_file;
 mod log;
 mod manifest;
 mod memtable;

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use filterblock::Error;
 use filterblock::database::{
-    Database, DatabaseFiles, DatabaseListing, DatabaseTable, FileKind, FileState, TableStatus,
+    Database, DatabaseFiles, DatabaseListing, DatabaseTable, FileKind, FileState, LogWriter, TableStatus,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -260,6 +260,31 @@ fn a_reader_that_fails_leaves_the_manifest_unknown_and_says_why() {
         assert_eq!((*action, source.kind()), (filterblock::IoAction::ReadAll, io::ErrorKind::TimedOut));
         assert_eq!(database.tables().map(|table| table.status).collect::<Vec<_>>(), [TableStatus::Unknown]);
     }
+}
+
+/// A reader is read only as far as its contents can be sound.
+#[test]
+fn contents_may_come_from_readers() {
+    let dir = Path::new("testdata/databases/levels");
+    let mut listed = DatabaseListing::new(listing(dir));
+    while let Some(name) = listed.wanted() {
+        let file = fs::File::open(dir.join(name));
+        listed.supply_from(file);
+    }
+    let database = listed.into_database();
+    assert_eq!(database.manifest().unwrap(), Database::open(dir).unwrap().manifest().unwrap());
+
+    let mut listed = DatabaseListing::new([("CURRENT", 1 << 40)]);
+    listed.supply_from(Ok(io::repeat(b'x')));
+    let error = listed.into_database().manifest().unwrap_err().to_string();
+    assert!(error.contains("found more than 64 bytes"), "{error}");
+    let mut listed = DatabaseListing::new([("CURRENT", 16)]).memory_limit(1000);
+    listed.supply_from(Ok(&b"MANIFEST-000001\n"[..]));
+    assert_eq!(listed.wanted(), Some("MANIFEST-000001"));
+    let mut log = LogWriter::new(Vec::new());
+    log.add_record(&[0; 5000]).unwrap();
+    listed.supply_from(Ok(&log.into_writer()[..]));
+    assert!(listed.into_database().manifest().is_err());
 }
 
 #[test]

@@ -237,6 +237,27 @@ fn a_lock_on_a_file_that_was_exchanged_is_apart_from_one_on_the_new_file() {
     Other::lock("exclusive", folder.path()).unwrap();
 }
 
+/// A folder that is open stays the same, whatever its path leads to.
+#[cfg(unix)]
+#[test]
+fn a_lock_in_an_open_folder_is_there_and_not_where_the_path_leads() {
+    let root = tempfile::tempdir().unwrap();
+    let (dir, moved, other) = (root.path().join("db"), root.path().join("moved"), root.path().join("other"));
+    [&dir, &other].iter().for_each(|dir| fs::create_dir(dir).unwrap());
+    let open = fs::File::open(&dir).unwrap();
+    assert!(DatabaseLock::shared_at(&open, &dir).unwrap().is_none());
+    fs::rename(&dir, &moved).unwrap();
+    std::os::unix::fs::symlink(&other, &dir).unwrap();
+    let lock = DatabaseLock::exclusive_at(&open, &dir).unwrap();
+    assert_eq!(lock.path(), dir.join("LOCK"));
+    assert!(moved.join("LOCK").exists() && !other.join("LOCK").exists());
+    check_in_use(&DatabaseLock::exclusive(&moved).unwrap_err(), &moved, "this process");
+    check_in_use(&DatabaseLock::shared_at(&open, &dir).unwrap_err(), &dir, "this process");
+    Other::lock("exclusive", &dir).unwrap();
+    drop(lock);
+    assert!(DatabaseLock::shared_at(&open, &dir).unwrap().is_some());
+}
+
 #[test]
 fn the_file_is_made_if_there_is_none_and_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();

@@ -186,7 +186,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         }
     };
     let progress = TablesProgress::new(!arguments.json);
-    let result = arguments.act(Watch { progress: &progress, signal: &signal });
+    let result = arguments.act(Watch { progress: &progress, is_interrupted: &|| signal.is_requested() });
     drop(progress);
     let status = match &result {
         Ok(_) => 0,

@@ -11,5 +11,4 @@ pub(crate) mod read_ahead;
 #[cfg(test)]
 pub(crate) mod screen;
 pub(crate) mod url;
-pub(crate) mod volume;
 pub(crate) mod whole_file;

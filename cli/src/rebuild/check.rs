@@ -1,6 +1,6 @@
 //! The new state, verified before it is the database's.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use filterblock::database::{LiveTable, Manifest};
@@ -8,38 +8,48 @@ use filterblock::table::Meter;
 use rayon::prelude::*;
 
 use super::failure::{Failure, Result};
-use super::opening::unopened;
+use super::files::Folder;
+use super::opening::open_file;
 use super::watch::Watch;
 use crate::audit::reading::read_options;
 use crate::audit::record::TableRecord;
 use crate::audit::verify::finding::Code;
 use crate::audit::verify::{self, Observer, VerifyOptions};
-use crate::io::input;
 use crate::io::read_ahead::ReadAhead;
 
-/// A new table, and where it is.
+/// A new table, and its name.
 pub(super) struct NewTable {
     pub(super) record: LiveTable,
-    pub(super) path: PathBuf,
-    /// Where the old one is.
-    pub(super) old_path: PathBuf,
+    pub(super) name: String,
+    pub(super) old_name: String,
     /// It has the bytes of the old one, which could not be decoded.
     pub(super) is_kept: bool,
 }
 
-/// Verifies that the new tables are what the new MANIFEST says, and all that `verify` checks.
-pub(super) fn verify(manifest: &[u8], tables: &[NewTable], watch: Watch<'_>) -> Result<()> {
+/// Verifies that the new tables in `dir` are what the new MANIFEST says, and all that `verify` checks. `old`: where the
+/// old ones are.
+pub(super) fn verify(
+    (dir, old): (&Folder, &Folder),
+    manifest: &[u8],
+    tables: &[NewTable],
+    watch: Watch<'_>,
+) -> Result<()> {
     let parsed =
         Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
     tables.par_iter().try_for_each(|table| {
         watch.check()?;
         // Of other tables it is known that they are damaged.
-        if table.is_kept { Ok(()) } else { verify_table(&parsed, table, watch) }
+        if table.is_kept { Ok(()) } else { verify_table((dir, old), &parsed, table, watch) }
     })
 }
 
-fn verify_table(manifest: &Manifest, table: &NewTable, watch: Watch<'_>) -> Result<()> {
-    let path: &Path = &table.path;
+fn verify_table(
+    (dir, old): (&Folder, &Folder),
+    manifest: &Manifest,
+    table: &NewTable,
+    watch: Watch<'_>,
+) -> Result<()> {
+    let path = &dir.path_of(&table.name);
     let live = manifest.table(table.record.number);
     if live != Some(&table.record) {
         return Err(Failure::refused(path, "expected the table in the new MANIFEST, found none or another"));
@@ -58,7 +68,7 @@ fn verify_table(manifest: &Manifest, table: &NewTable, watch: Watch<'_>) -> Resu
         max_output: None,
         seed: 0,
     };
-    let file = input::open_file(path, true).map_err(|error| unopened(path, &error))?;
+    let file = open_file(dir, &table.name)?;
     let source = ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
     let verdict =
         verify::table(&source, Some(&record), false, &options, &Progress { source: &source, watch })
@@ -70,7 +80,7 @@ fn verify_table(manifest: &Manifest, table: &NewTable, watch: Watch<'_>) -> Resu
             Failure::refused(path, finding).and("this is a fault of this program")
         }
         // The new table is about to be removed.
-        _ => Failure::refused(&table.old_path, finding)
+        _ => Failure::refused(&old.path_of(&table.old_name), finding)
             .and("the table was so before; `filterblock verify` tells more"),
     };
     Err(match verdict.findings.kind() {

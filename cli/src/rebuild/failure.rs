@@ -29,6 +29,18 @@ pub(crate) struct Fault {
     pub(crate) kind: Option<ErrorKind>,
 }
 
+/// What does not allow it, where only errors of the system can be returned: the payload of an [`io::Error`].
+#[derive(Debug)]
+pub(super) struct Refusal(pub(super) String);
+
+impl Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
@@ -37,8 +49,11 @@ impl Failure {
         Self::Refused(Fault { text: format!("{}: {why}", escape_path(path)), kind: None })
     }
 
-    /// The system refused `action` at `path`.
+    /// The system refused `action` at `path`; or this program did, if the error is a [`Refusal`].
     pub(super) fn system(action: &str, path: &Path, error: &io::Error) -> Self {
+        if let Some(Refusal(why)) = error.get_ref().and_then(|error| error.downcast_ref()) {
+            return Self::refused(path, why);
+        }
         let text = format!("{}: {action}: {error}{}", escape_path(path), advice(error.kind()));
         Self::Failed(Fault { text, kind: Some(ErrorKind::of_io(error)) })
     }

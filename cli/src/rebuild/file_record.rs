@@ -1,13 +1,12 @@
 //! Files by name, length and checksum: enough to tell whether one is still the same.
 
 use std::io::{self, Read as _};
-use std::path::Path;
 
 use filterblock::database::FileKind;
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
-use super::files;
+use super::files::Folder;
 use crate::audit::error_kind::ErrorKind;
 
 /// Longer than the name of a MANIFEST.
@@ -27,8 +26,8 @@ impl FileRecord {
     }
 
     /// Reads the file of this name in `dir`.
-    pub(super) fn read(dir: &Path, name: String) -> io::Result<Self> {
-        let mut file = files::open(&dir.join(&name))?;
+    pub(super) fn read(dir: &Folder, name: String) -> io::Result<Self> {
+        let mut file = dir.open_file(&name)?;
         let (mut length, mut crc32c) = (0_u64, 0);
         let mut buffer = vec![0; 1 << 16];
         loop {
@@ -43,7 +42,7 @@ impl FileRecord {
     }
 
     /// Tells whether the file of this name in `dir` has these contents.
-    pub(super) fn is_in(&self, dir: &Path) -> io::Result<bool> {
+    pub(super) fn is_in(&self, dir: &Folder) -> io::Result<bool> {
         match Self::read(dir, self.name.clone()) {
             Ok(found) => Ok(found == *self),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -53,9 +52,10 @@ impl FileRecord {
 }
 
 /// The name in CURRENT, if it is that of a MANIFEST.
-pub(super) fn current_name(dir: &Path) -> Result<String> {
-    let path = dir.join("CURRENT");
-    let contents = files::read_at_most(&path, MAX_CURRENT)
+pub(super) fn current_name(dir: &Folder) -> Result<String> {
+    let path = dir.path_of("CURRENT");
+    let contents = dir
+        .read("CURRENT", MAX_CURRENT)
         .map_err(|error| Failure::system("reading it", &path, &error))?
         .unwrap_or_default();
     let name = contents.strip_suffix(b"\n").and_then(|name| str::from_utf8(name).ok());
@@ -66,8 +66,24 @@ pub(super) fn current_name(dir: &Path) -> Result<String> {
 }
 
 /// The MANIFEST that CURRENT names.
-pub(super) fn current(dir: &Path) -> Result<FileRecord> {
+pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
     let name = current_name(dir)?;
-    let path = dir.join(&name);
+    let path = dir.path_of(&name);
     FileRecord::read(dir, name).map_err(|error| Failure::system("reading it", &path, &error))
+}
+
+/// Makes CURRENT name the MANIFEST of this number. On an error CURRENT is as it was, unless the folder could not be
+/// synced afterwards.
+///
+/// The same as [`set_current`](filterblock::database::set_current), by calls that tests can watch.
+pub(super) fn set_current(dir: &Folder, number: u64) -> Result<()> {
+    let temporary = FileKind::Temporary.file_name(number);
+    let contents = format!("{}\n", FileKind::Manifest.file_name(number));
+    // One left over may be a link to somewhere else.
+    dir.remove(&temporary)?;
+    let before = dir.open_file("CURRENT");
+    let before = before.map_err(|error| Failure::system("opening it", &dir.path_of("CURRENT"), &error))?;
+    dir.write_new(&temporary, contents.as_bytes(), Some(&before))?;
+    dir.rename(&temporary, "CURRENT")?;
+    dir.sync()
 }

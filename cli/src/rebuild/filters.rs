@@ -1,11 +1,11 @@
 //! Which filters the new tables get.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use filterblock::{FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 
 use super::failure::{Failure, Result};
+use super::files::Folder;
 use super::opening::open;
 use super::report::FiltersReport;
 use super::request::{BitsByLevel, FilterRequest, Request};
@@ -44,7 +44,7 @@ impl Filters {
     /// has now.
     pub(super) fn choose(
         request: &Request,
-        dir: &Path,
+        dir: &Folder,
         found: &[(String, Option<FiltersReport>)],
         watch: Watch<'_>,
     ) -> Result<Self> {
@@ -67,7 +67,7 @@ impl Filters {
                 "expected filters of a policy that can be made here, found those of \"{name}\"; --policy chooses \
                  another, and --drop takes them away"
             );
-            Failure::refused(dir, why)
+            Failure::refused(dir.path(), why)
         })?;
         let usual_base_lg = most_common(found.iter().filter_map(|(_, filters)| filters.as_ref()?.base_lg));
         Ok(Self::Make(Maker { bits: bits.clone(), policy, base_lg: *base_lg, usual_base_lg }))
@@ -101,7 +101,7 @@ fn most_common(numbers: impl Iterator<Item = u8>) -> u8 {
 }
 
 /// The one name that the filters of the tables have.
-fn name_in(dir: &Path, found: &[(String, Option<FiltersReport>)]) -> Result<String> {
+fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<String> {
     let names: BTreeSet<&str> =
         found.iter().filter_map(|(_, filters)| Some(&*filters.as_ref()?.policy)).collect();
     let mut names = names.into_iter();
@@ -112,7 +112,7 @@ fn name_in(dir: &Path, found: &[(String, Option<FiltersReport>)]) -> Result<Stri
                 "expected filters of one policy, found those of \"{one}\" and of \"{other}\"; choose with \
                  --policy"
             );
-            Err(Failure::refused(dir, why))
+            Err(Failure::refused(dir.path(), why))
         }
         (None, _) => {
             let why = "expected --policy NAME, as no table has filters to go by. The program uses filters only \
@@ -120,14 +120,14 @@ fn name_in(dir: &Path, found: &[(String, Option<FiltersReport>)]) -> Result<Stri
                        (Bitcoin Core, Chromium, Minecraft, golang/leveldb), leveldb.BuiltinBloomFilter for \
                        goleveldb (go-ethereum, Syncthing) and LevelDB up to 1.17. `filterblock inspect` shows the \
                        name in a table that the program wrote with filters";
-            Err(Failure::refused(dir, why))
+            Err(Failure::refused(dir.path(), why))
         }
     }
 }
 
 /// The hash of the filters under the name that stands for two.
 fn hash_in(
-    dir: &Path,
+    dir: &Folder,
     found: &[(String, Option<FiltersReport>)],
     keep_undecodable: bool,
     watch: Watch<'_>,
@@ -137,7 +137,7 @@ fn hash_in(
         .iter()
         .filter(|(_, filters)| filters.as_ref().is_some_and(|filters| filters.policy == OLD_NAME));
     for (name, _) in olds {
-        let hash = match hash_of(&dir.join(name), watch) {
+        let hash = match hash_of(dir, name, watch) {
             // It stays as it is. Others may tell.
             Err(Failure::Refused(_)) if keep_undecodable => None,
             hash => hash?,
@@ -159,19 +159,19 @@ fn hash_in(
     })
 }
 
-fn needs_hash(dir: &Path, why: &str) -> Failure {
+fn needs_hash(dir: &Folder, why: &str) -> Failure {
     let why = format!(
         "expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up to \
          1.17 on ARM), as the name {OLD_NAME} stands for both and {why}"
     );
-    Failure::refused(dir, why)
+    Failure::refused(dir.path(), why)
 }
 
 /// The hash of a table's filters, told by its keys: the other one denies one of them. `None` if no
 /// key tells, or both deny some.
-fn hash_of(path: &Path, watch: Watch<'_>) -> Result<Option<LegacyHash>> {
-    let (_, table) = open(path)?;
-    let error = |error| Failure::of(error, path);
+fn hash_of(dir: &Folder, name: &str, watch: Watch<'_>) -> Result<Option<LegacyHash>> {
+    let (_, table) = open(dir, name)?;
+    let error = |error| Failure::of(error, &dir.path_of(name));
     let Some(filter) = table.filter() else { return Ok(None) };
     let reader = |hash| {
         let policy = InternalFilterPolicy::new(LegacyBloomPolicy::new(10).with_hash(hash));

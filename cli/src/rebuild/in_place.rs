@@ -1,21 +1,20 @@
 //! New tables in the place of the old ones, in the same folder.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 
-use filterblock::database::{FileKind, LiveTable, set_current};
+use filterblock::database::{FileKind, LiveTable};
+use filterblock::escape_path;
 
 use super::failure::{Failure, Result};
-use super::file_record::FileRecord;
-use super::files;
+use super::file_record::{FileRecord, current, set_current};
 use super::marker::{Action, Marker};
-use super::place::{check_platform, folder, lock, lock_for_reading};
+use super::place::Place;
 use super::recovery::{self, Recovered};
 use super::report::Report;
 use super::request::Request;
 use super::source::Source;
-use super::table::Target;
-use super::undo_folder::{TableFile, UndoFolder, UndoRecord};
+use super::undo_folder::{Contents, Found, Rights, TableFile, UndoRecord};
 use super::watch::Watch;
 use super::work::{Done, Job, Work};
 
@@ -35,25 +34,23 @@ pub(crate) struct InPlace {
 ///
 /// The database is as it was before then, or as after one of several commits.
 pub(crate) fn run(request: &Request, how: &InPlace, watch: Watch<'_>) -> Result<Report> {
-    let dir = &folder(&request.dir)?;
-    check_platform(dir)?;
-    let undo = UndoFolder::of(dir)?;
-    let mut report = Report::default();
-    let _lock = match request.dry_run {
-        true => lock_for_reading(dir)?,
-        false => Some(lock(dir)?),
+    let command = "filterblock rebuild DB --in-place …";
+    let place = &match request.dry_run {
+        true => Place::open_for_reading(&request.dir, command)?,
+        false => Place::open(&request.dir, command)?,
     };
+    let mut report = Report::default();
     let recovered = match request.dry_run {
         true => Recovered::Nothing,
-        false => recovery::recover(dir)?,
+        false => recovery::recover(place)?,
     };
-    report.notes.extend(recovery::note(&recovered, dir));
+    report.notes.extend(recovery::note(&recovered, &place.dir));
     if recovered.is_end_of(&how.options) {
         report.finished_earlier = true;
-        report.undo = undo.exists().then(|| undo.path().to_owned());
+        report.undo = undo_path(place)?;
         return Ok(report);
     }
-    let rebuilt = rebuild(request, how, dir, &undo, report, watch);
+    let rebuilt = rebuild(request, how, place, report, watch);
     rebuilt.map_err(|failure| recovery::also(failure, &recovered))
 }
 
@@ -61,18 +58,22 @@ pub(crate) fn run(request: &Request, how: &InPlace, watch: Watch<'_>) -> Result<
 fn rebuild(
     request: &Request,
     how: &InPlace,
-    dir: &Path,
-    undo: &UndoFolder,
+    place: &Place,
     mut report: Report,
     watch: Watch<'_>,
 ) -> Result<Report> {
-    if undo.exists() {
-        let why = "the tables from before an earlier rebuild are there; `filterblock rebuild --undo` brings them \
-                   back, `filterblock rebuild --discard` removes them";
-        return Err(Failure::refused(undo.path(), why));
+    let Place { dir, undo, .. } = place;
+    if let Some(found) = undo.find()? {
+        check_decided(place, &found)?;
     }
     let source = Source::read(dir)?;
     source.check_in_place()?;
+    if let Some(table) = source.tables.first()
+        && how.keeps_undo
+        && !request.dry_run
+    {
+        undo.try_out(&table.name)?;
+    }
     let work = Work::new(source, request, watch)?;
     report.policy = work.filters.name();
     if work.source.tables.is_empty() {
@@ -90,16 +91,16 @@ fn rebuild(
         });
         ready.map_err(|failure| failure.and(so_far(at as u64)))?;
         if request.dry_run {
-            let done = work.rewrite(jobs, |_| Target::Nowhere)?;
+            let done = work.rewrite(jobs, |_| None)?;
             report.tables.extend(done.into_iter().map(|done| done.report));
             continue;
         }
-        let batch = Batch { work: &work, how, undo, jobs, at: at as u64, is_last: at == last };
+        let batch = Batch { work: &work, how, place, jobs, at: at as u64, is_last: at == last };
         let done = batch.run(&mut state).map_err(|failure| batch.give_up(failure))?;
         report.tables.extend(done.into_iter().map(|done| done.report));
         report.manifest = Some(state.file.name.clone());
         // The new tables are the database's. What is left to do can wait for the next run.
-        if let Err(failure) = recovery::recover(dir) {
+        if let Err(failure) = recovery::recover(place) {
             let failure = failure.and("the next rebuild clears it away");
             if at != last {
                 // The next batch's marker would name other files.
@@ -109,9 +110,41 @@ fn rebuild(
         }
     }
     report.verified = request.verify && !request.dry_run;
-    report.undo = undo.exists().then(|| undo.path().to_owned());
+    report.undo = undo_path(place)?;
+    if dir.group_was_lost() {
+        report.notes.push(format!(
+            "{}: the group of the old files has no rights to the new ones, as it could not be given to them",
+            escape_path(dir.path())
+        ));
+    }
     report.sort();
     Ok(report)
+}
+
+/// The folder that `--undo` uses, if there is one.
+fn undo_path(place: &Place) -> Result<Option<PathBuf>> {
+    let found = place.undo.find()?;
+    Ok(found.filter(|found| found.contents == Contents::All).map(|_| place.undo.path()))
+}
+
+/// Refuses while it is not decided what becomes of an earlier rebuild.
+fn check_decided(place: &Place, found: &Found) -> Result<()> {
+    let why = match found.contents {
+        Contents::Nothing => return Ok(()),
+        Contents::Rest => {
+            "an earlier --discard was cut off, and some of the tables are left that it was to remove; `filterblock \
+             rebuild --discard` removes them"
+        }
+        Contents::All if found.record(&place.dir)?.rebuilt == current(&place.dir)? => {
+            "the tables from before an earlier rebuild are there; `filterblock rebuild --undo` brings them back, \
+             `filterblock rebuild --discard` removes them"
+        }
+        Contents::All => {
+            "the tables from before an earlier rebuild are there, and the database was opened since, so they cannot \
+             come back; `filterblock rebuild --discard` removes them"
+        }
+    };
+    Err(Failure::refused(&place.undo.path(), why))
 }
 
 /// The database from one commit to the next.
@@ -130,7 +163,7 @@ impl State {
 struct Batch<'a> {
     work: &'a Work<'a>,
     how: &'a InPlace,
-    undo: &'a UndoFolder,
+    place: &'a Place,
     jobs: &'a [Job<'a>],
     at: u64,
     is_last: bool,
@@ -140,7 +173,7 @@ impl Batch<'_> {
     /// Replaces the tables. On an error the commit has not taken place, unless the folder could not
     /// be synced after it.
     fn run(&self, state: &mut State) -> Result<Vec<Done>> {
-        let dir = &*self.work.source.dir;
+        let dir = &self.work.source.dir;
         let number = self.work.source.first_free.saturating_add(self.work.source.tables.len() as u64);
         let number = number.saturating_add(self.at);
         let name = FileKind::Manifest.file_name(number);
@@ -154,8 +187,8 @@ impl Batch<'_> {
         marker.old_files = old_names.chain([state.file.name.clone()]).collect();
         marker.write(dir)?;
 
-        let temporary = |number| dir.join(FileKind::Temporary.file_name(number));
-        let done = self.work.rewrite(self.jobs, |job| Target::Beside(temporary(job.number)))?;
+        let temporary = |number| FileKind::Temporary.file_name(number);
+        let done = self.work.rewrite(self.jobs, |job| Some((dir, temporary(job.number))))?;
         let tables = replaced(&state.tables, self.jobs, &done);
         let manifest = self.work.source.manifest_with(&tables, number)?;
         marker.new = Some(FileRecord::of_bytes(name.clone(), &manifest));
@@ -166,18 +199,20 @@ impl Batch<'_> {
         // the next one.
         for job in self.jobs {
             self.work.watch().check()?;
-            files::rename(&temporary(job.number), &dir.join(job.new_name()))?;
-            files::sync_folder(dir)?;
+            dir.rename(temporary(job.number), job.new_name())?;
+            dir.sync()?;
         }
-        files::write_new(&dir.join(&name), &manifest, &dir.join(&state.file.name))?;
-        files::sync_folder(dir)?;
+        let before = dir.open_file(&state.file.name);
+        let system = |error| Failure::system("opening it", &dir.path_of(&state.file.name), &error);
+        dir.write_new(&name, &manifest, Some(&before.map_err(system)?))?;
+        dir.sync()?;
         self.work.verify(dir, &manifest, &done)?;
         let new = FileRecord::of_bytes(name, &manifest);
         if self.how.keeps_undo {
             self.make_undo_folder(&new, &done)?;
         }
         self.work.watch().check()?;
-        set_current(dir, number).map_err(|error| Failure::of(error, dir))?;
+        set_current(dir, number)?;
         *state = State { file: new, tables };
         Ok(done)
     }
@@ -186,25 +221,34 @@ impl Batch<'_> {
     fn make_undo_folder(&self, new: &FileRecord, done: &[Done]) -> Result<()> {
         let source = &self.work.source;
         let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());
-        let table = |job: &Job<'_>| TableFile { name: job.table.name.clone(), length: job.table.record.size };
-        record.original_tables = self.jobs.iter().rev().map(table).collect();
+        let table = |job: &Job<'_>| {
+            let (name, length) = (job.table.name.clone(), job.table.record.size);
+            let system = |error| Failure::system("looking at it", &source.dir.path_of(&name), &error);
+            let rights = source.dir.look(&name).map_err(system)?.map(|found| Rights::of(&found));
+            Ok(TableFile { name, length, rights })
+        };
+        record.original_tables = self.jobs.iter().rev().map(table).collect::<Result<_>>()?;
         record.rebuilt_tables = done.iter().rev().map(|done| done.report.new_name.clone()).collect();
         record.logs = source.log_records()?;
         record.first_live_log = source.manifest.log_number();
         let names: Vec<_> = record.original_tables.iter().map(|table| table.name.clone()).collect();
         let names = names.into_iter().chain([source.manifest_file.name.clone()]);
-        self.undo.make(&source.dir, names, &record)
+        self.place.undo.make(names, &record)
     }
 
     /// Clears away what was written before the commit.
     fn give_up(&self, failure: Failure) -> Failure {
         let so_far = so_far(self.at);
-        match recovery::recover(&self.work.source.dir) {
+        match recovery::recover(self.place) {
             Ok(Recovered::Finished(_)) => failure.and("the new tables are in place all the same"),
             Ok(_) => failure.and(so_far),
-            Err(other) => {
-                failure.and(&format!("{so_far}; {other}, and the next rebuild clears away what is left"))
-            }
+            Err(other) => match self.place.dir.check_known() {
+                Ok(()) => {
+                    failure.and(&format!("{so_far}; {other}, and the next rebuild clears away what is left"))
+                }
+                // The failure says so.
+                Err(_) => failure,
+            },
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The marker: the file by which the next run knows what a run that was cut off has done.
 
 use std::io;
-use std::path::{Path, PathBuf};
 
 use filterblock::database::FileKind;
 use filterblock::quote;
@@ -9,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
 use super::file_record::FileRecord;
-use super::files;
+use super::files::{Folder, read_note, write_note};
 use crate::audit::error_kind::ErrorKind;
 
 /// The marker's name. LevelDB and goleveldb pass over it.
-pub(super) const NAME: &str = "filterblock-rebuild";
+const NAME: &str = "filterblock-rebuild";
 /// The name while it is written.
 const TEMPORARY: &str = "filterblock-rebuild.tmp";
 
@@ -66,18 +65,17 @@ impl Marker {
     }
 
     /// Writes the marker whole, and makes it durable.
-    pub(super) fn write(&self, dir: &Path) -> Result<()> {
-        let temporary = dir.join(TEMPORARY);
-        files::remove(&temporary)?;
-        files::write_note(&temporary, self, &dir.join("CURRENT"))?;
-        files::rename(&temporary, &path(dir))?;
-        files::sync_folder(dir)
+    pub(super) fn write(&self, dir: &Folder) -> Result<()> {
+        dir.remove(TEMPORARY)?;
+        write_note(dir, TEMPORARY, self)?;
+        dir.rename(TEMPORARY, NAME)?;
+        dir.sync()
     }
 
     /// Reads the marker in `dir`, if there is one.
-    pub(super) fn read(dir: &Path) -> Result<Option<Self>> {
-        let path = path(dir);
-        let contents = match files::read_note(&path) {
+    pub(super) fn read(dir: &Folder) -> Result<Option<Self>> {
+        let path = dir.path_of(NAME);
+        let contents = match read_note(dir, NAME) {
             Ok(contents) => contents,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Failure::system("reading it", &path, &error)),
@@ -107,18 +105,14 @@ impl Marker {
     }
 
     /// Removes the marker, and makes that durable.
-    pub(super) fn remove(dir: &Path) -> Result<()> {
+    pub(super) fn remove(dir: &Folder) -> Result<()> {
         Self::remove_temporary(dir)?;
-        files::remove(&path(dir))?;
-        files::sync_folder(dir)
+        dir.remove(NAME)?;
+        dir.sync()
     }
 
     /// Removes a marker that was never whole.
-    pub(super) fn remove_temporary(dir: &Path) -> Result<()> {
-        files::remove(&dir.join(TEMPORARY))
+    pub(super) fn remove_temporary(dir: &Folder) -> Result<()> {
+        dir.remove(TEMPORARY)
     }
-}
-
-fn path(dir: &Path) -> PathBuf {
-    dir.join(NAME)
 }

@@ -34,6 +34,8 @@ pub(crate) mod request;
 mod source;
 mod survey;
 mod table;
+#[cfg(all(test, unix))]
+mod tests;
 pub(crate) mod to_folder;
 pub(crate) mod undo;
 mod undo_folder;

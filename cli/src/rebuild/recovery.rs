@@ -1,16 +1,16 @@
 //! What is left to do after the commit, and after a run that was cut off.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use filterblock::database::{FileKind, Manifest};
+use filterblock::database::FileKind;
 use filterblock::escape_path;
 
 use super::failure::{Failure, Result};
 use super::file_record::current;
-use super::files;
+use super::files::Folder;
 use super::marker::{Action, Marker};
-use super::undo_folder::UndoFolder;
+use super::place::Place;
+use super::source::{SourceTable, live_tables, read_database};
 
 /// What a run that was cut off had left.
 #[derive(PartialEq, Eq, Debug)]
@@ -21,7 +21,10 @@ pub(super) enum Recovered {
     Abandoned,
     /// It had committed. The files that it replaced are removed.
     Finished(Box<Marker>),
-    /// The database was opened by another program since. Only temporary files and the marker go.
+    /// It had not committed, and the database was opened by another program since. What that had not removed is gone.
+    Overtaken,
+    /// The database was opened by another program since, and it is not known whether it had committed. Only temporary
+    /// files and the marker go.
     Forgotten,
 }
 
@@ -38,29 +41,39 @@ impl Recovered {
     }
 }
 
-/// Clears away what the last run left in `dir`, whose lock is held: backwards if it had not
-/// committed, forwards if it had.
+/// Clears away what the last run left in a database whose lock is held: backwards if it had not committed, forwards if
+/// it had.
 ///
-/// CURRENT and the MANIFEST tell which. If neither is as the marker has it, another program has
-/// opened the database, has removed what it does not know, and may have used the same numbers.
-pub(super) fn recover(dir: &Path) -> Result<Recovered> {
+/// CURRENT and the MANIFEST tell which. What is seen of them is made durable first: that run may have been killed
+/// between the commit and the sync of the folder, and a loss of power would take the commit back when the old tables
+/// are gone. If neither MANIFEST is as the marker has it, another program has opened the database, has removed what it
+/// does not know, and may have used the same numbers.
+pub(super) fn recover(place: &Place) -> Result<Recovered> {
+    let Place { dir, undo, .. } = place;
+    dir.check_known()?;
     let Some(marker) = Marker::read(dir)? else {
         // One that was being written is of no use.
         Marker::remove_temporary(dir)?;
+        undo.remove_unfinished()?;
         return Ok(Recovered::Nothing);
     };
+    dir.sync()?;
+    if marker.keeps_undo || marker.action == Action::Undo {
+        undo.sync()?;
+    }
+    let live = check_complete(dir)?;
+    undo.remove_unfinished()?;
     let found = current(dir)?;
-    let undo = UndoFolder::of(dir)?;
     let recovered = if Some(&found) == marker.new.as_ref() {
         // After a rebuild these have the lowest numbers, and may go in any order.
-        remove_all(dir, &marker.old_files, marker.action == Action::Undo)?;
+        remove_all(dir, &marker.old_files, (&live, &found.name), marker.action == Action::Undo)?;
         if marker.action == Action::Undo {
             undo.remove()?;
         }
         Recovered::Finished(Box::new(marker))
     } else if found == marker.old {
         remove_temporaries(dir, &marker.new_files)?;
-        remove_all(dir, &marker.new_files, true)?;
+        remove_all(dir, &marker.new_files, (&live, &found.name), true)?;
         if marker.action == Action::Rebuild && marker.keeps_undo {
             undo.remove()?;
         }
@@ -68,49 +81,70 @@ pub(super) fn recover(dir: &Path) -> Result<Recovered> {
     } else {
         // LevelDB keeps such a file if it has made a table of the same number since.
         remove_temporaries(dir, &marker.new_files)?;
-        Recovered::Forgotten
+        // The commit takes all of these out of the database at once.
+        let is_old = live.iter().any(|table| marker.old_files.contains(&table.name));
+        if is_old && marker.action == Action::Rebuild {
+            if marker.keeps_undo {
+                undo.remove()?;
+            }
+            Recovered::Overtaken
+        } else {
+            Recovered::Forgotten
+        }
     };
     Marker::remove(dir)?;
     Ok(recovered)
 }
 
-/// Removes the files of these names that the database does not use.
+/// Makes sure that all tables of the database are there, before anything is removed that might be needed instead.
+fn check_complete(dir: &Folder) -> Result<Vec<SourceTable>> {
+    let tables = read_database(dir).and_then(|database| live_tables(&database));
+    tables.map_err(|failure| {
+        failure.and(
+            "a run was cut off before, and nothing of what it left is removed while this is so: it may be all that is \
+             left of the table. Copy the folder, and see docs/rebuild.md",
+        )
+    })
+}
+
+/// Removes the files of these names that the database does not use. `live`: its tables, and the name of its MANIFEST.
 ///
 /// `one_by_one`: each is durably gone before the next one goes. With the lowest number first, what is
 /// left are then the newest tables, so that `RepairDB`, which takes higher numbers for newer, finds
 /// nothing outdated.
-fn remove_all(dir: &Path, names: &[String], one_by_one: bool) -> Result<()> {
-    let manifest = Manifest::read(dir).map_err(|error| Failure::of(error, dir))?;
-    let live: BTreeSet<u64> = manifest.tables().iter().map(|table| table.number).collect();
-    let current = super::file_record::current_name(dir)?;
+fn remove_all(dir: &Folder, names: &[String], live: (&[SourceTable], &str), one_by_one: bool) -> Result<()> {
+    let (tables, manifest) = live;
+    let tables: BTreeSet<u64> = tables.iter().map(|table| table.record.number).collect();
     for name in names {
         let is_live = match FileKind::parse(name) {
-            Some((FileKind::Table, number)) => live.contains(&number),
-            Some((FileKind::Manifest, _)) => *name == current,
+            Some((FileKind::Table, number)) => tables.contains(&number),
+            Some((FileKind::Manifest, _)) => *name == manifest,
             _ => true,
         };
-        let path = dir.join(name);
-        if !is_live && std::fs::symlink_metadata(&path).is_ok() {
-            files::remove(&path)?;
+        let looked = dir.look(name);
+        let is_there =
+            looked.map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error))?;
+        if !is_live && is_there.is_some() {
+            dir.remove(name)?;
             if one_by_one {
-                files::sync_folder(dir)?;
+                dir.sync()?;
             }
         }
     }
-    files::sync_folder(dir)
+    dir.sync()
 }
 
 /// Removes the temporary files from which those of these names were to be made.
-fn remove_temporaries(dir: &Path, names: &[String]) -> Result<()> {
+fn remove_temporaries(dir: &Folder, names: &[String]) -> Result<()> {
     for (_, number) in names.iter().filter_map(|name| FileKind::parse(name)) {
-        files::remove(&dir.join(FileKind::Temporary.file_name(number)))?;
+        dir.remove(FileKind::Temporary.file_name(number))?;
     }
     Ok(())
 }
 
 /// Says what was done about a run that was cut off.
-pub(super) fn note(recovered: &Recovered, dir: &Path) -> Option<String> {
-    words(recovered).map(|what| format!("{}: {what}", escape_path(dir)))
+pub(super) fn note(recovered: &Recovered, dir: &Folder) -> Option<String> {
+    words(recovered).map(|what| format!("{}: {what}", escape_path(dir.path())))
 }
 
 /// Adds what was done about a run that was cut off to a failure of this one.
@@ -128,6 +162,10 @@ const fn words(recovered: &Recovered) -> Option<&'static str> {
             "an earlier run was cut off before its commit; what it had written is removed"
         }
         Recovered::Finished(_) => "an earlier run was cut off behind its commit; it is finished now",
+        Recovered::Overtaken => {
+            "an earlier run was cut off before its commit, and the database was opened since; what was left of that \
+             run is removed"
+        }
         Recovered::Forgotten => {
             "an earlier run was cut off, and the database was opened since; its marker is removed"
         }

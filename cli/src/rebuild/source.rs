@@ -1,13 +1,11 @@
 //! The database as it is before the rebuild, and whether it can be rebuilt.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use filterblock::database::{Database, FileKind, FileState, LiveTable, LogWriter, Manifest};
-use filterblock::{Error, escape_path, quote};
+use filterblock::database::{Database, DatabaseListing, FileKind, FileState, LiveTable, LogWriter, Manifest};
+use filterblock::{escape_path, quote};
 
 use super::failure::{Failure, Fault, Result};
 use super::file_record::{FileRecord, current};
+use super::files::Folder;
 use crate::audit::error_kind::ErrorKind;
 
 /// Higher numbers are refused: those of goleveldb have 63 bits, and more are to come.
@@ -20,13 +18,13 @@ const OPENING: u64 = 1000;
 
 /// A database with all its live tables in place.
 pub(super) struct Source {
-    pub(super) dir: PathBuf,
+    pub(super) dir: Folder,
     pub(super) manifest: Manifest,
     pub(super) manifest_file: FileRecord,
     /// From the lowest number on: the oldest first.
     pub(super) tables: Vec<SourceTable>,
-    /// The logs that may hold writes which are in no table yet.
-    pub(super) logs: Vec<PathBuf>,
+    /// The names of the logs that may hold writes which are in no table yet.
+    pub(super) logs: Vec<String>,
     /// The lowest number that no file has had.
     pub(super) first_free: u64,
 }
@@ -40,23 +38,10 @@ pub(super) struct SourceTable {
 
 impl Source {
     /// Reads the database in `dir`.
-    pub(super) fn read(dir: &Path) -> Result<Self> {
+    pub(super) fn read(dir: &Folder) -> Result<Self> {
         let manifest_file = current(dir)?;
-        let database = Database::open(dir).map_err(|error| Failure::of(error, dir))?;
-        let manifest = match database.manifest() {
-            Ok(manifest) => manifest.clone(),
-            Err(error) => {
-                let fault = Fault { text: error.to_string(), kind: Some(ErrorKind::of(error)) };
-                let is_system = super::failure::is_system(error);
-                return Err(if is_system { Failure::Failed(fault) } else { Failure::Refused(fault) });
-            }
-        };
-        let mut tables = Vec::with_capacity(manifest.tables().len());
-        for table in database.tables() {
-            let Some(record) = table.recorded() else { continue };
-            tables
-                .push(SourceTable { record: record.clone(), name: present(&database, record, table.file)? });
-        }
+        let database = read_database(dir)?;
+        let mut tables = live_tables(&database)?;
         tables.sort_by_key(|table| table.record.number);
         let mut pairs = tables.iter().zip(tables.iter().skip(1));
         if let Some((twice, _)) = pairs.find(|(a, b)| a.record.number == b.record.number) {
@@ -64,22 +49,17 @@ impl Source {
                 "table {} is on two levels; only one table of a number was expected",
                 twice.record.number
             );
-            let failure = Failure::refused(&dir.join(&manifest_file.name), why);
+            let failure = Failure::refused(&dir.path_of(&manifest_file.name), why);
             return Err(failure.of_kind(ErrorKind::Damaged));
         }
-        let mut logs = Vec::new();
-        for log in database.logs().filter(|log| log.is_live) {
-            match log.file {
-                FileState::Present(file) => logs.push(file.path.clone()),
-                FileState::Unreadable(file) => return Err(unreadable(&file.error)),
-                _ => {}
-            }
-        }
+        let logs = database.logs().filter(|log| log.is_live);
+        let logs = logs.filter_map(|log| Some(log.file.path()?.file_name()?.to_str()?.to_owned())).collect();
+        let manifest = manifest(&database)?.clone();
         let mut first_free = first_free(dir, &manifest)?;
         if tables.iter().any(|table| table.name.ends_with(".sst")) {
             first_free = first_free.saturating_add(OPENING);
         }
-        Ok(Self { dir: dir.to_owned(), manifest, manifest_file, tables, logs, first_free })
+        Ok(Self { dir: dir.clone(), manifest, manifest_file, tables, logs, first_free })
     }
 
     /// Refuses a database whose comparator may take keys of different bytes for equal: filters would
@@ -94,27 +74,18 @@ impl Source {
              for equal, add --assume-bytewise-equality",
             quote(name)
         );
-        Err(Failure::refused(&self.dir, why))
+        Err(Failure::refused(self.dir.path(), why))
     }
 
     /// Refuses what only a copy can be made of.
     pub(super) fn check_in_place(&self) -> Result<()> {
-        let path = self.dir.join(&self.manifest_file.name);
+        let path = self.dir.path_of(&self.manifest_file.name);
         if let Some(offset) = self.manifest.incomplete_tail() {
             let why = format!(
                 "expected whole records, found one that is cut off at offset {offset}; open the database once \
                  with its program, or make a copy with --to"
             );
             return Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged));
-        }
-        let names = ["CURRENT", "LOCK", &*self.manifest_file.name].map(str::to_owned);
-        for name in names.into_iter().chain(self.tables.iter().map(|table| table.name.clone())) {
-            let path = self.dir.join(name);
-            if fs::symlink_metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
-                let why =
-                    "expected a regular file, found a symbolic link or something else; --to makes a copy";
-                return Err(Failure::refused(&path, why));
-            }
         }
         Ok(())
     }
@@ -127,16 +98,15 @@ impl Source {
         }
         Err(Failure::InUse(format!(
             "{}: the database was opened by another program meanwhile; close that, and begin again",
-            escape_path(&self.dir)
+            escape_path(self.dir.path())
         )))
     }
 
     /// The live logs as they are.
     pub(super) fn log_records(&self) -> Result<Vec<FileRecord>> {
-        let record = |path: &PathBuf| {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-            FileRecord::read(&self.dir, name.unwrap_or_default())
-                .map_err(|error| Failure::system("reading it", path, &error))
+        let record = |name: &String| {
+            FileRecord::read(&self.dir, name.clone())
+                .map_err(|error| Failure::system("reading it", &self.dir.path_of(name), &error))
         };
         self.logs.iter().map(record).collect()
     }
@@ -150,7 +120,7 @@ impl Source {
         let mut record = Vec::new();
         let mut log = LogWriter::new(Vec::new());
         let encoded = edit.encode(&mut record).and_then(|()| log.add_record(&record));
-        encoded.map_err(|error| Failure::of(error, &self.dir))?;
+        encoded.map_err(|error| Failure::of(error, self.dir.path()))?;
         Ok(log.into_writer())
     }
 
@@ -160,24 +130,60 @@ impl Source {
     }
 }
 
-/// A file whose metadata cannot be read.
-fn unreadable(error: &Error) -> Failure {
-    Failure::Failed(Fault { text: error.to_string(), kind: Some(ErrorKind::of(error)) })
+/// Reads the database in an open folder: its names, then CURRENT and the MANIFEST.
+pub(super) fn read_database(dir: &Folder) -> Result<Database> {
+    let mut listing = Vec::new();
+    for name in dir.names()? {
+        let Some((name, kind)) = name.to_str().and_then(|name| Some((name, FileKind::parse(name)?.0))) else {
+            continue;
+        };
+        let system = |error| Failure::system("looking at it", &dir.path_of(name), &error);
+        match dir.look_behind(name).map_err(system)? {
+            Some(found) if found.is_file() => listing.push((name.to_owned(), found.len)),
+            // In place, what is replaced has to be the file itself.
+            Some(found) if found.is_link() && is_data(kind) => drop(dir.open_file(name).map_err(system)?),
+            _ => {}
+        }
+    }
+    let mut listing = DatabaseListing::new(listing).in_dir(dir.path());
+    while let Some(name) = listing.wanted() {
+        let file = dir.open_file(name);
+        listing.supply_from(file);
+    }
+    Ok(listing.into_database())
+}
+
+/// Whether a database is made of files of this kind.
+fn is_data(kind: FileKind) -> bool {
+    matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest | FileKind::Current)
+}
+
+fn manifest(database: &Database) -> Result<&Manifest> {
+    database.manifest().map_err(|error| {
+        let fault = Fault { text: error.to_string(), kind: Some(ErrorKind::of(error)) };
+        if super::failure::is_system(error) { Failure::Failed(fault) } else { Failure::Refused(fault) }
+    })
+}
+
+/// The live tables, each of which has to be there with the size it should have.
+pub(super) fn live_tables(database: &Database) -> Result<Vec<SourceTable>> {
+    manifest(database)?;
+    let live = database.tables().filter_map(|table| Some((table.recorded()?, table.file)));
+    live.map(|(record, file)| {
+        Ok(SourceTable { record: record.clone(), name: present(database, record, file)? })
+    })
+    .collect()
 }
 
 /// The name of a live table's file, if that is there with the size it should have.
 fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Result<String> {
     let path = database.table_path(record.number);
-    let file = match file {
-        FileState::Present(file) => file,
-        FileState::Unreadable(file) => return Err(unreadable(&file.error)),
-        _ => {
-            let why = format!(
-                "expected a table of {} bytes on level {}, found no such file",
-                record.size, record.level
-            );
-            return Err(Failure::refused(&path, why).of_kind(ErrorKind::Missing));
-        }
+    let FileState::Present(file) = file else {
+        let why = format!(
+            "expected a table of {} bytes on level {}, found no such file",
+            record.size, record.level
+        );
+        return Err(Failure::refused(&path, why).of_kind(ErrorKind::Missing));
     };
     if file.len != record.size {
         let why = format!("expected {} bytes, as the MANIFEST has it, found {}", record.size, file.len);
@@ -188,13 +194,11 @@ fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Resu
 }
 
 /// The first number above all that the MANIFEST gives and all that are in the names of files.
-fn first_free(dir: &Path, manifest: &Manifest) -> Result<u64> {
-    let list = |error| Failure::system("listing it", dir, &error);
+fn first_free(dir: &Folder, manifest: &Manifest) -> Result<u64> {
     let logs = [manifest.log_number(), manifest.prev_log_number()];
     let mut first =
         logs.map(|log| log.saturating_add(1)).into_iter().fold(manifest.next_file_number(), u64::max);
-    for entry in fs::read_dir(dir).map_err(list)? {
-        let name = entry.map_err(list)?.file_name();
+    for name in dir.names()? {
         if let Some((_, number)) = name.to_str().and_then(FileKind::parse) {
             first = first.max(number.saturating_add(1));
         }
@@ -204,7 +208,7 @@ fn first_free(dir: &Path, manifest: &Manifest) -> Result<u64> {
     }
     if first > MAX_NUMBER {
         let why = format!("expected numbers of files up to {MAX_NUMBER}, found {}", first.saturating_sub(1));
-        return Err(Failure::refused(dir, why).of_kind(ErrorKind::Unsupported));
+        return Err(Failure::refused(dir.path(), why).of_kind(ErrorKind::Unsupported));
     }
     Ok(first)
 }

@@ -1,22 +1,21 @@
 //! One table, written again with other filters.
 
 use std::cell::Cell;
-use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, Write};
+use std::fs::File;
+use std::io::{self, Seek as _, Write};
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use filterblock::table::{Rewriter, Table, WriteOptions};
 use filterblock::{Error, escape_path, quote};
 
 use super::failure::{Failure, Fault, Result};
-use super::files;
+use super::files::{Folder, NewFile};
 use super::filters::TableFilters;
-use super::opening::{open, options, unopened};
+use super::opening::{open, open_file, options};
 use super::request::Request;
 use super::watch::Watch;
-use crate::io::input;
 
 /// The unit of the space that file systems share between files.
 const SHARED_UNIT: u64 = 4096;
@@ -24,22 +23,13 @@ const SHARED_UNIT: u64 = 4096;
 const PROGRESS_STEP: u64 = 256 << 10;
 
 /// Where the new table goes.
-pub(super) enum Target {
-    /// A file that is not there yet. A table that keeps its bytes is a second name for the old file.
-    Beside(PathBuf),
-    /// A file that is not there yet, in another database: no file is shared.
-    Apart(PathBuf),
+#[derive(Clone, Copy)]
+pub(super) enum Target<'a> {
+    /// A file that is not there yet, in this folder. Never a second name for the old one: a program that opens the
+    /// database before the commit may write to a file of this number.
+    File(&'a Folder, &'a str),
     /// Nowhere: only its size is of interest.
     Nowhere,
-}
-
-impl Target {
-    fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Beside(path) | Self::Apart(path) => Some(path),
-            Self::Nowhere => None,
-        }
-    }
 }
 
 /// A table that was written again.
@@ -52,59 +42,64 @@ pub(super) struct Rewritten {
     pub(super) kept: Option<Fault>,
 }
 
-/// Writes the table at `path` again.
+/// Writes the table of this name again.
 ///
 /// # Errors
 ///
 /// There is no new file then.
 pub(super) fn rewrite(
-    path: &Path,
-    target: &Target,
+    (dir, name): (&Folder, &str),
+    target: Target<'_>,
     filters: Option<&TableFilters>,
     request: &Request,
     watch: Watch<'_>,
 ) -> Result<Rewritten> {
-    let result = try_rewrite(path, target, filters, watch).and_then(|done| {
-        if let (Some(new), Some(filters)) = (target.path(), filters) {
-            ask_for_every_key(new, filters, watch)?;
+    let result = try_rewrite((dir, name), target, filters, watch).and_then(|done| {
+        if let (Target::File(folder, new), Some(filters)) = (target, filters) {
+            ask_for_every_key(folder, new, filters, watch)?;
         }
         Ok(done)
     });
     let Err(failure) = result else { return result };
-    if let Some(new) = target.path() {
-        files::remove(new)?;
+    if let Target::File(folder, new) = target {
+        folder.remove(new)?;
     }
     match failure {
-        Failure::Refused(why) if request.keep_undecodable => keep(path, target, why),
+        Failure::Refused(why) if request.keep_undecodable => keep((dir, name), target, why),
         Failure::Refused(_) => Err(failure.and("--keep-undecodable leaves such a table as it is")),
         failure => Err(failure),
     }
 }
 
 fn try_rewrite(
-    path: &Path,
-    target: &Target,
+    (dir, name): (&Folder, &str),
+    target: Target<'_>,
     filters: Option<&TableFilters>,
     watch: Watch<'_>,
 ) -> Result<Rewritten> {
-    let (file, table) = open(path)?;
-    let before = file.metadata().map_err(|error| Failure::system("looking at it", path, &error))?;
+    let path = &dir.path_of(name);
+    let (file, table) = open(dir, name)?;
+    let looked = |error: io::Error| Failure::system("looking at it", path, &error);
+    let before = Folder::status_of(&file).map_err(looked)?;
     let mut options = WriteOptions::default().internal_keys(true);
     if let Some(filters) = filters {
         options = options.filter_policies(vec![filters.policy.clone()]).base_lg(filters.base_lg);
     }
-    let new = target.path().unwrap_or(path);
-    let system = |error: io::Error| Failure::system("writing it", new, &error);
-    let output = target.path().map(files::create_new).transpose().map_err(system)?;
-    let (output, done) = write(&table, Output::new(output, &file), &options, (path, new), watch)?;
+    let (output, new) = match target {
+        Target::File(folder, new) => (Some(folder.create(new)), folder.path_of(new)),
+        Target::Nowhere => (None, path.clone()),
+    };
+    let system = |error: io::Error| Failure::system("writing it", &new, &error);
+    let output = output.transpose().map_err(system)?;
+    let (output, done) = write(&table, Output::new(output, &file), &options, (path, &new), watch)?;
     if let Some(output) = output.file {
-        files::copy_attributes(&output, &before).map_err(|error| {
-            Failure::system("giving it owner, mode and times of the old table", new, &error)
+        output.copy_attributes(&file).map_err(|error| {
+            Failure::system("giving it owner, mode, attributes and times of the old table", &new, &error)
         })?;
-        output.sync_all().map_err(system)?;
+        output.sync().map_err(system)?;
     }
-    let now = fs::metadata(path).map_err(|error| Failure::system("looking at it", path, &error))?;
-    if !files::is_unchanged(&before, &now) {
+    let now = dir.look_behind(name).map_err(looked)?;
+    if !now.is_some_and(|now| now.is_unchanged_since(&before)) {
         let text = format!(
             "{}: the file was changed while it was read; close the program that did it",
             escape_path(path)
@@ -151,7 +146,7 @@ fn write<'f>(
 /// they are copied from file to file, which shares them where the file system can.
 struct Output<'f> {
     /// `None`: what is written goes nowhere.
-    file: Option<File>,
+    file: Option<NewFile>,
     source: &'f File,
     /// The number of bytes that are still to be copied.
     uncopied: u64,
@@ -160,7 +155,7 @@ struct Output<'f> {
 }
 
 impl<'f> Output<'f> {
-    fn new(file: Option<File>, source: &'f File) -> Self {
+    fn new(file: Option<NewFile>, source: &'f File) -> Self {
         Self { file, source, uncopied: 0, is_data: Rc::new(Cell::new(true)) }
     }
 
@@ -170,8 +165,8 @@ impl<'f> Output<'f> {
         source.rewind()?;
         // Only whole units can be shared.
         let whole = len / SHARED_UNIT * SHARED_UNIT;
-        let copied = io::copy(&mut source.take(whole), file)?;
-        let copied = copied + io::copy(&mut source.take(len - whole), file)?;
+        let copied = file.copy_from(source, whole)?;
+        let copied = copied + file.copy_from(source, len - whole)?;
         if copied < len {
             return Err(io::Error::other(format!("expected {len} bytes of data blocks, found {copied}")));
         }
@@ -194,26 +189,25 @@ impl Write for Output<'_> {
     }
 }
 
-/// Leaves the table at `path` as it is, for the reason `why`.
-fn keep(path: &Path, target: &Target, why: Fault) -> Result<Rewritten> {
-    match target {
-        // A folder whose file system has no links gets a copy.
-        Target::Beside(new) => fs::hard_link(path, new).or_else(|_| files::copy(path, new))?,
-        Target::Apart(new) => files::copy(path, new)?,
-        Target::Nowhere => {}
+/// Leaves the table as it is, for the reason `why`.
+fn keep((dir, name): (&Folder, &str), target: Target<'_>, why: Fault) -> Result<Rewritten> {
+    if let Target::File(folder, new) = target {
+        dir.copy(name, folder, new)?;
     }
-    let size = fs::metadata(path).map_err(|error| Failure::system("looking at it", path, &error))?.len();
-    Ok(Rewritten { size, filter_size: None, entries: None, kept: Some(why) })
+    let found = open_file(dir, name).and_then(|file| {
+        Folder::status_of(&file).map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error))
+    })?;
+    Ok(Rewritten { size: found.len, filter_size: None, entries: None, kept: Some(why) })
 }
 
-/// Asks the filters of the new table at `path` for every key, as a reader of the database would. What
+/// Asks the filters of the new table for every key, as a reader of the database would. What
 /// `verify` does is not the same: it finds out for itself of what part of the keys filters are.
-fn ask_for_every_key(path: &Path, filters: &TableFilters, watch: Watch<'_>) -> Result<()> {
-    let file = input::open_file(path, true).map_err(|error| unopened(path, &error))?;
+fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: Watch<'_>) -> Result<()> {
+    let file = open_file(dir, name)?;
     let options = options().filter_policies(vec![filters.policy.clone()]);
     // The table was decoded before, so nothing of this is a reason to leave it as it is.
     let fault = |what: &str| {
-        let text = format!("{}: {what}, which is a fault of this program", escape_path(path));
+        let text = format!("{}: {what}, which is a fault of this program", escape_path(&dir.path_of(name)));
         Failure::Failed(Fault { text, kind: None })
     };
     let failure = |error: Error| fault(&error.to_string());

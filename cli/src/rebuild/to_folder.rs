@@ -1,17 +1,17 @@
 //! A second database, with new filters, in a folder of its own.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::Path;
 
 use filterblock::database::FileKind;
+use filterblock::escape_path;
 
 use super::failure::{Failure, Result};
-use super::files;
-use super::place::{folder, lock_for_reading};
+use super::files::{Folder, Purpose, Unfinished};
+use super::place::Original;
 use super::report::Report;
 use super::request::Request;
 use super::source::Source;
-use super::table::Target;
 use super::watch::Watch;
 use super::work::Work;
 
@@ -22,9 +22,12 @@ use super::work::Work;
 ///
 /// There is no such folder then.
 pub(crate) fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<Report> {
-    let dir = &folder(&request.dir)?;
-    let (parent, target) = &check_target(target, dir)?;
-    let _lock = lock_for_reading(dir)?;
+    // Both paths are resolved before anything is done.
+    let (_, dir) = Folder::open(&request.dir, Purpose::Copy)?;
+    let (parent, name) = &open_target(target)?;
+    let original = Original::new(dir)?;
+    let dir = &original.dir;
+    check_target(target, (parent, name), dir)?;
     let source = Source::read(dir)?;
     let logs = source.log_records()?;
     let work = Work::new(source, request, watch)?;
@@ -32,89 +35,88 @@ pub(crate) fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<
     let mut report = Report { policy: work.filters.name(), ..Report::default() };
     work.check_room(parent, &jobs)?;
     if request.dry_run {
-        let done = work.rewrite(&jobs, |_| Target::Nowhere)?;
+        let done = work.rewrite(&jobs, |_| None)?;
         report.tables.extend(done.into_iter().map(|done| done.report));
         report.sort();
         return Ok(report);
     }
 
-    // Removed when this returns, unless it got its name.
-    let unfinished = tempfile::Builder::new()
-        .prefix(".filterblock-")
-        .tempdir_in(parent)
-        .map_err(|error| Failure::system("making a folder in it", parent, &error))?;
-    let new = unfinished.path();
-    let done = work.rewrite(&jobs, |job| Target::Apart(new.join(&job.table.name)))?;
+    let unfinished = Unfinished::new(parent)?;
+    let new = &unfinished.folder;
+    let done = work.rewrite(&jobs, |job| Some((new, job.table.name.clone())))?;
     for log in &source.logs {
         watch.check()?;
-        files::copy(log, &new.join(log.file_name().unwrap_or_default()))?;
+        dir.copy(log, new, log)?;
     }
-    let name = &source.manifest_file.name;
-    let number = FileKind::parse(name).map_or(0, |(_, number)| number);
+    let manifest_name = &source.manifest_file.name;
+    let number = FileKind::parse(manifest_name).map_or(0, |(_, number)| number);
     let mut tables: Vec<_> = done.iter().map(|done| done.record.clone()).collect();
     tables.sort_by_key(|table| (table.level, table.number));
     let manifest = source.manifest_with(&tables, number)?;
-    files::write_new(&new.join(name), &manifest, &dir.join(name))?;
+    write_like(dir, manifest_name, new, &manifest)?;
     work.verify(new, &manifest, &done)?;
     source.check_unchanged(&logs)?;
-    files::sync_folder(new)?;
-    files::write_new(&new.join("CURRENT"), format!("{name}\n").as_bytes(), &dir.join("CURRENT"))?;
-    give_attributes(new, dir)?;
-    files::sync_folder(new)?;
+    new.sync()?;
+    write_like(dir, "CURRENT", new, format!("{manifest_name}\n").as_bytes())?;
+    new.copy_attributes(dir).map_err(|error| {
+        Failure::system("giving it owner, mode and attributes of the old folder", new.path(), &error)
+    })?;
+    new.sync()?;
     watch.check()?;
-    files::rename(new, target)?;
-    // It has its name.
-    let _ = unfinished.keep();
-    files::sync_folder(parent)?;
+    let group_was_lost = new.group_was_lost();
+    unfinished.finish(name)?;
 
     report.tables.extend(done.into_iter().map(|done| done.report));
     report.sort();
-    report.manifest = Some(name.clone());
+    report.manifest = Some(manifest_name.clone());
     report.verified = request.verify;
-    report.target = Some(target.clone());
+    report.target = Some(parent.path_of(name));
+    if group_was_lost {
+        report.notes.push(format!(
+            "{}: the group of the old files has no rights to the new ones, as it could not be given to them",
+            escape_path(&parent.path_of(name))
+        ));
+    }
     Ok(report)
 }
 
-/// The folder that the new one is to be in, and its path there. There has to be no such folder yet,
-/// or an empty one.
-fn check_target(target: &Path, dir: &Path) -> Result<(PathBuf, PathBuf)> {
-    let system = |path: &Path, error| Failure::system("looking for it", path, &error);
+/// Writes a file with the rights that one of the same name has in `dir`.
+fn write_like(dir: &Folder, name: &str, new: &Folder, contents: &[u8]) -> Result<()> {
+    let like = dir.open_file(name);
+    let like = like.map_err(|error| Failure::system("opening it", &dir.path_of(name), &error))?;
+    new.write_new(name, contents, Some(&like))
+}
+
+/// The folder that the new one is to be in, and its name there.
+fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
     let parent = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         Some(_) => Path::new("."),
         None => return Err(Failure::refused(target, "expected a folder that is not there yet")),
     };
-    let parent = fs::canonicalize(parent).map_err(|error| system(parent, error))?;
     let Some(name) = target.file_name() else {
         return Err(Failure::refused(target, "expected a path that ends with a name"));
     };
-    if parent.starts_with(dir) {
-        return Err(Failure::refused(target, "expected a folder outside the database"));
-    }
-    let path = parent.join(name);
-    match fs::symlink_metadata(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((parent, path)),
-        Err(error) => return Err(system(&path, error)),
-        Ok(metadata) if !metadata.is_dir() => {}
-        Ok(_) => {
-            let mut entries = fs::read_dir(&path).map_err(|error| system(&path, error))?;
-            if entries.next().is_none() {
-                return Ok((parent, path));
-            }
-        }
-    }
-    Err(Failure::refused(&path, "expected no folder of this name, or an empty one, found something there"))
+    Ok((Folder::open_trusted(parent, Purpose::Copy)?, name))
 }
 
-/// Gives the new folder the owner and the mode of the old one.
-fn give_attributes(new: &Path, like: &Path) -> Result<()> {
-    let give = || {
-        let like = fs::metadata(like)?;
-        // Folders cannot be opened as files on Windows.
-        if cfg!(unix) {
-            files::copy_attributes(&File::open(new)?, &like)?;
-        }
-        Ok(())
+/// Refuses a target in the database, or where there is something else than an empty folder.
+fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir: &Folder) -> Result<()> {
+    if parent.path().starts_with(dir.path()) {
+        return Err(Failure::refused(target, "expected a folder outside the database"));
+    }
+    let path = parent.path_of(name);
+    let system = |error| Failure::system("looking for it", &path, &error);
+    let is_free = match parent.look(name).map_err(system)? {
+        None => true,
+        Some(found) if !found.is_folder() => false,
+        Some(_) => parent.open_folder(name).map_err(system)?.names()?.is_empty(),
     };
-    give().map_err(|error| Failure::system("giving it owner and mode of the old folder", new, &error))
+    match is_free {
+        true => Ok(()),
+        false => {
+            let why = "expected no folder of this name, or an empty one, found something there";
+            Err(Failure::refused(&path, why))
+        }
+    }
 }

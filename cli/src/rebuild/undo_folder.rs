@@ -1,6 +1,9 @@
 //! The folder beside a database that keeps what a rebuild replaced.
+//!
+//! It is made within the database's folder and moved to its place as a whole: whoever can write to the folder around
+//! the database can neither exchange it meanwhile nor get anything else put into it.
 
-use std::fs::{self, File};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,14 +12,19 @@ use filterblock::quote;
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
-use super::file_record::FileRecord;
-use super::files;
+use super::file_record::{FileRecord, current_name};
+use super::files::{Folder, Status, read_note, write_note};
+use super::opening::open_file;
 use crate::audit::error_kind::ErrorKind;
 
 /// What the name of the folder ends with, behind the database's.
 const SUFFIX: &str = ".filterblock-undo";
 /// The name of the record in it.
 const RECORD: &str = "filterblock-undo";
+/// The name of the folder while it is made, in the database's folder. LevelDB and goleveldb pass over it.
+const UNFINISHED: &str = "filterblock-undo.tmp";
+/// What a first attempt puts into it: a file that every database has, and no undo folder.
+const TRIAL: &str = "CURRENT";
 const FORMAT: u32 = 1;
 
 /// What `--undo` has to know.
@@ -39,6 +47,23 @@ pub(super) struct UndoRecord {
 pub(super) struct TableFile {
     pub(super) name: String,
     pub(super) length: u64,
+    /// Records of earlier versions do not tell.
+    #[serde(default)]
+    pub(super) rights: Option<Rights>,
+}
+
+/// Who may write to a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Rights {
+    owner: u32,
+    group: u32,
+    mode: u32,
+}
+
+impl Rights {
+    pub(super) const fn of(status: &Status) -> Self {
+        Self { owner: status.owner, group: status.group, mode: status.mode }
+    }
 }
 
 impl UndoRecord {
@@ -66,69 +91,203 @@ impl UndoRecord {
 
 /// The folder, whether it is there or not.
 pub(super) struct UndoFolder {
-    path: PathBuf,
+    /// The folder of the database.
+    database: Folder,
+    /// The folder that both are in.
+    parent: Folder,
+    name: OsString,
+}
+
+/// The folder, as it was found.
+pub(super) struct Found {
+    pub(super) folder: Folder,
+    pub(super) contents: Contents,
+}
+
+/// What is in the folder, by the names of the files.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Contents {
+    /// Nothing that was ever in use: a first attempt that was cut off, or the end of a removal.
+    Nothing,
+    /// Files without their record: a removal that was cut off.
+    Rest,
+    /// The record, which is the last to come and the first to go.
+    All,
 }
 
 impl UndoFolder {
-    /// The folder for the database in `dir`, whose path is absolute.
-    pub(super) fn of(dir: &Path) -> Result<Self> {
-        let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) else {
-            return Err(Failure::refused(dir, "expected a folder within another one"));
+    /// The folder for a database that is in `parent`.
+    pub(super) fn of(database: &Folder, parent: Option<Folder>) -> Result<Self> {
+        let path = database.path();
+        let (Some(parent), Some(name)) = (parent, path.file_name()) else {
+            return Err(Failure::refused(path, "expected a folder within another one"));
         };
         let mut name = name.to_owned();
         name.push(SUFFIX);
-        Ok(Self { path: parent.join(name) })
+        Ok(Self { database: database.clone(), parent, name })
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    pub(super) fn path(&self) -> PathBuf {
+        self.parent.path_of(&self.name)
     }
 
-    pub(super) fn exists(&self) -> bool {
-        // What cannot be looked at is there.
-        !matches!(fs::symlink_metadata(&self.path), Err(error) if error.kind() == io::ErrorKind::NotFound)
-    }
-
-    /// Makes the folder: links to the files of these names in `dir`, and last the record. All of it
-    /// is durable then.
-    pub(super) fn make(
-        &self,
-        dir: &Path,
-        names: impl Iterator<Item = String>,
-        record: &UndoRecord,
-    ) -> Result<()> {
-        let system = |action: &str, path: &Path, error: io::Error| {
-            Failure::system(action, path, &error).and("--no-undo does without this folder")
+    /// Finds the folder, if there is anything of its name.
+    ///
+    /// # Errors
+    ///
+    /// If it is not of a rebuild's making: no folder, another owner, or with other files.
+    pub(super) fn find(&self) -> Result<Option<Found>> {
+        let path = self.path();
+        let system = |error: io::Error| Failure::system("looking at it", &path, &error);
+        let looked = match self.parent.look(&self.name) {
+            // Nothing can be there of a name that is too long.
+            Err(error) if error.kind() == io::ErrorKind::InvalidFilename => None,
+            looked => looked.map_err(system)?,
         };
-        fs::create_dir(&self.path).map_err(|error| system("making the folder", &self.path, error))?;
-        let like = fs::metadata(dir).and_then(|like| files::copy_rights(&File::open(&self.path)?, &like));
-        like.map_err(|error| system("giving it owner and mode of the database's", &self.path, error))?;
-        for name in names {
-            let link = self.path.join(&name);
-            fs::hard_link(dir.join(&name), &link)
-                .map_err(|error| system("making a hard link", &link, error))?;
+        match looked {
+            None => return Ok(None),
+            // Behind a link may be anything.
+            Some(found) if !found.is_folder() => {
+                let why = "expected the folder with the tables before the rebuild, found no folder";
+                return Err(Failure::refused(&path, why));
+            }
+            Some(_) => {}
         }
-        files::sync_folder(&self.path)?;
-        let path = self.path.join(RECORD);
-        files::write_note(&path, record, &dir.join("CURRENT"))?;
-        files::sync_folder(&self.path)?;
-        self.sync_parent()
+        let folder = self.parent.open_folder(&self.name).map_err(system)?;
+        let status = folder.status().map_err(system)?;
+        let of = self.database.status().map_err(system)?;
+        check_rights(&path, "a folder", &status, &of)?;
+        let contents = contents(&folder)?;
+        Ok(Some(Found { folder, contents }))
     }
 
+    /// Makes the folder and removes it again, with one link in it, so that what makes it impossible is known before
+    /// all other work. `like`: a file whose attributes new files get.
+    pub(super) fn try_out(&self, like: &str) -> Result<()> {
+        self.try_all(like).inspect_err(|_| {
+            // The next run does so if this fails, too.
+            _ = self.remove_unfinished();
+        })
+    }
+
+    fn try_all(&self, like: &str) -> Result<()> {
+        let refused = |error: io::Error| {
+            let path = self.path();
+            match Failure::system("making the folder for --undo", &path, &error) {
+                Failure::Failed(fault) => Failure::Refused(fault),
+                other => other,
+            }
+            .and("--no-undo does without this folder")
+        };
+        let folder = self.database.make_folder(UNFINISHED).map_err(refused)?;
+        let like_file = open_file(&self.database, like)?;
+        let given = folder.create(TRIAL).and_then(|file| file.copy_attributes(&like_file));
+        given.map_err(|error| {
+            let action = "giving a new file its owner, mode, attributes and times";
+            Failure::system(action, &self.database.path_of(like), &error)
+        })?;
+        folder.remove(TRIAL)?;
+        self.database.link(TRIAL, &folder, TRIAL).map_err(refused)?;
+        self.put_in_place().map_err(refused)?;
+        self.remove()
+    }
+
+    /// Makes the folder: links to the database's files of these names, and last the record. All of it is durable then,
+    /// and was nowhere to be seen before.
+    pub(super) fn make(&self, names: impl Iterator<Item = String>, record: &UndoRecord) -> Result<()> {
+        let system = |error: io::Error| Failure::system("making the folder for --undo", &self.path(), &error);
+        let folder = self.database.make_folder(UNFINISHED).map_err(system)?;
+        for name in names {
+            self.database
+                .link(&name, &folder, &name)
+                .map_err(|error| Failure::system("making a hard link", &folder.path_of(&name), &error))?;
+        }
+        write_note(&folder, RECORD, record)?;
+        folder.sync()?;
+        self.put_in_place().map_err(system)?;
+        self.parent.sync()?;
+        self.database.sync()
+    }
+
+    fn put_in_place(&self) -> io::Result<()> {
+        self.database.move_folder(UNFINISHED, &self.parent, &self.name, false)
+    }
+
+    /// Removes what was left of the folder while it was being made, and what a first attempt left in its place.
+    pub(super) fn remove_unfinished(&self) -> Result<()> {
+        let path = self.database.path_of(UNFINISHED);
+        let system = |error: io::Error| Failure::system("looking at it", &path, &error);
+        if self.database.look(UNFINISHED).map_err(system)?.is_some() {
+            let folder = self.database.open_folder(UNFINISHED).map_err(system)?;
+            let (status, of) = (folder.status().map_err(system)?, self.database.status().map_err(system)?);
+            check_rights(&path, "a folder", &status, &of)?;
+            contents(&folder)?;
+            remove_files(&folder)?;
+            self.database.remove_folder(UNFINISHED)?;
+        }
+        match self.find() {
+            Ok(Some(found)) if found.contents == Contents::Nothing => self.remove(),
+            // Whatever else it is, it is of no concern here.
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the folder: the record first, so that no part of it is taken for the whole. Refuses if it has files of
+    /// others.
+    pub(super) fn remove(&self) -> Result<()> {
+        let Some(found) = self.find()? else { return Ok(()) };
+        found.folder.remove(RECORD)?;
+        found.folder.sync()?;
+        remove_files(&found.folder)?;
+        self.parent.remove_folder(&self.name)?;
+        self.parent.sync()
+    }
+
+    /// Makes it durable that the folder is there, or is not.
+    pub(super) fn sync(&self) -> Result<()> {
+        self.parent.sync()
+    }
+
+    /// Refuses a file in the folder that was not put there by a rebuild. `before`: the rights that it had then.
+    pub(super) fn check_file(&self, found: &Status, name: &str, before: Option<Rights>) -> Result<()> {
+        let path = self.path().join(name);
+        if before.is_some_and(|before| before != Rights::of(found)) {
+            let why =
+                "expected a file with the owner and the mode that it had before the rebuild, found others";
+            return Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged));
+        }
+        let system = |error: io::Error| Failure::system("looking at it", &path, &error);
+        let of = self.database.status().map_err(system)?;
+        match before.is_some() || found.owner == 0 || found.owner == of.owner {
+            true => Ok(()),
+            false => Err(foreign(&path, "a file", found, &of)),
+        }
+    }
+}
+
+impl Found {
     /// Reads the record.
-    pub(super) fn record(&self) -> Result<UndoRecord> {
-        let path = self.path.join(RECORD);
+    pub(super) fn record(&self, of: &Folder) -> Result<UndoRecord> {
+        let path = self.folder.path_of(RECORD);
         let refused = |found: String| {
             let why = format!("expected the record of a rebuild, found {found}");
             Failure::refused(&path, why)
                 .and("without it, `filterblock rebuild --discard` is all that is left")
                 .of_kind(ErrorKind::Damaged)
         };
-        let contents = files::read_note(&path).map_err(|error| match error.kind() {
-            // What `--discard` removes first.
-            io::ErrorKind::NotFound => refused("no such file".to_owned()),
-            _ => Failure::system("reading it", &path, &error),
-        })?;
+        let system = |error: io::Error| Failure::system("reading it", &path, &error);
+        let Some(status) = self.folder.look(RECORD).map_err(system)? else {
+            return Err(refused("no such file".to_owned()));
+        };
+        // Earlier versions gave it the mode of CURRENT.
+        let current = of.look("CURRENT").map_err(system)?;
+        check_rights(&path, "a file", &status, &of.status().map_err(system)?).or_else(
+            |failure| match current.filter(|current| status.lets_nobody_else_write_than(current)) {
+                Some(current) if current.owner == status.owner => Ok(()),
+                _ => Err(failure),
+            },
+        )?;
+        let contents = read_note(&self.folder, RECORD).map_err(system)?;
         let record: UndoRecord =
             serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
         if record.format != FORMAT {
@@ -142,50 +301,68 @@ impl UndoFolder {
         }
         Ok(record)
     }
+}
 
-    /// Refuses if the folder is not one of a rebuild's making, or has other files besides.
-    pub(super) fn check_ours(&self) -> Result<()> {
-        let system = |error: io::Error| Failure::system("listing it", &self.path, &error);
-        // Behind a link may be anything.
-        if !fs::symlink_metadata(&self.path).map_err(system)?.is_dir() {
-            let why = "expected the folder with the tables before the rebuild, found no folder";
-            return Err(Failure::refused(&self.path, why));
-        }
-        for entry in fs::read_dir(&self.path).map_err(system)? {
-            let name = entry.map_err(system)?.file_name();
-            let parsed = name.to_str().and_then(FileKind::parse);
-            if name != RECORD && !matches!(parsed, Some((FileKind::Table | FileKind::Manifest, _))) {
-                let name = quote(name.as_encoded_bytes());
-                let why = format!("expected only files of a rebuild, found {name}; move it somewhere else");
-                return Err(Failure::refused(&self.path, why));
-            }
-        }
-        Ok(())
+/// Refuses what somebody else may have put there or changed. `of`: the folder of the database.
+fn check_rights(path: &Path, what: &str, found: &Status, of: &Status) -> Result<()> {
+    match found.owner == of.owner && found.lets_nobody_else_write_than(of) {
+        true => Ok(()),
+        false => Err(foreign(path, what, found, of)),
     }
+}
 
-    /// Removes the folder: the record first, so that no part of it is taken for the whole. Refuses
-    /// if it has files of others.
-    pub(super) fn remove(&self) -> Result<()> {
-        if !self.exists() {
-            return Ok(());
-        }
-        self.check_ours()?;
-        let system = |error: io::Error| Failure::system("removing the folder", &self.path, &error);
-        files::remove(&self.path.join(RECORD))?;
-        files::sync_folder(&self.path)?;
-        for entry in fs::read_dir(&self.path).map_err(system)? {
-            let entry = entry.map_err(system)?;
-            let name = entry.file_name();
-            let parsed = name.to_str().and_then(FileKind::parse);
-            if matches!(parsed, Some((FileKind::Table | FileKind::Manifest, _))) {
-                files::remove(&entry.path())?;
-            }
-        }
-        fs::remove_dir(&self.path).map_err(system)?;
-        self.sync_parent()
-    }
+fn foreign(path: &Path, what: &str, found: &Status, of: &Status) -> Failure {
+    let why = format!(
+        "expected {what} of a rebuild's, of user {} and that nobody else can write to, found one of user {} and group {} \
+         with mode {:04o}; move it somewhere else",
+        of.owner, found.owner, found.group, found.mode
+    );
+    Failure::refused(path, why)
+}
 
-    fn sync_parent(&self) -> Result<()> {
-        self.path.parent().map_or(Ok(()), files::sync_folder)
+/// What the folder holds. Refuses one with files of others.
+fn contents(folder: &Folder) -> Result<Contents> {
+    let foreign = |name: &OsStr| {
+        let name = quote(name.as_encoded_bytes());
+        let why = format!("expected only files of a rebuild, found {name}; move it somewhere else");
+        Failure::refused(folder.path(), why)
+    };
+    let mut contents = Contents::Nothing;
+    let mut is_trial = false;
+    for name in folder.names()? {
+        let found = kind(&name).ok_or_else(|| foreign(&name))?;
+        is_trial |= found == Contents::Nothing;
+        contents = contents.max(found);
     }
+    let trial = OsStr::new(TRIAL);
+    match is_trial && (contents != Contents::Nothing || !is_of_trial(folder)) {
+        true => Err(foreign(trial)),
+        false => Ok(contents),
+    }
+}
+
+/// Tells whether a first attempt has put the file [`TRIAL`] there: one of a database's, or a new one without contents.
+fn is_of_trial(folder: &Folder) -> bool {
+    current_name(folder).is_ok()
+        || matches!(folder.look(TRIAL), Ok(Some(found)) if found.is_file() && found.len == 0)
+}
+
+/// What the folder holds if it holds this name. `None`: it is not of a rebuild's making.
+fn kind(name: &OsStr) -> Option<Contents> {
+    match name.to_str()? {
+        RECORD => Some(Contents::All),
+        TRIAL => Some(Contents::Nothing),
+        name => matches!(FileKind::parse(name)?, (FileKind::Table | FileKind::Manifest, _))
+            .then_some(Contents::Rest),
+    }
+}
+
+/// Removes the files that a rebuild has put into a folder.
+fn remove_files(folder: &Folder) -> Result<()> {
+    for name in folder.names()? {
+        if kind(&name).is_some() {
+            folder.remove(name)?;
+        }
+    }
+    Ok(())
 }

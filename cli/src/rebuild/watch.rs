@@ -1,19 +1,19 @@
 //! What watches a rebuild.
 
 use super::failure::{Failure, Result};
-use crate::io::interrupt::Deferred;
 use crate::io::progress::TablesProgress;
 
 /// What watches a rebuild, and may end it.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch<'a> {
     pub(crate) progress: &'a TablesProgress,
-    pub(crate) signal: &'a Deferred,
+    /// Tells whether a signal has asked the program to stop.
+    pub(crate) is_interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Watch<'_> {
     /// Fails once a signal has asked the program to stop.
     pub(super) fn check(&self) -> Result<()> {
-        if self.signal.is_requested() { Err(Failure::Interrupted("interrupted".to_owned())) } else { Ok(()) }
+        if (self.is_interrupted)() { Err(Failure::Interrupted("interrupted".to_owned())) } else { Ok(()) }
     }
 }

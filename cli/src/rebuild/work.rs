@@ -1,14 +1,13 @@
 //! A database, and what is to be done with its tables: what rebuilding in place and into another
 //! folder have in common.
 
-use std::path::Path;
-
 use filterblock::database::LiveTable;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::check::{self, NewTable};
 use super::failure::{Failure, Fault, Result};
+use super::files::{Folder, Room};
 use super::filters::Filters;
 use super::report::{FiltersReport, TableReport};
 use super::request::{FilterRequest, Request};
@@ -16,11 +15,12 @@ use super::source::{Source, SourceTable};
 use super::survey::survey;
 use super::table::{Rewritten, Target, rewrite};
 use super::watch::Watch;
-use crate::io::volume;
 
 /// Space that is left free beside the new tables: for the MANIFEST, the marker, and filters that are
 /// larger than the old ones.
 const SPARE: u64 = 1 << 20;
+/// Files beside the new tables: the MANIFEST, CURRENT, the marker, and the undo folder with its record.
+const SPARE_FILES: u64 = 5;
 
 /// A database, and what is to be done with its tables.
 pub(super) struct Work<'r> {
@@ -56,7 +56,7 @@ impl<'r> Work<'r> {
         })?;
         let look = |table: &SourceTable| {
             watch.check()?;
-            survey(&source.dir.join(&table.name), request.keep_undecodable)
+            survey(&source.dir, &table.name, request.keep_undecodable)
         };
         let before: Vec<_> = pool.install(|| source.tables.par_iter().map(look).collect::<Result<_>>())?;
         let found: Vec<_> =
@@ -107,41 +107,34 @@ impl<'r> Work<'r> {
     }
 
     /// Refuses if there is no room for the new tables.
-    pub(super) fn check_room(&self, dir: &Path, jobs: &[Job<'_>]) -> Result<()> {
-        let system = |error| Failure::system("looking at the room on its file system", dir, &error);
-        let Some(room) = volume::room(dir).map_err(system)? else { return Ok(()) };
+    pub(super) fn check_room(&self, dir: &Folder, jobs: &[Job<'_>]) -> Result<()> {
+        let Some(room) = dir.room()? else { return Ok(()) };
         let bytes = jobs.iter().fold(SPARE, |sum, job| sum.saturating_add(job.table.record.size));
-        let files = jobs.len() as u64 + 4;
-        if room.bytes < bytes {
-            let why = format!("expected {bytes} bytes of free space, found {}", room.bytes);
-            return Err(Failure::refused(dir, why));
-        }
-        match room.files {
-            Some(found) if found < files => {
-                Err(Failure::refused(dir, format!("expected room for {files} files, found it for {found}")))
-            }
-            _ => Ok(()),
+        match lack_of_room(room, bytes, jobs.len() as u64 + SPARE_FILES) {
+            Some(why) => Err(Failure::refused(dir.path(), why)),
+            None => Ok(()),
         }
     }
 
-    /// Writes tables again, several at once. `target` tells where each goes.
-    pub(super) fn rewrite(
+    /// Writes tables again, several at once. `target` tells where each goes, if anywhere.
+    pub(super) fn rewrite<'t>(
         &self,
         jobs: &[Job<'_>],
-        target: impl Fn(&Job<'_>) -> Target + Sync,
+        target: impl Fn(&Job<'_>) -> Option<(&'t Folder, String)> + Sync,
     ) -> Result<Vec<Done>> {
         // One by one, so that a table that takes long holds up no others.
         let each = jobs.par_iter().with_max_len(1);
-        self.pool.install(|| each.map(|job| self.rewrite_one(job, &target(job))).collect())
+        self.pool.install(|| each.map(|job| self.rewrite_one(job, target(job))).collect())
     }
 
-    fn rewrite_one(&self, job: &Job<'_>, target: &Target) -> Result<Done> {
+    fn rewrite_one(&self, job: &Job<'_>, target: Option<(&Folder, String)>) -> Result<Done> {
         self.watch.check()?;
         let old = &job.table.record;
         let filters = self.filters.of(old.level, job.before);
-        let path = self.source.dir.join(&job.table.name);
+        let source = (&self.source.dir, &*job.table.name);
+        let target = target.as_ref().map_or(Target::Nowhere, |(dir, name)| Target::File(dir, name));
         let Rewritten { size, filter_size, entries, kept } =
-            rewrite(&path, target, filters.as_ref(), self.request, self.watch)?;
+            rewrite(source, target, filters.as_ref(), self.request, self.watch)?;
         let mut record = old.clone();
         (record.number, record.size) = (job.number, size);
         let new_filters = match (&kept, filters, filter_size) {
@@ -169,18 +162,18 @@ impl<'r> Work<'r> {
     }
 
     /// Verifies new tables in `dir`, if that is asked for. `manifest`: the contents of the new one.
-    pub(super) fn verify(&self, dir: &Path, manifest: &[u8], tables: &[Done]) -> Result<()> {
+    pub(super) fn verify(&self, dir: &Folder, manifest: &[u8], tables: &[Done]) -> Result<()> {
         if !self.request.verify {
             return Ok(());
         }
         let new = |done: &Done| NewTable {
             record: done.record.clone(),
-            path: dir.join(&done.report.new_name),
-            old_path: self.source.dir.join(&done.report.old_name),
+            name: done.report.new_name.clone(),
+            old_name: done.report.old_name.clone(),
             is_kept: done.report.kept.is_some(),
         };
         let tables: Vec<_> = tables.iter().map(new).collect();
-        self.pool.install(|| check::verify(manifest, &tables, self.watch))
+        self.pool.install(|| check::verify((dir, &self.source.dir), manifest, &tables, self.watch))
     }
 }
 
@@ -200,5 +193,28 @@ impl Job<'_> {
         }
         let extension = name.rsplit_once('.').map_or("ldb", |(_, extension)| extension);
         format!("{:06}.{extension}", self.number)
+    }
+}
+
+/// What is missing for so many bytes and files.
+fn lack_of_room(room: Room, bytes: u64, files: u64) -> Option<String> {
+    if room.bytes < bytes {
+        return Some(format!("expected {bytes} bytes of free space, found {}", room.bytes));
+    }
+    let found = room.files.filter(|found| *found < files)?;
+    Some(format!("expected room for {files} files, found it for {found}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_has_to_be_room_for_bytes_and_for_files() {
+        let room = |bytes, files| lack_of_room(Room { bytes, files }, 1000, 7);
+        assert_eq!(room(1000, Some(7)), None);
+        assert_eq!(room(1000, None), None);
+        assert_eq!(room(999, None).as_deref(), Some("expected 1000 bytes of free space, found 999"));
+        assert_eq!(room(1000, Some(6)).as_deref(), Some("expected room for 7 files, found it for 6"));
     }
 }

@@ -5,6 +5,8 @@ mod arguments;
 mod attributes;
 mod batches;
 mod filters;
+#[cfg(unix)]
+mod foreign;
 mod hashes;
 mod in_place;
 mod leftovers;

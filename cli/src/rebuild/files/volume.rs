@@ -1,26 +1,27 @@
 //! What the file system below a folder can do, and how much room it has.
 
 use std::io;
-use std::path::Path;
+
+use super::system::Handle;
 
 /// The room on a file system for those who are not root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Room {
-    pub(crate) bytes: u64,
+pub(in crate::rebuild) struct Room {
+    pub(in crate::rebuild) bytes: u64,
     /// `None`: the file system has no limit on the number of files.
-    pub(crate) files: Option<u64>,
+    pub(in crate::rebuild) files: Option<u64>,
 }
 
-/// The room on the file system of `path`; `None` if the system does not tell.
+/// The room on the file system of `folder`; `None` if the system does not tell.
 #[cfg(unix)]
-pub(crate) fn room(path: &Path) -> io::Result<Option<Room>> {
-    let stat = rustix::fs::statvfs(path)?;
+pub(super) fn room(folder: &Handle) -> io::Result<Option<Room>> {
+    let stat = rustix::fs::fstatvfs(folder)?;
     let files = (stat.f_files > 0).then_some(stat.f_favail);
     Ok(Some(Room { bytes: stat.f_bavail.saturating_mul(stat.f_frsize), files }))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn room(_: &Path) -> io::Result<Option<Room>> {
+pub(super) fn room(_: &Handle) -> io::Result<Option<Room>> {
     Ok(None)
 }
 
@@ -43,39 +44,38 @@ const SHARED: [(&str, u32); 13] = [
     ("VirtualBox's shared folders", 0x786f_4256),
 ];
 
-/// The name of the file system of `path`, if its locks need not hold for all programs that may have
+/// The name of the file system of `folder`, if its locks need not hold for all programs that may have
 /// files open on it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn shared_file_system(path: &Path) -> io::Result<Option<&'static str>> {
+pub(super) fn shared_file_system(folder: &Handle) -> io::Result<Option<&'static str>> {
     // The type is a number of 32 bits, which some platforms have signed.
-    let found = rustix::fs::statfs(path)?.f_type as u32;
+    let found = rustix::fs::fstatfs(folder)?.f_type as u32;
     Ok(SHARED.iter().find(|&&(_, f_type)| f_type == found).map(|&(name, _)| name))
 }
 
 #[cfg(target_vendor = "apple")]
-pub(crate) fn shared_file_system(path: &Path) -> io::Result<Option<&'static str>> {
+pub(super) fn shared_file_system(folder: &Handle) -> io::Result<Option<&'static str>> {
     /// `MNT_LOCAL` of `statfs(2)`.
     const LOCAL: u32 = 0x1000;
-    let flags = rustix::fs::statfs(path)?.f_flags;
+    let flags = rustix::fs::fstatfs(folder)?.f_flags;
     Ok((flags & LOCAL == 0).then_some("a network"))
 }
 
 /// Elsewhere nothing is known of locks, so none is relied on.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-pub(crate) fn shared_file_system(_: &Path) -> io::Result<Option<&'static str>> {
+pub(super) fn shared_file_system(_: &Handle) -> io::Result<Option<&'static str>> {
     Ok(Some("a system that this program does not know the locks of"))
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
-    #[cfg(target_os = "linux")]
+    use super::*;
+
     #[test]
     fn there_is_some_room_and_the_types_are_told_apart() {
-        use super::*;
-        let folder = tempfile::tempdir().unwrap();
-        assert!(room(folder.path()).unwrap().is_some_and(|room| room.bytes > 0));
-        assert_eq!(shared_file_system(Path::new("/proc")).unwrap(), None);
-        assert!(shared_file_system(&folder.path().join("missing")).is_err());
+        let open = |path| Handle::from(std::fs::File::open(path).unwrap());
+        assert!(room(&open("/")).unwrap().is_some_and(|room| room.bytes > 0));
+        assert_eq!(shared_file_system(&open("/proc")).unwrap(), None);
         // `FUSE_SUPER_MAGIC` is 0x65735546.
         assert_eq!(u32::from_be_bytes(*b"esUF"), 0x6573_5546);
     }

@@ -1,0 +1,30 @@
+//! All that `rebuild` does to files and folders. No other part of it calls the system for that.
+//!
+//! Everything is relative to a [`Folder`] that is open. Whoever can write to a folder on the way there may exchange it
+//! for a link at any time; a descriptor stays the same folder. A path is resolved once, by [`Folder::open`], and from
+//! there on it is only for messages.
+//!
+//! Each call is an [`Operation`]. Tests take note of them, make them fail, and exchange folders before them.
+
+mod folder;
+mod new_file;
+mod notes;
+mod operation;
+mod rights;
+mod session;
+mod status;
+#[cfg_attr(unix, path = "system_unix.rs")]
+#[cfg_attr(not(unix), path = "system_elsewhere.rs")]
+mod system;
+mod unfinished;
+mod volume;
+
+pub(super) use folder::Folder;
+pub(super) use new_file::NewFile;
+pub(super) use notes::{read_note, write_note};
+#[cfg(test)]
+pub(super) use operation::hook;
+pub(super) use session::{Purpose, is_root};
+pub(super) use status::Status;
+pub(super) use unfinished::Unfinished;
+pub(super) use volume::Room;

@@ -1,0 +1,128 @@
+//! Who may read and write a file: owner, group, mode, access control lists and other extended attributes.
+
+use std::fs::File;
+use std::io;
+
+use super::session::Session;
+#[cfg(unix)]
+use super::session::{Purpose, is_root};
+
+/// Gives `to` the owner, the group, the attributes and the mode of `like`, as far as this program may.
+///
+/// A group that cannot be given has no rights to the new file, and the session takes note of it. Only root gives a copy
+/// to another owner.
+///
+/// # Errors
+///
+/// Those of the system; among them that a file in place cannot be given its owner. If attributes cannot be copied, a
+/// [`Refusal`](super::super::failure::Refusal) that names them.
+#[cfg(unix)]
+pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+    let (now, like_status) = (to.metadata()?, like.metadata()?);
+    let is_copy = session.purpose == Purpose::Copy;
+    let mut mode = like_status.mode() & 0o7777;
+    if now.uid() != like_status.uid() {
+        if is_root() || !is_copy {
+            fchown(to, Some(like_status.uid()), None)?;
+        } else {
+            // The program would run as another user.
+            mode &= 0o777;
+        }
+    }
+    if now.gid() != like_status.gid() {
+        match fchown(to, None, Some(like_status.gid())) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                Session::set(&session.group_was_lost);
+                mode &= !0o2070;
+            }
+            given => given?,
+        }
+    }
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    attributes::copy(to, like, is_copy)?;
+    // Last: with an access control list, what looks like the group's rights is the most that anybody named in it has.
+    if to.metadata()?.mode() & 0o7777 != mode {
+        to.set_permissions(std::fs::Permissions::from_mode(mode))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(super) fn copy(to: &File, like: &File, _: &Session) -> io::Result<()> {
+    to.set_permissions(like.metadata()?.permissions())
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod attributes {
+    use std::collections::BTreeMap;
+    use std::ffi::{CStr, CString};
+    use std::fs::File;
+    use std::io;
+
+    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
+    use rustix::io::Errno;
+
+    use super::super::super::failure::Refusal;
+
+    /// No file has longer ones (`XATTR_LIST_MAX` and `XATTR_SIZE_MAX` of Linux).
+    const MOST: usize = 64 << 10;
+    /// Access control lists that a new file inherits from its folder.
+    const INHERITED: [&CStr; 2] = [c"system.posix_acl_access", c"system.posix_acl_default"];
+    /// The label by the policy for the place where a file is. A copy elsewhere has that of its own place.
+    const OF_PLACE: &CStr = c"security.selinux";
+
+    type Attributes = BTreeMap<CString, Vec<u8>>;
+
+    /// Makes the attributes of `to` those of `like`.
+    pub(super) fn copy(to: &File, like: &File, is_copy: bool) -> io::Result<()> {
+        let (wanted, found) = (read(like)?, read(to)?);
+        let mut failed = Vec::new();
+        let mut note = |name: &CStr, error: Errno| {
+            let name = filterblock::quote(name.to_bytes()).to_string();
+            failed.push(format!("{name} ({})", io::Error::from(error)));
+        };
+        for (name, value) in &wanted {
+            let is_left = is_copy && **name == *OF_PLACE;
+            if found.get(name) != Some(value) && !is_left {
+                let set = fsetxattr(to, name, value, XattrFlags::empty());
+                set.unwrap_or_else(|error| note(name, error));
+            }
+        }
+        for name in INHERITED.iter().filter(|name| found.contains_key(**name) && !wanted.contains_key(**name))
+        {
+            fremovexattr(to, *name).unwrap_or_else(|error| note(name, error));
+        }
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let why =
+            format!("expected to copy all attributes of the old file, could not copy {}", failed.join(", "));
+        Err(io::Error::other(Refusal(why)))
+    }
+
+    fn read(file: &File) -> io::Result<Attributes> {
+        let mut names = vec![0; MOST];
+        let len = match flistxattr(file, &mut names) {
+            // The file system has none.
+            Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Attributes::new()),
+            len => len?,
+        };
+        names.truncate(len);
+        let mut value = vec![0; MOST];
+        let mut attributes = Attributes::new();
+        for name in
+            names.split_inclusive(|byte| *byte == 0).filter_map(|name| CStr::from_bytes_with_nul(name).ok())
+        {
+            match fgetxattr(file, name, &mut value) {
+                // It is gone by now.
+                Err(Errno::NODATA) => {}
+                len => {
+                    let len = len?;
+                    attributes.insert(name.to_owned(), value.get(..len).unwrap_or_default().to_vec());
+                }
+            }
+        }
+        Ok(attributes)
+    }
+}

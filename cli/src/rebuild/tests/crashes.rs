@@ -1,0 +1,158 @@
+//! Crashes at any operation: nothing is lost, and the next run clears away what is left.
+//!
+//! The states are all that a loss of power can leave by two models of file systems: one that loses the last names, and
+//! one that loses any that were not synced. A second crash hits the run after the first one, or the run after a kill,
+//! by which nothing is lost but the end of the program.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use filterblock_crash_states::{History, Operation, Random, State, Tree, complete, sample};
+
+use super::super::failure::Failure;
+use super::databases::Sample;
+use super::modes::{Mode, Root, run, run_with};
+use super::recorder::Recorder;
+use super::state::{DATABASE, Held, TARGET, UNDO_FOLDER, check_next_numbers, check_nothing_left};
+
+/// States after one crash, and after two, of each run.
+const STATES: usize = 60;
+const SECOND_STATES: usize = 16;
+const STATES_AFTER_A_KILL: usize = 3;
+
+/// A database before a rebuild, and what it holds.
+struct Case {
+    sample: Sample,
+    mode: Mode,
+    before: Tree,
+    held: Held,
+}
+
+impl Case {
+    fn new(sample: Sample, mode: Mode) -> Self {
+        let root = Root::with(sample, mode);
+        let held = Held::of(&root.database()).unwrap();
+        Self { sample, mode, before: Tree::read(&root.path).unwrap().0, held }
+    }
+
+    /// Runs a rebuild on what `tree` is, and returns how it went. The history begins with `earlier` if that was killed.
+    fn record(&self, tree: &Tree, earlier: Option<(&History, usize)>) -> (History, Result<(), Failure>) {
+        let root = Root::new();
+        tree.write(&root.path).unwrap();
+        let inodes = tree.inodes(&root.path).unwrap();
+        let recorder = Arc::new(Recorder::new(&root.path));
+        let result = run_with(recorder.clone(), self.sample, self.mode, &root.path);
+        let operations = recorder.operations();
+        for operation in &operations {
+            // Whoever could not read the old file cannot read the new one before it has its rights.
+            let (Operation::Create { mode, .. } | Operation::MakeFolder { mode, .. }) = operation else {
+                continue;
+            };
+            assert_eq!(mode & 0o077, 0, "{operation:?}");
+        }
+        let history = match earlier {
+            None => History::new(tree.clone(), inodes, &operations),
+            Some((earlier, done)) => earlier.continued(done, inodes, &operations),
+        };
+        let history = history.unwrap();
+        // Nothing was done that was not noted.
+        let (after, _) = Tree::read(&root.path).unwrap();
+        assert_eq!(history.after.listing(), after.listing(), "{:?} {:?}", self.sample, self.mode);
+        (history, result.map(drop))
+    }
+
+    fn check(&self, state: &State, history: &History) {
+        if let Err(why) = self.check_tree(&state.tree) {
+            panic!("{:?} {:?}: {why}\n{}", self.sample, self.mode, state.describe(history));
+        }
+    }
+
+    fn check_tree(&self, tree: &Tree) -> Result<(), String> {
+        let root = Root::new();
+        tree.write(&root.path).unwrap();
+        self.check_sound(&root.path)?;
+        check_next_numbers(&root.database())?;
+        self.check_again(&root.path)
+    }
+
+    fn check_sound(&self, root: &Path) -> Result<(), String> {
+        let held = Held::of(&root.join(DATABASE))?;
+        if held != self.held {
+            return Err(format!("holds {held:?}, expected {:?}", self.held));
+        }
+        // A second database is there whole or not at all.
+        let target = root.join(TARGET);
+        if target.exists() && Held::of(&target)? != self.held {
+            return Err("the copy holds something else".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Runs the same again, and then what gives the database new filters for certain.
+    fn check_again(&self, root: &Path) -> Result<(), String> {
+        match run(self.sample, self.mode, root) {
+            Ok(_) | Err(Failure::Refused(_)) => {}
+            Err(failure) => return Err(format!("run again: {failure}")),
+        }
+        self.check_sound(root)?;
+        let dir = root.join(DATABASE);
+        check_nothing_left(&dir).map_err(|why| format!("run again: {why}"))?;
+        if root.join(UNDO_FOLDER).exists() {
+            let failed = |failure| format!("undo or discard: {failure}");
+            match run(self.sample, Mode::Undo, root) {
+                Ok(_) => {}
+                Err(Failure::Refused(_)) => drop(run(self.sample, Mode::Discard, root).map_err(failed)?),
+                Err(failure) => return Err(failed(failure)),
+            }
+            self.check_sound(root)?;
+        }
+        run(self.sample, Mode::NoUndo, root).map_err(|failure| format!("a new rebuild: {failure}"))?;
+        self.check_sound(root)?;
+        check_nothing_left(&dir)
+    }
+}
+
+/// All states of a database and a mode.
+fn crash(sample_of: Sample, mode: Mode) {
+    let mut random = Random::for_case(sample_of as u64, mode as u64);
+    let case = Case::new(sample_of, mode);
+    let (history, result) = case.record(&case.before, None);
+    result.unwrap();
+    let states = sample(&history, STATES, &mut random);
+    states.iter().for_each(|state| case.check(state, &history));
+
+    // A crash, and another one in the next run.
+    let second = |history: &History, random: &mut Random| {
+        for state in sample(history, SECOND_STATES, random) {
+            case.check(&state, history);
+        }
+    };
+    for _ in 0..3 {
+        let state = &states[random.index(states.len())];
+        let (next, _) = case.record(&state.tree, None);
+        second(&next, &mut random);
+    }
+    // A kill after each step that changes names, and a crash in the next run.
+    for done in history.name_steps().into_iter().map(|at| at + 1) {
+        let state = complete(&history, done);
+        let (next, _) = case.record(&state.tree, Some((&history, done)));
+        for state in sample(&next, STATES_AFTER_A_KILL, &mut random) {
+            case.check(&state, &next);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_lost_of_a_database_of_several_levels() {
+    Mode::ALL.into_iter().for_each(|mode| crash(Sample::Levels, mode));
+}
+
+#[test]
+fn nothing_is_lost_of_tables_on_level_0() {
+    Mode::ALL.into_iter().for_each(|mode| crash(Sample::Level0, mode));
+}
+
+#[test]
+fn nothing_is_lost_of_a_database_with_a_damaged_table() {
+    Mode::ALL.into_iter().for_each(|mode| crash(Sample::Damaged, mode));
+}

@@ -1,0 +1,118 @@
+//! Somebody exchanges a folder for a link to another one, before each operation in turn. What is in the other one stays
+//! as it is, and the database loses nothing, wherever it lies now.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::super::files::hook::{Hook, Operation};
+use super::databases::Sample;
+use super::modes::{Mode, Root, run, run_with};
+use super::state::{DATABASE, Held, UNDO_FOLDER};
+
+/// Exchanges a folder before one of the operations.
+struct Exchanging {
+    at: usize,
+    count: AtomicUsize,
+    folder: PathBuf,
+    moved: PathBuf,
+    victim: PathBuf,
+}
+
+impl Hook for Exchanging {
+    fn before(&self, _: &Operation<'_>) -> io::Result<()> {
+        if self.count.fetch_add(1, Ordering::Relaxed) == self.at && self.folder.exists() {
+            fs::rename(&self.folder, &self.moved)?;
+            symlink(&self.victim, &self.folder)?;
+        }
+        Ok(())
+    }
+
+    fn after(&self, _: &Operation<'_>) {}
+}
+
+/// All below a folder: owner, mode and checksum by path.
+fn contents(dir: &Path) -> BTreeMap<PathBuf, (u32, u32, u32)> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![dir.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let metadata = fs::metadata(&folder).unwrap();
+        found.insert(folder.clone(), (metadata.uid(), metadata.mode(), 0));
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            if metadata.is_dir() {
+                folders.push(path);
+            } else {
+                let checksum = crc32c::crc32c(&fs::read(&path).unwrap());
+                found.insert(path, (metadata.uid(), metadata.mode(), checksum));
+            }
+        }
+    }
+    found
+}
+
+/// Exchanges `folder`, relative to the root, before each operation of a run. Returns how many there are.
+fn exchange(mode: Mode, folder: &str) -> usize {
+    let sample = Sample::Level0;
+    // All names of a database and of what a rebuild makes of it, by which its work could be led here.
+    let other = Root::with(sample, Mode::Undo);
+    let victim = match folder {
+        "" => other.path.clone(),
+        UNDO_FOLDER => other.path.join(UNDO_FOLDER),
+        _ => other.database(),
+    };
+    let before = contents(&other.path);
+    let pristine = Root::with(sample, mode);
+    let held = Held::of(&pristine.database()).unwrap();
+    for at in 0.. {
+        let root = Root::with(sample, mode);
+        let folder = if folder.is_empty() { root.path.clone() } else { root.path.join(folder) };
+        let moved = root.path.with_file_name("moved");
+        let count = AtomicUsize::new(0);
+        let hook = Arc::new(Exchanging { at, count, folder, moved, victim: victim.clone() });
+        let result = run_with(hook.clone(), sample, mode, &root.path);
+        let case = || format!("{mode:?}, operation {at}, {}: {result:?}", hook.folder.display());
+        assert_eq!(contents(&other.path), before, "{}", case());
+        let is_moved = hook.moved.exists();
+        if is_moved {
+            fs::remove_file(&hook.folder).unwrap();
+            fs::rename(&hook.moved, &hook.folder).unwrap();
+        }
+        assert_eq!(Held::of(&root.path.join(DATABASE)).unwrap(), held, "{}", case());
+        if hook.count.load(Ordering::Relaxed) <= at {
+            return at;
+        }
+        // The next run is not confused by what is left. An undo folder of somebody else's it may refuse.
+        let _ = run(sample, Mode::NoUndo, &root.path);
+        assert_eq!(Held::of(&root.path.join(DATABASE)).unwrap(), held, "{}", case());
+    }
+    unreachable!("a run comes to its end")
+}
+
+fn exchange_all(mode: Mode) {
+    for folder in ["db", UNDO_FOLDER, ""] {
+        let count = exchange(mode, folder);
+        assert!(count > 20, "{mode:?}: {count}");
+    }
+}
+
+#[test]
+fn in_place_nothing_is_led_elsewhere() {
+    exchange_all(Mode::InPlace);
+}
+
+#[test]
+fn undoing_nothing_is_led_elsewhere() {
+    exchange_all(Mode::Undo);
+    exchange_all(Mode::Discard);
+}
+
+#[test]
+fn copying_nothing_is_led_elsewhere() {
+    exchange_all(Mode::To);
+}

@@ -1,0 +1,112 @@
+//! Calls of the system that fail, one in each run.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use filterblock_crash_states::{History, Random, Tree, sample};
+
+use super::super::files::hook::{Hook, Operation};
+use super::databases::Sample;
+use super::modes::{Mode, Root, run, run_with};
+use super::recorder::Recorder;
+use super::state::{DATABASE, Held, TARGET, UNDO_FOLDER, check_nothing_left};
+
+/// Makes one operation fail.
+struct Failing {
+    recorder: Recorder,
+    at: usize,
+    count: AtomicUsize,
+    /// Operations that had been done when the sync of a folder failed.
+    done_at_sync: AtomicUsize,
+}
+
+const NEVER: usize = usize::MAX;
+
+impl Failing {
+    fn new(root: &Path, at: usize) -> Arc<Self> {
+        let count = AtomicUsize::new(0);
+        Arc::new(Self { recorder: Recorder::new(root), at, count, done_at_sync: AtomicUsize::new(NEVER) })
+    }
+}
+
+impl Hook for Failing {
+    fn before(&self, operation: &Operation<'_>) -> io::Result<()> {
+        if !matches!(operation, Operation::Look) && self.count.fetch_add(1, Ordering::Relaxed) == self.at {
+            if matches!(operation, Operation::SyncFolder { .. }) {
+                self.done_at_sync.store(self.recorder.operations().len(), Ordering::Relaxed);
+            }
+            return Err(io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error()));
+        }
+        self.recorder.before(operation)
+    }
+
+    fn after(&self, operation: &Operation<'_>) {
+        self.recorder.after(operation);
+    }
+}
+
+/// Makes each operation fail, one in each run. Returns how many there are.
+fn fail_each(sample_of: Sample, mode: Mode) -> usize {
+    let mut random = Random::for_case(sample_of as u64, mode as u64);
+    for at in 0.. {
+        let root = Root::with(sample_of, mode);
+        let held = Held::of(&root.database()).unwrap();
+        let (before, inodes) = Tree::read(&root.path).unwrap();
+        let hook = Failing::new(&root.path, at);
+        let result = run_with(hook.clone(), sample_of, mode, &root.path);
+        if hook.count.load(Ordering::Relaxed) <= at {
+            result.unwrap();
+            return at;
+        }
+        let said = match &result {
+            Ok(report) => report.notes.join("; "),
+            Err(failure) => failure.to_string(),
+        };
+        let case = format!("{sample_of:?} {mode:?}, operation {at}: {said}");
+        let is_sound = |root: &Path| assert_eq!(Held::of(&root.join(DATABASE)).unwrap(), held, "{case}");
+        is_sound(&root.path);
+        let operations = hook.recorder.operations();
+        let done_at_sync = hook.done_at_sync.load(Ordering::Relaxed);
+        if done_at_sync != NEVER && mode != Mode::To {
+            let removed = operations[done_at_sync..].iter().find(|operation| {
+                use filterblock_crash_states::Operation::{RemoveFolder, Unlink};
+                matches!(operation, Unlink { .. } | RemoveFolder { .. })
+            });
+            assert_eq!(removed, None, "after a sync that failed: {case}");
+            assert!(said.contains("run the same again"), "{case}");
+            // Nothing is known of what was not synced.
+            let history = History::new(before, inodes, &operations).unwrap();
+            for state in sample(&history, 4, &mut random) {
+                let after = Root::new();
+                state.tree.write(&after.path).unwrap();
+                is_sound(&after.path);
+                run(sample_of, Mode::NoUndo, &after.path).ok();
+                is_sound(&after.path);
+            }
+        }
+        // A second database is there whole or not at all.
+        let target = root.path.join(TARGET);
+        assert!(!target.exists() || Held::of(&target).unwrap() == held, "{case}");
+        // The next run goes on or begins anew.
+        if run(sample_of, mode, &root.path).is_err() {
+            assert!(
+                root.path.join(UNDO_FOLDER).exists() || mode.is_after_a_rebuild() || target.exists(),
+                "{case}"
+            );
+        }
+        is_sound(&root.path);
+        check_nothing_left(&root.database()).unwrap();
+    }
+    unreachable!("a run comes to its end")
+}
+
+#[test]
+fn a_call_that_fails_loses_nothing() {
+    for mode in Mode::ALL {
+        let count = fail_each(Sample::Levels, mode);
+        assert!(count >= 10, "{mode:?}: {count}");
+    }
+    fail_each(Sample::Damaged, Mode::InPlace);
+}

@@ -1,0 +1,95 @@
+//! The lock is held from the first change to the last, and a signal is heeded up to the commit.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use filterblock::database::DatabaseLock;
+
+use super::super::failure::Failure;
+use super::super::files::hook::{self, Hook, Operation};
+use super::databases::Sample;
+use super::modes::{Mode, Root, run_until, run_with};
+use super::state::{Held, TARGET, UNDO_FOLDER, check_nothing_left, names};
+
+/// Tries to lock the database before each change.
+struct Locking {
+    dir: PathBuf,
+    count: AtomicU32,
+}
+
+impl Hook for Locking {
+    fn before(&self, operation: &Operation<'_>) -> io::Result<()> {
+        if !matches!(operation, Operation::Look) {
+            let error = DatabaseLock::exclusive(&self.dir).expect_err("it is locked");
+            assert!(error.is_in_use(), "{error}, before {operation:?}");
+            self.count.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn after(&self, _: &Operation<'_>) {}
+}
+
+#[test]
+fn nobody_else_can_lock_the_database_between_the_first_change_and_the_last() {
+    for mode in Mode::ALL {
+        let root = Root::with(Sample::Levels, mode);
+        let hook = Arc::new(Locking { dir: root.database(), count: AtomicU32::new(0) });
+        run_with(hook.clone(), Sample::Levels, mode, &root.path).unwrap();
+        assert!(hook.count.load(Ordering::Relaxed) > 5, "{mode:?}");
+        drop(DatabaseLock::exclusive(root.database()).unwrap());
+    }
+}
+
+/// Takes note of when the last thing before the commit was done.
+struct Watching {
+    /// The name that it gives or syncs, and how often that is done before.
+    name: &'static str,
+    left: AtomicU32,
+}
+
+impl Hook for Watching {
+    fn before(&self, _: &Operation<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn after(&self, operation: &Operation<'_>) {
+        let is_it = match *operation {
+            Operation::Rename { to: (_, name), .. } | Operation::Create { name, .. } => {
+                name == OsStr::new(self.name)
+            }
+            _ => false,
+        };
+        if is_it {
+            self.left.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn a_signal_just_before_the_commit_ends_the_run_and_leaves_nothing() {
+    for (mode, name, times) in [
+        // The first attempt comes before.
+        (Mode::InPlace, UNDO_FOLDER, 2),
+        (Mode::NoUndo, "MANIFEST-000046", 1),
+        (Mode::To, "CURRENT", 1),
+    ] {
+        let root = Root::with(Sample::Levels, mode);
+        let held = Held::of(&root.database()).unwrap();
+        let before = names(&root.database());
+        let hook = Arc::new(Watching { name, left: AtomicU32::new(times) });
+        let watched: Arc<dyn Hook> = hook.clone();
+        let is_interrupted = || hook.left.load(Ordering::Relaxed) == 0;
+        let result = hook::with(&watched, || run_until(Sample::Levels, mode, &root.path, &is_interrupted));
+        assert!(matches!(result, Err(Failure::Interrupted(_))), "{mode:?}: {result:?}");
+        assert!(is_interrupted());
+        assert_eq!(Held::of(&root.database()).unwrap(), held);
+        check_nothing_left(&root.database()).unwrap();
+        assert_eq!(names(&root.database()), before);
+        assert_eq!(names(&root.path), ["db"], "{mode:?}");
+        assert!(!root.path.join(TARGET).exists());
+    }
+}

@@ -1,0 +1,111 @@
+//! What is in a folder after a rebuild that was cut off, and whether that is sound.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use filterblock::database::{Database, FileKind, FileState, Manifest};
+use filterblock::table::{ReadOptions, Table};
+
+/// The database's folder in the folder that is watched, and those beside it.
+pub(super) const DATABASE: &str = "db";
+pub(super) const UNDO_FOLDER: &str = "db.filterblock-undo";
+pub(super) const TARGET: &str = "new";
+
+/// Live keys and their values.
+pub(super) type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// What a database holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Held {
+    entries: Entries,
+    /// Errors of blocks that cannot be read.
+    errors: usize,
+    /// What `RepairDB` makes of the folder, which takes every table, and a higher number for a newer table. Deleted keys
+    /// have no value.
+    repaired: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl Held {
+    /// Reads the database in a folder, all of whose live tables have to be there.
+    pub(super) fn of(dir: &Path) -> Result<Self, String> {
+        let text = |error: filterblock::Error| error.to_string();
+        let database = Database::open(dir).map_err(text)?;
+        database.manifest().map_err(ToString::to_string)?;
+        for table in database.tables() {
+            let Some(recorded) = table.recorded() else { continue };
+            match table.file {
+                FileState::Present(file) if file.len == recorded.size => {}
+                found => return Err(format!("table {}: found {found:?}", table.number)),
+            }
+        }
+        let (mut entries, mut errors) = (Entries::new(), 0);
+        let mut scan = database.scan(&ReadOptions::default()).map_err(text)?;
+        loop {
+            match scan.next() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) => {
+                    errors += 1;
+                    continue;
+                }
+            }
+            let entry = scan.entry().expect("there is a next one");
+            entries.insert(entry.key.user_key.to_vec(), entry.value.to_vec());
+        }
+        Ok(Self { entries, errors, repaired: repaired(&database)? })
+    }
+}
+
+fn repaired(database: &Database) -> Result<BTreeMap<Vec<u8>, Option<Vec<u8>>>, String> {
+    let mut numbers = BTreeMap::new();
+    for file in database.files().of_kind(FileKind::Table) {
+        numbers.insert(file.number, &file.path);
+    }
+    let mut repaired = BTreeMap::new();
+    for path in numbers.into_values() {
+        // What RepairDB cannot read it leaves out.
+        let Ok(table) = Table::open_path(path, &ReadOptions::default().internal_keys(true)) else { continue };
+        for (key, value) in table.iter().flatten() {
+            let (user_key, tag) = key.split_at(key.len() - 8);
+            repaired.insert(user_key.to_vec(), (tag[0] == 1).then(|| value.to_vec()));
+        }
+    }
+    Ok(repaired)
+}
+
+/// Makes sure that a program which opens the database writes to no file that has another name: LevelDB opens those of
+/// the next numbers with `O_TRUNC`.
+pub(super) fn check_next_numbers(dir: &Path) -> Result<(), String> {
+    let next = Manifest::read(dir).map_err(|error| error.to_string())?.next_file_number();
+    for name in names(dir) {
+        let is_next = FileKind::parse(&name).is_some_and(|(_, number)| number >= next);
+        if is_next && fs::symlink_metadata(dir.join(&name)).unwrap().nlink() > 1 {
+            return Err(format!("{name} has another name, and the next number is {next}"));
+        }
+    }
+    Ok(())
+}
+
+/// Makes sure that nothing is left of a run: only what a database has.
+pub(super) fn check_nothing_left(dir: &Path) -> Result<(), String> {
+    let manifest = Manifest::read(dir).map_err(|error| error.to_string())?;
+    let live: BTreeSet<u64> = manifest.tables().iter().map(|table| table.number).collect();
+    let current = fs::read_to_string(dir.join("CURRENT")).unwrap();
+    let is_used = |name: &String| match FileKind::parse(name) {
+        Some((FileKind::Table, number)) => live.contains(&number),
+        Some((FileKind::Manifest, _)) => name == current.trim_end(),
+        Some((FileKind::Log | FileKind::Current | FileKind::Lock, _)) => true,
+        _ => false,
+    };
+    let left: Vec<_> = names(dir).into_iter().filter(|name| !is_used(name)).collect();
+    if left.is_empty() { Ok(()) } else { Err(format!("{left:?} are left")) }
+}
+
+pub(super) fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
