@@ -29,8 +29,8 @@ fn number(variable: &str, default: u64) -> u64 {
 fn nothing_is_lost_by_a_crash_at_any_operation() {
     let extent = Extent {
         first_seed: number("FILTERBLOCK_CRASH_SEED", 0),
-        databases: number("FILTERBLOCK_CRASH_DATABASES", 20),
-        states: usize::try_from(number("FILTERBLOCK_CRASH_STATES", 24)).unwrap(),
+        databases: number("FILTERBLOCK_CRASH_DATABASES", 15),
+        states: usize::try_from(number("FILTERBLOCK_CRASH_STATES", 52)).unwrap(),
         threads: 2,
         alteration: None,
     };
@@ -38,7 +38,9 @@ fn nothing_is_lost_by_a_crash_at_any_operation() {
     println!("{report}");
     assert!(report.failures.is_empty(), "{} failures", report.failures.values().flatten().count());
     assert!(report.refused_by_goleveldb * 4 <= extent.databases, "{report}");
-    assert!(report.all_states() >= 100 * extent.databases, "{report}");
+    // Some are too few databases, or too few steps, for all that are asked for.
+    let asked = extent.databases * extent.states as u64 * Mode::ALL.len() as u64;
+    assert!(report.all_states() >= asked, "{report}");
 }
 
 #[test]

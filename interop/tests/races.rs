@@ -13,9 +13,6 @@ const MODES: [Mode; 4] = [Mode::InPlace, Mode::Undo, Mode::Discard, Mode::To];
 /// A database of few small tables.
 const SEED: u64 = 0;
 
-/// Calls up to the one that opens the database's folder. What is exchanged before is what the program was asked for.
-const CALLS_BEFORE_OPENING: u64 = 30;
-
 #[test]
 fn nothing_else_is_changed_when_a_folder_is_exchanged() {
     let program = std::env::var_os("FILTERBLOCK_CRASH_PROGRAM")
@@ -35,7 +32,6 @@ fn nothing_else_is_changed_when_a_folder_is_exchanged() {
                     let races = races(&case, *mode, *setting, *place)
                         .unwrap_or_else(|error| panic!("{setting:?} {mode} {place:?}: {error:?}"));
                     println!("{setting:?} {mode} {place:?}: {races}");
-                    assert!(races.taken <= CALLS_BEFORE_OPENING, "{setting:?} {mode} {place:?}: {races}");
                     *failed.lock().unwrap() += races.failures.len();
                     *exchanged.lock().unwrap() += races.exchanged;
                 }

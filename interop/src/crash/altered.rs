@@ -141,7 +141,11 @@ impl Alteration {
                     |operation| matches!(operation, Operation::Create { path, .. } if starts_with(path, "MANIFEST")),
                 );
             }
-            Self::NoSyncOfCommit => remove_folder_sync_after(&mut altered, is_commit),
+            Self::NoSyncOfCommit => {
+                let commit = altered.iter().position(is_commit).unwrap_or(0);
+                let removal = altered[commit..].iter().position(is_removal).unwrap_or(0);
+                remove_folder_syncs(&mut altered, commit..commit + removal, places.database);
+            }
             Self::MarkerAfterTables => {
                 let first = take_whole_file(&mut altered, is_marker);
                 let second = take_whole_file(&mut altered, is_marker);
@@ -189,7 +193,6 @@ impl Alteration {
                 remove_folder_syncs(&mut altered, 0..end, places.top);
             }
             Self::NoSyncBeforeRecovery => {
-                let is_removal = |operation: &Operation| matches!(operation, Operation::Unlink { path } if !path.ends_with("filterblock-rebuild.tmp"));
                 let first = altered.iter().position(is_removal).unwrap_or(0);
                 remove_folder_syncs(&mut altered, 0..first, places.database);
             }

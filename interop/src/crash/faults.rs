@@ -64,8 +64,13 @@ pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
                 endings.runs += 1;
                 endings.done += u64::from(status == 0);
                 if status != 0 && count == 1 && !is_committed(&before, &recorded.after)? {
-                    is_as_before(mode, &before, &recorded.after).with_context(what)?;
-                    endings.undone += 1;
+                    // After a sync that failed nobody knows what is durable, and what could be needed stays.
+                    let stays = matches!(kind, Kind::Sync | Kind::SyncFolder)
+                        && recorded.recording.messages.contains("nothing is removed");
+                    if !stays {
+                        is_as_before(mode, &before, &recorded.after).with_context(what)?;
+                        endings.undone += 1;
+                    }
                 }
                 sound(case, &recorded.after, mode, random).with_context(what)?;
             }
@@ -173,8 +178,8 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // The folder cannot be removed otherwise, which its owner reports.
-        let _ = Command::new("umount").arg(&self.0).status();
+        // Lazily, as a program that another thread is starting may have a file there open for a moment.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
 }
 

@@ -129,3 +129,8 @@ pub(super) fn remove_folder_syncs(operations: &mut Vec<Operation>, among: Range<
         !(is_among && matches!(operation, Operation::SyncFolder { inode } if *inode == folder))
     });
 }
+
+/// Whether a file of the database goes, or one that was to become one.
+pub(super) fn is_removal(operation: &Operation) -> bool {
+    matches!(operation, Operation::Unlink { path } if !path.ends_with("filterblock-rebuild.tmp"))
+}

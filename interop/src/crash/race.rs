@@ -1,14 +1,16 @@
 //! Somebody else who exchanges a folder for a symbolic link to another one, while the program works.
 //!
 //! The other folder, the victim, has files of the same names. Nothing of it may change, and no key of the database may
-//! be lost, wherever its folder lies then. Only before the program has opened the database's folder is the victim the
-//! database that it was asked for: then nothing of the other one may change.
+//! be lost, wherever its folder lies then. Only before the program has opened what it was asked for may the victim be
+//! that: then nothing of the other one may change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use filterblock_crash_states::Tree;
@@ -20,6 +22,10 @@ use super::record::{Disturbance, Exchange, record};
 
 /// A user without rights.
 const NOBODY: u32 = 65534;
+
+/// The calls at most up to the one that opens the database's folder, or the target's parent. An exchange before it is
+/// none: the names that the program was given stand for the victim.
+const CALLS_TO_OPEN: u64 = 6;
 
 /// Who runs the program, and who else can write to the folder around the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,7 +106,7 @@ pub struct Races {
     pub exchanged: u64,
     /// Those that ended with each status.
     pub statuses: BTreeMap<i32, u64>,
-    /// Those at first in which the victim was taken for the database, and the database was left alone.
+    /// Those in which the names were resolved later, so that the victim was meant, and the database was left alone.
     pub taken: u64,
     /// Those in which the victim was changed, or keys were lost.
     pub failures: Vec<String>,
@@ -111,7 +117,7 @@ impl fmt::Display for Races {
         let Self { runs, exchanged, statuses, taken, failures } = self;
         write!(f, "{runs} runs, {exchanged} with the folder exchanged, statuses {statuses:?}")?;
         if *taken > 0 {
-            write!(f, "; before {taken} calls the victim was taken for the database")?;
+            write!(f, ", in {taken} before its name was resolved")?;
         }
         if !failures.is_empty() {
             write!(f, "; {} FAILED", failures.len())?;
@@ -122,11 +128,11 @@ impl fmt::Display for Races {
 
 /// Exchanges a folder before each call that resolves a name.
 pub fn races(case: &Case, mode: Mode, setting: Setting, place: Place) -> Result<Races> {
-    let before = case.before(mode)?.context("no mode that needs more tables")?;
-    let mut victim = case.before(Mode::Undo)?.context("always there")?;
-    if !matches!(mode, Mode::Undo | Mode::Discard) {
-        victim = with_database_of(victim, &before)?;
-    }
+    let rebuilt = rebuilt(case, user_of(setting))?;
+    let (before, victim) = match mode {
+        Mode::Undo | Mode::Discard => (rebuilt.clone(), rebuilt),
+        _ => (case.original.clone(), with_database_of(rebuilt, &case.original)?),
+    };
     let mut races = Races::default();
     for at in 1.. {
         let folder = work_folder()?;
@@ -139,9 +145,8 @@ pub fn races(case: &Case, mode: Mode, setting: Setting, place: Place) -> Result<
             folder: place.path(&parent),
             victim: place.victim(&other),
         };
-        let is_other_user = !setting.is_root() && rustix::process::geteuid().is_root();
-        let user = is_other_user.then_some(NOBODY);
-        let disturbance = Disturbance { exchange: Some(exchange), user, ..Disturbance::default() };
+        let disturbance =
+            Disturbance { exchange: Some(exchange), user: user_of(setting), ..Disturbance::default() };
         let (before, victim) = (snapshot(&parent)?, snapshot(&other)?);
         let recording = record(&case.program, &case.arguments(mode, &parent), &top, disturbance)?;
         let what = || format!("before call {at}; {}", recording.ending());
@@ -152,8 +157,8 @@ pub fn races(case: &Case, mode: Mode, setting: Setting, place: Place) -> Result<
         races.exchanged += u64::from(is_exchanged);
         *races.statuses.entry(recording.status.unwrap_or(-1)).or_default() += 1;
         let changed = differences(&victim, &snapshot(&other)?);
-        let is_first = races.taken + 1 == at && matches!(place, Place::Database | Place::Parent);
-        if !changed.is_empty() && is_first && is_alone(place, &parent, &before)? {
+        let is_early = at <= CALLS_TO_OPEN && matches!(place, Place::Database | Place::Parent);
+        if !changed.is_empty() && is_early && is_alone(place, &parent, &before)? {
             races.taken += 1;
             if let Err(error) = has_all_in(case, &other.join(DATABASE)) {
                 races.failures.push(format!("{}: the victim: {error:#}", what()));
@@ -165,6 +170,28 @@ pub fn races(case: &Case, mode: Mode, setting: Setting, place: Place) -> Result<
         }
     }
     Ok(races)
+}
+
+/// By whom the program is run, if not by this user.
+fn user_of(setting: Setting) -> Option<u32> {
+    (!setting.is_root() && rustix::process::geteuid().is_root()).then_some(NOBODY)
+}
+
+/// The database as the user has rebuilt it, whose record for `--undo` names the owner.
+fn rebuilt(case: &Case, user: Option<u32>) -> Result<Tree> {
+    let folder = work_folder()?;
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+    let root = folder.path().join("root");
+    case.original.write(&root)?;
+    let mut command = Command::new(&case.program);
+    command.args(case.arguments(Mode::InPlace, &root));
+    if let Some(user) = user {
+        give(&root, user)?;
+        command.uid(user).gid(user);
+    }
+    let output = command.output()?;
+    ensure!(output.status.success(), "{output:?}");
+    Ok(Tree::read(&root)?.0)
 }
 
 /// The rebuilt one's undo folder beside the database of `of`, which has files of other names.
@@ -186,13 +213,8 @@ fn arrange(setting: Setting, top: &Path, database: (&Path, &Tree), victim: (&Pat
     victim.1.write(victim.0)?;
     fs::create_dir(victim.0.join("empty"))?;
     let (mode, owner) = match setting {
-        Setting::User => {
-            // Without root's rights all is the user's already.
-            if rustix::process::geteuid().is_root() {
-                give(top, NOBODY)?;
-            }
-            return Ok(());
-        }
+        // Without root's rights all is the user's already.
+        Setting::User => return user_of(setting).map_or(Ok(()), |user| give(top, user)),
         Setting::InUsersFolder => (0o755, NOBODY),
         Setting::InOpenFolder => (0o777, 0),
         Setting::InStickyFolder => (0o1777, 0),
