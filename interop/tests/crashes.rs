@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use filterblock_interop::crash::altered::Alteration;
-use filterblock_interop::crash::case::{Case, Mode};
+use filterblock_interop::crash::case::Case;
 use filterblock_interop::crash::faults::{faults, signals, small_file_systems};
+use filterblock_interop::crash::mode::Mode;
 use filterblock_interop::crash::run::{Extent, Programs, run};
 use filterblock_interop::goleveldb;
 use filterblock_interop::random::Random;
@@ -28,8 +29,8 @@ fn number(variable: &str, default: u64) -> u64 {
 fn nothing_is_lost_by_a_crash_at_any_operation() {
     let extent = Extent {
         first_seed: number("FILTERBLOCK_CRASH_SEED", 0),
-        databases: number("FILTERBLOCK_CRASH_DATABASES", 20),
-        states: usize::try_from(number("FILTERBLOCK_CRASH_STATES", 24)).unwrap(),
+        databases: number("FILTERBLOCK_CRASH_DATABASES", 15),
+        states: usize::try_from(number("FILTERBLOCK_CRASH_STATES", 52)).unwrap(),
         threads: 2,
         alteration: None,
     };
@@ -37,7 +38,9 @@ fn nothing_is_lost_by_a_crash_at_any_operation() {
     println!("{report}");
     assert!(report.failures.is_empty(), "{} failures", report.failures.values().flatten().count());
     assert!(report.refused_by_goleveldb * 4 <= extent.databases, "{report}");
-    assert!(report.all_states() >= 100 * extent.databases, "{report}");
+    // Some are too few databases, or too few steps, for all that are asked for.
+    let asked = extent.databases * extent.states as u64 * Mode::ALL.len() as u64;
+    assert!(report.all_states() >= asked, "{report}");
 }
 
 #[test]
@@ -48,7 +51,7 @@ fn less_care_is_noticed() {
             Extent { first_seed: 0, databases: 6, states: 150, threads: 2, alteration: Some(alteration) };
         let report = run(&programs, extent).unwrap_or_else(|error| panic!("{alteration:?}: {error:?}"));
         let check = alteration.noticed_by();
-        let failures = report.failures.get(&check).map_or(0, Vec::len);
+        let failures = report.failures.get(&(check, alteration.mode())).map_or(0, Vec::len);
         println!("{alteration:?}: {failures} of {} failed: {check}", report.all_states());
         assert!(failures > 0, "{alteration:?}: {report}");
     }
@@ -61,7 +64,7 @@ const SEEDS: [u64; 3] = [0, 1, 11];
 fn in_cases(what: impl Fn(&Case, Mode, &mut Random) + Sync) {
     let programs = programs();
     let writer = programs.goleveldb.as_ref().map(|(writer, _)| writer.as_path());
-    let runs: Vec<_> = SEEDS.iter().flat_map(|seed| Mode::ALL.map(|mode| (*seed, mode))).collect();
+    let runs: Vec<_> = SEEDS.iter().flat_map(|seed| Mode::DISTURBED.map(|mode| (*seed, mode))).collect();
     std::thread::scope(|scope| {
         for thread in 0..2 {
             let (runs, programs, what) = (&runs, &programs, &what);

@@ -1,10 +1,19 @@
 //! Records as programs would have made them that take less care, to see that the checks notice.
 
-use std::path::Path;
-
 use filterblock_crash_states::Operation;
 
 use super::check::Check;
+use super::left_out::*;
+use super::mode::{Mode, TARGET, UNDO_FOLDER};
+
+/// The inode numbers of folders.
+#[derive(Debug, Clone, Copy)]
+pub struct Places {
+    /// The recorded folder.
+    pub top: u64,
+    /// The database's.
+    pub database: u64,
+}
 
 /// A way to take less care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +36,33 @@ pub enum Alteration {
     NoMarker,
     /// The marker is removed while the old tables may still come back.
     NoSyncBeforeMarkerGoes,
+    /// The marker's contents are not synced.
+    NoSyncOfMarker,
+    /// The marker's name is not synced before what it tells of is done.
+    NoSyncOfMarkersName,
+    /// The contents of the new CURRENT are not synced.
+    NoSyncOfCurrent,
+    /// The contents of the record in the undo folder are not synced.
+    NoSyncOfUndoRecord,
+    /// The names in the undo folder are not synced.
+    NoSyncOfUndoFolder,
+    /// The name of the undo folder is not synced.
+    NoSyncOfUndoFoldersName,
+    /// The links that `--undo` makes are not synced.
+    NoSyncOfLinks,
+    /// The contents of the files that `--to` makes are not synced.
+    NoSyncOfCopies,
+    /// The names in the folder that `--to` makes are not synced.
+    NoSyncOfTarget,
+    /// The name of the folder that `--to` makes is not synced.
+    NoSyncOfTargetsName,
+    /// The run after a kill removes files before it has synced what it goes by.
+    NoSyncBeforeRecovery,
 }
 
 impl Alteration {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 20] = [
         Self::NoSyncBetweenTables,
         Self::OldestTableFirst,
         Self::NoSyncOfTables,
@@ -41,6 +72,17 @@ impl Alteration {
         Self::MarkerAfterTables,
         Self::NoMarker,
         Self::NoSyncBeforeMarkerGoes,
+        Self::NoSyncOfMarker,
+        Self::NoSyncOfMarkersName,
+        Self::NoSyncOfCurrent,
+        Self::NoSyncOfUndoRecord,
+        Self::NoSyncOfUndoFolder,
+        Self::NoSyncOfUndoFoldersName,
+        Self::NoSyncOfLinks,
+        Self::NoSyncOfCopies,
+        Self::NoSyncOfTarget,
+        Self::NoSyncOfTargetsName,
+        Self::NoSyncBeforeRecovery,
     ];
 
     /// The check that fails then.
@@ -50,14 +92,41 @@ impl Alteration {
             Self::NoSyncOfTables
             | Self::NoSyncOfManifest
             | Self::CurrentBeforeManifest
-            | Self::NoSyncOfCommit => Check::LevelDb,
-            Self::MarkerAfterTables | Self::NoMarker | Self::NoSyncBeforeMarkerGoes => Check::Again,
+            | Self::NoSyncOfCommit
+            | Self::NoSyncOfCurrent
+            | Self::NoSyncOfLinks
+            | Self::NoSyncOfCopies
+            | Self::NoSyncOfTarget
+            | Self::NoSyncBeforeRecovery => Check::LevelDb,
+            Self::MarkerAfterTables
+            | Self::NoMarker
+            | Self::NoSyncBeforeMarkerGoes
+            | Self::NoSyncOfMarker
+            | Self::NoSyncOfMarkersName => Check::Again,
+            Self::NoSyncOfUndoRecord | Self::NoSyncOfUndoFolder | Self::NoSyncOfUndoFoldersName => {
+                Check::Undo
+            }
+            Self::NoSyncOfTargetsName => Check::Durable,
         }
+    }
+
+    /// What the program does meanwhile.
+    pub const fn mode(self) -> Mode {
+        match self {
+            Self::NoSyncOfLinks => Mode::Undo,
+            Self::NoSyncOfCopies | Self::NoSyncOfTarget | Self::NoSyncOfTargetsName => Mode::To,
+            _ => Mode::InPlace,
+        }
+    }
+
+    /// The run after a kill is altered, not the first one.
+    pub const fn is_of_second_run(self) -> bool {
+        matches!(self, Self::NoSyncBeforeRecovery)
     }
 
     /// The operations of a program that works like this. `None` if they are the same, as in a database of
     /// one table.
-    pub fn apply(self, operations: &[Operation]) -> Option<Vec<Operation>> {
+    pub fn apply(self, operations: &[Operation], places: &Places) -> Option<Vec<Operation>> {
         let mut altered = operations.to_vec();
         match self {
             Self::NoSyncBetweenTables => remove_folder_sync_after(&mut altered, is_new_table),
@@ -72,7 +141,11 @@ impl Alteration {
                     |operation| matches!(operation, Operation::Create { path, .. } if starts_with(path, "MANIFEST")),
                 );
             }
-            Self::NoSyncOfCommit => remove_folder_sync_after(&mut altered, is_commit),
+            Self::NoSyncOfCommit => {
+                let commit = altered.iter().position(is_commit).unwrap_or(0);
+                let removal = altered[commit..].iter().position(is_removal).unwrap_or(0);
+                remove_folder_syncs(&mut altered, commit..commit + removal, places.database);
+            }
             Self::MarkerAfterTables => {
                 let first = take_whole_file(&mut altered, is_marker);
                 let second = take_whole_file(&mut altered, is_marker);
@@ -96,83 +169,34 @@ impl Alteration {
                     }
                 }
             }
+            Self::NoSyncOfMarker => remove_syncs_of_what_becomes(&mut altered, is_marker),
+            Self::NoSyncOfMarkersName => remove_folder_sync_after(&mut altered, is_marker),
+            Self::NoSyncOfCurrent => remove_syncs_of_what_becomes(&mut altered, is_commit),
+            Self::NoSyncOfUndoRecord => {
+                remove_file_syncs(&mut altered, |path| path.ends_with("filterblock-undo"))
+            }
+            Self::NoSyncOfUndoFolder => remove_new_folder_syncs(&mut altered, UNDO_FOLDER),
+            Self::NoSyncOfUndoFoldersName => {
+                let commit = altered.iter().position(is_commit).unwrap_or(0);
+                remove_folder_syncs(&mut altered, 0..commit, places.top);
+            }
+            Self::NoSyncOfLinks => {
+                let is_link = |operation: &Operation| matches!(operation, Operation::Link { .. });
+                let first = altered.iter().position(is_link).unwrap_or(0);
+                let commit = altered.iter().position(is_commit).unwrap_or(0);
+                remove_folder_syncs(&mut altered, first..commit, places.database);
+            }
+            Self::NoSyncOfCopies => remove_file_syncs(&mut altered, |_| true),
+            Self::NoSyncOfTarget => remove_new_folder_syncs(&mut altered, TARGET),
+            Self::NoSyncOfTargetsName => {
+                let end = altered.len();
+                remove_folder_syncs(&mut altered, 0..end, places.top);
+            }
+            Self::NoSyncBeforeRecovery => {
+                let first = altered.iter().position(is_removal).unwrap_or(0);
+                remove_folder_syncs(&mut altered, 0..first, places.database);
+            }
         }
         (altered != operations).then_some(altered)
     }
-}
-
-fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension().is_some_and(|found| found == extension)
-}
-
-fn starts_with(path: &Path, text: &str) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(text))
-}
-
-fn is_new_table(operation: &Operation) -> bool {
-    matches!(operation, Operation::Rename { to, .. } if has_extension(to, "ldb") || has_extension(to, "sst"))
-}
-
-fn is_commit(operation: &Operation) -> bool {
-    matches!(operation, Operation::Rename { to, .. } if to.ends_with("CURRENT"))
-}
-
-fn is_marker(operation: &Operation) -> bool {
-    matches!(operation, Operation::Rename { to, .. } if to.ends_with("filterblock-rebuild"))
-}
-
-fn is_end_of_marker(operation: &Operation) -> bool {
-    matches!(operation, Operation::Unlink { path } if path.ends_with("filterblock-rebuild"))
-}
-
-fn remove_folder_sync_after(operations: &mut Vec<Operation>, is_it: impl Fn(&Operation) -> bool) {
-    let mut after = false;
-    operations.retain(|operation| {
-        let remove = after && matches!(operation, Operation::SyncFolder { .. });
-        after = is_it(operation);
-        !remove
-    });
-}
-
-fn reverse(operations: &mut [Operation], is_it: impl Fn(&Operation) -> bool) {
-    let places: Vec<_> = (0..operations.len()).filter(|at| is_it(&operations[*at])).collect();
-    for (a, b) in places.iter().zip(places.iter().rev()).take(places.len() / 2) {
-        operations.swap(*a, *b);
-    }
-}
-
-/// Removes the syncs of files that were created under such a name, but for CURRENT.
-fn remove_file_syncs(operations: &mut Vec<Operation>, is_it: impl Fn(&Path) -> bool) {
-    let mut inodes = Vec::new();
-    for operation in &*operations {
-        let Operation::Create { inode, path, .. } = operation else { continue };
-        let becomes_current = operations.iter().any(
-            |operation| matches!(operation, Operation::Rename { from, .. } if from == path && is_commit(operation)),
-        );
-        if is_it(path) && !becomes_current {
-            inodes.push(*inode);
-        }
-    }
-    operations.retain(|operation| !matches!(operation, Operation::Sync { inode } if inodes.contains(inode)));
-}
-
-/// Takes out the first rename of this kind, with all from the creation of its file to the next sync of
-/// a folder. Nothing if there is none.
-fn take_whole_file(
-    operations: &mut Vec<Operation>,
-    is_rename: impl Fn(&Operation) -> bool,
-) -> Vec<Operation> {
-    let Some(rename) = operations.iter().position(is_rename) else { return Vec::new() };
-    let Operation::Rename { from, .. } = &operations[rename] else { return Vec::new() };
-    let from = from.clone();
-    let create = operations[..rename]
-        .iter()
-        .rposition(|operation| matches!(operation, Operation::Create { path, .. } if *path == from));
-    let sync = operations[rename..].iter().position(|op| matches!(op, Operation::SyncFolder { .. }));
-    operations.drain(create.unwrap_or(rename)..=rename + sync.unwrap_or(0)).collect()
-}
-
-fn insert_before(operations: &mut Vec<Operation>, new: Vec<Operation>, is_it: impl Fn(&Operation) -> bool) {
-    let at = operations.iter().position(is_it).unwrap_or(operations.len());
-    operations.splice(at..at, new);
 }

@@ -2,62 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use filterblock::policy::LegacyBloomPolicy;
+use filterblock_crash_states::tree::ROOT;
 use filterblock_crash_states::{History, Inodes, Operation, Tree};
 use tempfile::TempDir;
 
+use super::altered::Places;
 use super::contents::{Repaired, read, repaired, unused_files};
+use super::damaged::Damaged;
 use super::fast_folder;
+use super::mode::{DATABASE, Mode};
 use super::plan::Plan;
 use super::record::{Disturbance, Recording, record};
 use crate::leveldb::{DatabaseOptions, Filter};
 
-/// The database's folder in the recorded folder.
-pub const DATABASE: &str = "db";
-/// The folder beside it by which a rebuild is undone.
-pub const UNDO_FOLDER: &str = "db.filterblock-undo";
-
 /// The name of LevelDB's filters since 1.18, and of goleveldb's and older ones.
 const NEW_NAME: &str = "leveldb.BuiltinBloomFilter2";
 const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
-
-/// What the program is asked to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mode {
-    /// `rebuild --in-place`, which leaves a folder for `--undo`.
-    InPlace,
-    /// `rebuild --in-place --no-undo`.
-    NoUndo,
-    /// `rebuild --in-place --no-undo --batch 8K`.
-    Batches,
-    /// `rebuild --undo` after `rebuild --in-place`.
-    Undo,
-    /// `rebuild --discard` after `rebuild --in-place`.
-    Discard,
-}
-
-impl Mode {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::InPlace, Self::NoUndo, Self::Batches, Self::Undo, Self::Discard];
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::InPlace => "--in-place",
-            Self::NoUndo => "--in-place --no-undo",
-            Self::Batches => "--in-place --no-undo --batch 8K",
-            Self::Undo => "--undo",
-            Self::Discard => "--discard",
-        })
-    }
-}
 
 /// A database and the filters that it is to get.
 #[derive(Debug)]
@@ -74,6 +40,8 @@ pub struct Case {
     pub stale: BTreeSet<String>,
     /// The database after LevelDB's repair.
     pub repaired: Repaired,
+    /// The same with a damaged table, if there are enough.
+    pub damaged: Option<Damaged>,
     filters: Vec<&'static str>,
 }
 
@@ -109,6 +77,7 @@ impl Case {
             options,
             stale: unused_files(&root.join(DATABASE))?,
             repaired: Repaired::default(),
+            damaged: None,
             filters,
         };
         let copy = folder.path().join("copy");
@@ -118,27 +87,15 @@ impl Case {
         let copy = folder.path().join("repaired");
         case.original.write(&copy)?;
         case.repaired = repaired(&copy.join(DATABASE), &case.options, &case.plan.keys)?;
+        let copy = folder.path().join("damaged");
+        case.original.write(&copy)?;
+        case.damaged = Damaged::new(&case.plan, &copy, &case.options)?;
         Ok(case)
     }
 
     /// The program's arguments.
     pub fn arguments(&self, mode: Mode, root: &Path) -> Vec<OsString> {
-        let database = root.join(DATABASE);
-        let (before, after): (&[&str], &[&str]) = match mode {
-            Mode::InPlace => (&[], &["--in-place"]),
-            Mode::NoUndo => (&[], &["--in-place", "--no-undo"]),
-            Mode::Batches => (&[], &["--in-place", "--no-undo", "--batch", "8K"]),
-            Mode::Undo => (&["--undo"], &[]),
-            Mode::Discard => (&["--discard"], &[]),
-        };
-        let mut arguments = vec![OsString::from("rebuild")];
-        arguments.extend(before.iter().map(OsString::from));
-        arguments.push(database.into());
-        arguments.extend(after.iter().map(OsString::from));
-        if !matches!(mode, Mode::Undo | Mode::Discard) {
-            arguments.extend(self.filters.iter().map(OsString::from));
-        }
-        arguments
+        mode.arguments(root, &self.filters)
     }
 
     /// Runs the program, not recorded. Returns its exit status and all it said.
@@ -150,17 +107,20 @@ impl Case {
         Ok((status, said))
     }
 
-    /// What is in the recorded folder before the program runs.
-    pub fn before(&self, mode: Mode) -> Result<Tree> {
-        if !matches!(mode, Mode::Undo | Mode::Discard) {
-            return Ok(self.original.clone());
+    /// What is in the recorded folder before the program runs. `None` if the database is not one for this.
+    pub fn before(&self, mode: Mode) -> Result<Option<Tree>> {
+        match mode {
+            Mode::KeepUndecodable => Ok(self.damaged.as_ref().map(|damaged| damaged.tree.clone())),
+            Mode::Undo | Mode::Discard => {
+                let folder = work_folder()?;
+                let root = folder.path().join("root");
+                self.original.write(&root)?;
+                let (status, said) = self.run(Mode::InPlace, &root)?;
+                ensure!(status == 0, "status {status}: {said}");
+                Ok(Some(Tree::read(&root)?.0))
+            }
+            _ => Ok(Some(self.original.clone())),
         }
-        let folder = work_folder()?;
-        let root = folder.path().join("root");
-        self.original.write(&root)?;
-        let (status, said) = self.run(Mode::InPlace, &root)?;
-        ensure!(status == 0, "status {status}: {said}");
-        Ok(Tree::read(&root)?.0)
     }
 
     /// Runs the program on `before`, with everything recorded.
@@ -168,7 +128,7 @@ impl Case {
         let folder = work_folder()?;
         let root = std::fs::canonicalize(folder.path())?.join("root");
         before.write(&root)?;
-        let (before, inodes) = Tree::read(&root)?;
+        let (before, inodes) = (before.clone(), before.inodes(&root)?);
         let recording = record(&self.program, &self.arguments(mode, &root), &root, disturbance)?;
         let (after, _) = Tree::read(&root)?;
         Ok(Recorded { before, inodes, recording, after })
@@ -179,7 +139,8 @@ impl Case {
 #[derive(Debug)]
 pub struct Recorded {
     before: Tree,
-    inodes: Inodes,
+    /// The inode numbers before it.
+    pub inodes: Inodes,
     /// The run.
     pub recording: Recording,
     /// The folder after it.
@@ -191,6 +152,18 @@ impl Recorded {
     /// recorded.
     pub fn history(&self) -> Result<History> {
         let history = self.history_of(&self.recording.operations)?;
+        self.check_complete(&history)?;
+        Ok(history)
+    }
+
+    /// The history of the run behind a step of another one, whose folder it has found.
+    pub fn behind(&self, history: &History, done: usize) -> Result<History> {
+        let history = history.continued(done, self.inodes.clone(), &self.recording.operations)?;
+        self.check_complete(&history)?;
+        Ok(history)
+    }
+
+    fn check_complete(&self, history: &History) -> Result<()> {
         let (replayed, real) = (history.after.listing(), self.after.listing());
         let names = |listing: &BTreeMap<PathBuf, _>| {
             listing.keys().map(|path| path.display().to_string()).collect::<Vec<_>>()
@@ -207,7 +180,15 @@ impl Recorded {
             let (replayed, real) = (file.mode, real.mode);
             ensure!(replayed == real, "{}: replayed the mode {replayed:o}, really {real:o}", path.display());
         }
-        Ok(history)
+        Ok(())
+    }
+
+    /// The inode numbers of the folders.
+    pub fn places(&self) -> Result<Places> {
+        let database = self.before.find(Path::new(DATABASE))?;
+        let inode = |node| self.inodes.iter().find(|(_, found)| **found == node).map(|(inode, _)| *inode);
+        let top = inode(ROOT).context("the recorded folder")?;
+        Ok(Places { top, database: inode(database).context("the database's folder")? })
     }
 
     /// The history as it would have been with other operations.

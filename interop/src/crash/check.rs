@@ -10,9 +10,11 @@ use filterblock::database::FileKind;
 use filterblock_crash_states::Tree;
 use tempfile::TempDir;
 
-use super::case::{Case, DATABASE, Mode, UNDO_FOLDER, work_folder};
+use super::case::{Case, work_folder};
 use super::contents::{entries, read, repaired, unused_files};
 use super::goleveldb::Goleveldb;
+use super::links::check_links;
+use super::mode::{DATABASE, Mode, TARGET, UNDO_FOLDER, UNFINISHED};
 use super::plan::Entries;
 use crate::leveldb::{Database, DatabaseOptions, WriteBatch};
 use crate::random::Random;
@@ -30,11 +32,28 @@ pub enum Check {
     Repair,
     /// LevelDB opens it, writes and compacts, before the program is run again.
     Used,
+    /// LevelDB empties no file of another name as well.
+    Links,
+    /// What the program replaced can be brought back.
+    Undo,
+    /// What the program did is durable when it ends.
+    Durable,
 }
 
 impl Check {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::LevelDb, Self::Goleveldb, Self::Again, Self::Repair, Self::Used];
+    /// The checks of each state.
+    pub const fn of(mode: Mode) -> &'static [Self] {
+        use Check::*;
+        match mode {
+            // Neither goleveldb nor a repair nor a compaction passes over damage.
+            Mode::KeepUndecodable => &[LevelDb, Again, Links, Undo],
+            Mode::To => &[LevelDb, Goleveldb, Again, Repair, Links],
+            Mode::NoUndo | Mode::Batches | Mode::Discard => &[LevelDb, Goleveldb, Again, Repair, Used, Links],
+            Mode::InPlace | Mode::Drop | Mode::Undo => {
+                &[LevelDb, Goleveldb, Again, Repair, Used, Links, Undo]
+            }
+        }
+    }
 }
 
 impl fmt::Display for Check {
@@ -45,6 +64,9 @@ impl fmt::Display for Check {
             Self::Again => "the program is run again",
             Self::Repair => "LevelDB repairs it",
             Self::Used => "LevelDB writes to it, the program is run again",
+            Self::Links => "files that LevelDB may empty have no other name",
+            Self::Undo => "the rebuild is undone",
+            Self::Durable => "all is durable at the end",
         })
     }
 }
@@ -86,6 +108,9 @@ impl<'a> Checker<'a> {
 
     /// Makes one check of a state that the program left when it was called by `mode`.
     pub fn check(&mut self, check: Check, tree: &Tree, mode: Mode, random: &mut Random) -> Result<()> {
+        if check == Check::Links {
+            return check_links(tree, DATABASE);
+        }
         let root = self.work.path().join(self.copies.to_string());
         self.copies += 1;
         tree.write(&root)?;
@@ -98,9 +123,17 @@ impl<'a> Checker<'a> {
     fn check_in(&mut self, check: Check, root: &Path, mode: Mode, random: &mut Random) -> Result<()> {
         let case = self.case;
         let database = root.join(DATABASE);
-        let again = if matches!(mode, Mode::Undo | Mode::Discard) { Mode::InPlace } else { mode };
+        let again = mode.again();
         match check {
-            Check::LevelDb => self.has_all(root, &case.plan.live),
+            Check::LevelDb => {
+                if root.join(TARGET).exists() {
+                    compare(&read(&root.join(TARGET), &case.options, &case.plan.keys)?, &case.plan.live)?;
+                }
+                self.has_all(root, mode, &case.plan.live)
+            }
+            Check::Again if mode == Mode::To => self.copies_again(root),
+            Check::Undo => self.undoes(root, mode),
+            Check::Links | Check::Durable => Ok(()), // Not by a folder.
             Check::Goleveldb => {
                 let Some(goleveldb) = self.goleveldb.as_mut() else { return Ok(()) };
                 goleveldb.compare(&database, &case.plan.live)
@@ -118,7 +151,7 @@ impl<'a> Checker<'a> {
                     ensure!(status == 0 || (status == 1 && !said.is_empty()), "{first}: {status}: {said}");
                 }
                 self.finishes(root, again, &case.stale, random)?;
-                self.has_all(root, &case.plan.live)
+                self.has_all(root, mode, &case.plan.live)
             }
             Check::Used => {
                 let live = self.use_it(&database, random)?;
@@ -127,14 +160,42 @@ impl<'a> Checker<'a> {
                 let stale = unused_files(&database)?.into_iter();
                 let is_leveldb = |name: &String| !name.ends_with(".dbtmp") && FileKind::parse(name).is_some();
                 self.finishes(root, again, &stale.filter(is_leveldb).collect(), random)?;
-                self.has_all(root, &live)
+                self.has_all(root, mode, &live)
             }
         }
     }
 
-    fn has_all(&self, root: &Path, live: &Entries) -> Result<()> {
+    fn has_all(&self, root: &Path, mode: Mode, live: &Entries) -> Result<()> {
+        if let (Mode::KeepUndecodable, Some(damaged)) = (mode, &self.case.damaged) {
+            return damaged.compare(&root.join(DATABASE), &self.case.plan, &self.case.options);
+        }
         let found = read(&root.join(DATABASE), &self.case.options, &self.case.plan.keys)?;
         compare(&found, live)
+    }
+
+    /// `--to` makes the second database, unless it is there already.
+    fn copies_again(&self, root: &Path) -> Result<()> {
+        let was_there = root.join(TARGET).exists();
+        let (status, said) = self.case.run(Mode::To, root)?;
+        ensure!(status == i32::from(was_there), "status {status}: {said}");
+        for entry in fs::read_dir(root)? {
+            // The name of an unfinished folder is lost with the run that knew it.
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let is_expected = name == DATABASE || name == TARGET || name.starts_with(UNFINISHED);
+            ensure!(is_expected, "{name} is left beside the database");
+        }
+        let found = read(&root.join(TARGET), &self.case.options, &self.case.plan.keys)?;
+        compare(&found, &self.case.plan.live)?;
+        self.has_all(root, Mode::To, &self.case.plan.live)
+    }
+
+    /// `--undo` brings the original back, unless it is there.
+    fn undoes(&self, root: &Path, mode: Mode) -> Result<()> {
+        let rebuilt = !is_same(root, &self.case.original, "CURRENT")?;
+        let (status, said) = self.case.run(Mode::Undo, root)?;
+        ensure!(status == 0 || (status == 1 && !rebuilt), "status {status}: {said}");
+        ensure!(is_same(root, &self.case.original, "CURRENT")?, "it is not the original: {said}");
+        self.has_all(root, mode, &self.case.plan.live)
     }
 
     /// Writes to the database by LevelDB. Returns its entries.
@@ -197,7 +258,7 @@ impl<'a> Checker<'a> {
         ensure!(status == 0, "status {status}: {said}");
         for entry in fs::read_dir(root)? {
             let name = entry?.file_name();
-            let is_expected = name == DATABASE || (name == UNDO_FOLDER && mode == Mode::InPlace);
+            let is_expected = name == DATABASE || (name == UNDO_FOLDER && mode.keeps_undo());
             ensure!(is_expected, "{} is left beside the database", name.display());
         }
         let left: Vec<_> = unused_files(&root.join(DATABASE))?.difference(stale).cloned().collect();

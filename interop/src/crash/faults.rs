@@ -9,9 +9,10 @@ use anyhow::{Context as _, Result, ensure};
 use filterblock_crash_states::Tree;
 use filterblock_crash_states::tree::Entry;
 
-use super::case::{Case, DATABASE, Mode, work_folder};
+use super::case::{Case, work_folder};
 use super::check::{Check, Checker};
 use super::log::Kind;
+use super::mode::{DATABASE, Mode};
 use super::record::{Disturbance, Fault};
 use crate::random::Random;
 
@@ -45,7 +46,7 @@ impl fmt::Display for Endings {
 /// Lets each call of each kind fail once, with EIO, and from each on with ENOSPC.
 pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
     let mut endings = Endings::default();
-    let before = case.before(mode)?;
+    let before = case.before(mode)?.context("no mode that needs more tables")?;
     for kind in Kind::FAILING {
         for (errno, count) in [(EIO, 1), (ENOSPC, 1 << 40)] {
             for first in 1.. {
@@ -63,8 +64,13 @@ pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
                 endings.runs += 1;
                 endings.done += u64::from(status == 0);
                 if status != 0 && count == 1 && !is_committed(&before, &recorded.after)? {
-                    is_as_before(mode, &before, &recorded.after).with_context(what)?;
-                    endings.undone += 1;
+                    // After a sync that failed nobody knows what is durable, and what could be needed stays.
+                    let stays = matches!(kind, Kind::Sync | Kind::SyncFolder)
+                        && recorded.recording.messages.contains("nothing is removed");
+                    if !stays {
+                        is_as_before(mode, &before, &recorded.after).with_context(what)?;
+                        endings.undone += 1;
+                    }
                 }
                 sound(case, &recorded.after, mode, random).with_context(what)?;
             }
@@ -76,7 +82,7 @@ pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
 /// Sends signals after random operations, and at random times.
 pub fn signals(case: &Case, mode: Mode, count: u64, random: &mut Random) -> Result<Endings> {
     let mut endings = Endings::default();
-    let before = case.before(mode)?;
+    let before = case.before(mode)?.context("no mode that needs more tables")?;
     let whole = case.record(mode, &before, Disturbance::default())?;
     let operations = whole.recording.operations.len() as u64;
     for at in 0..count {
@@ -118,7 +124,7 @@ pub fn signals(case: &Case, mode: Mode, count: u64, random: &mut Random) -> Resu
 
 /// Runs the program on file systems that are almost full. `None` if mounting one is not permitted.
 pub fn small_file_systems(case: &Case, mode: Mode, random: &mut Random) -> Result<Option<Endings>> {
-    let before = case.before(mode)?;
+    let before = case.before(mode)?.context("no mode that needs more tables")?;
     let listing = before.listing();
     let bytes: usize = listing
         .values()
@@ -172,8 +178,8 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // The folder cannot be removed otherwise, which its owner reports.
-        let _ = Command::new("umount").arg(&self.0).status();
+        // Lazily, as a program that another thread is starting may have a file there open for a moment.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
 }
 

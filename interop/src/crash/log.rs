@@ -38,6 +38,8 @@ pub enum Kind {
     Fault,
     /// `chmod`.
     SetMode,
+    /// Somebody else exchanged a folder.
+    Exchange,
 }
 
 impl Kind {
@@ -64,6 +66,8 @@ pub struct Log {
     pub operations: Vec<Operation>,
     /// A call was made to fail.
     pub is_hit: bool,
+    /// A folder was to be exchanged: 0, or the error.
+    pub exchange: Option<u64>,
 }
 
 const HEADER_FIELDS: usize = 5;
@@ -84,6 +88,8 @@ pub fn parse(mut bytes: &[u8], root: &Path) -> Result<Log> {
         bytes = rest;
         if kind == Kind::Fault as u64 {
             log.is_hit = true;
+        } else if kind == Kind::Exchange as u64 {
+            log.exchange = Some(number);
         } else {
             log.operations.push(operation(kind, inode, number, a, b, root)?);
         }

@@ -2,8 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
@@ -24,8 +25,21 @@ pub struct Fault {
     pub errno: i32,
 }
 
+/// A folder that somebody else exchanges for a symbolic link to another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// Before which call that resolves a name, from 1.
+    pub at: u64,
+    /// By whom, if not by the program's user.
+    pub by: Option<u32>,
+    /// The folder, a pattern of `glob`. It is renamed, with `.away` behind its name.
+    pub folder: PathBuf,
+    /// The other one.
+    pub victim: PathBuf,
+}
+
 /// What is done to the program besides recording it.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Disturbance {
     /// Calls that fail.
     pub fault: Option<Fault>,
@@ -33,6 +47,10 @@ pub struct Disturbance {
     pub signal: Option<(u64, i32)>,
     /// Syncs of folders return at once.
     pub no_folder_sync: bool,
+    /// A folder is exchanged.
+    pub exchange: Option<Exchange>,
+    /// The user by whom the program is run.
+    pub user: Option<u32>,
 }
 
 /// A run of the program.
@@ -50,6 +68,8 @@ pub struct Recording {
     pub operations: Vec<Operation>,
     /// A call was made to fail.
     pub is_hit: bool,
+    /// Whether the folder could be exchanged. `None`: it was not to be, or the program ended before.
+    pub exchange: Option<bool>,
 }
 
 impl Recording {
@@ -83,11 +103,22 @@ pub fn record(
     if let Some((operations, signal)) = disturbance.signal {
         command.env("FILTERBLOCK_RECORD_SIGNAL", format!("{operations} {signal}"));
     }
+    if let Some(Exchange { at, by, folder, victim }) = disturbance.exchange {
+        let by = by.map_or(-1, i64::from);
+        command
+            .env("FILTERBLOCK_RECORD_EXCHANGE", format!("{at} {by}"))
+            .env("FILTERBLOCK_RECORD_EXCHANGED", folder)
+            .env("FILTERBLOCK_RECORD_VICTIM", victim);
+    }
+    if let Some(user) = disturbance.user {
+        fs::set_permissions(log.path(), fs::Permissions::from_mode(0o666))?;
+        command.uid(user).gid(user);
+    }
     if disturbance.no_folder_sync {
         command.env("FILTERBLOCK_RECORD_NO_FOLDER_SYNC", OsStr::new("1"));
     }
     let output = command.output().with_context(|| format!("running {}", program.display()))?;
-    let Log { operations, is_hit } = parse(&fs::read(log.path())?, &root)?;
+    let Log { operations, is_hit, exchange } = parse(&fs::read(log.path())?, &root)?;
     Ok(Recording {
         status: output.status.code(),
         signal: output.status.signal(),
@@ -95,5 +126,6 @@ pub fn record(
         messages: String::from_utf8_lossy(&output.stderr).into_owned(),
         operations,
         is_hit,
+        exchange: exchange.map(|error| error == 0),
     })
 }

@@ -1,23 +1,20 @@
 //! Crashes of `rebuild` in many databases.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::{Context as _, Result, ensure};
-use filterblock_crash_states::{History, Model, State, sample};
+use filterblock_crash_states::{History, Model, State, Tree, complete, sample};
 
 use super::altered::Alteration;
-use super::case::{Case, DATABASE, Mode, work_folder};
+use super::case::{Case, Recorded, work_folder};
 use super::check::{Check, Checker};
 use super::goleveldb::Goleveldb;
+use super::mode::{DATABASE, Mode};
 use super::record::Disturbance;
+use super::report::Report;
 use crate::random::Random;
-
-/// Failures of each check that a report describes.
-const FAILURES_SHOWN: usize = 2;
 
 /// The programs that take part.
 #[derive(Debug, Clone)]
@@ -41,7 +38,7 @@ pub struct Extent {
     pub first_seed: u64,
     /// The number of databases.
     pub databases: u64,
-    /// States after crashes of one run of the program, at most.
+    /// States after crashes of one run of the program, at most. Two fifths as many are made of a second crash.
     pub states: usize,
     /// The threads that work.
     pub threads: usize,
@@ -49,81 +46,15 @@ pub struct Extent {
     pub alteration: Option<Alteration>,
 }
 
-/// What was checked.
-#[derive(Debug, Default, Clone)]
-pub struct Report {
-    /// Databases.
-    pub databases: u64,
-    /// States after a crash, by what the program was doing.
-    pub states: BTreeMap<Mode, u64>,
-    /// States by the model of the file system.
-    pub by_any: u64,
-    /// States after a crash of the run after a crash.
-    pub nested: u64,
-    /// Operations that were recorded.
-    pub steps: u64,
-    /// Checks by kind.
-    pub checks: BTreeMap<Check, u64>,
-    /// How often the program refused, as there was something to undo or to discard.
-    pub refused: u64,
-    /// Databases that goleveldb does not open even before.
-    pub refused_by_goleveldb: u64,
-    /// Failures, each with its state.
-    pub failures: BTreeMap<Check, Vec<String>>,
-}
-
-impl Report {
-    /// All states.
-    pub fn all_states(&self) -> u64 {
-        self.states.values().sum::<u64>() + self.nested
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.databases += other.databases;
-        self.by_any += other.by_any;
-        self.nested += other.nested;
-        self.steps += other.steps;
-        self.refused += other.refused;
-        self.refused_by_goleveldb += other.refused_by_goleveldb;
-        for (mode, count) in &other.states {
-            *self.states.entry(*mode).or_default() += count;
-        }
-        for (check, failures) in &other.failures {
-            self.failures.entry(*check).or_default().extend_from_slice(failures);
-        }
-        for (check, count) in &other.checks {
-            *self.checks.entry(*check).or_default() += count;
-        }
+impl Extent {
+    /// States after two crashes, for each run of the program.
+    const fn doubles(&self) -> usize {
+        self.states * 2 / 5
     }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} states after crashes in {} databases", self.all_states(), self.databases)?;
-        for (mode, count) in &self.states {
-            writeln!(f, "  {count:6}  of rebuild {mode}")?;
-        }
-        writeln!(f, "  {:6}  of a run after a crash", self.nested)?;
-        writeln!(
-            f,
-            "  {:6}  of these have lost any names that were not synced, the others the last ones",
-            self.by_any
-        )?;
-        writeln!(f, "  {:6}  operations were recorded", self.steps)?;
-        for (check, count) in &self.checks {
-            writeln!(f, "  {count:6}  times {check}")?;
-        }
-        write!(f, "  {:6}  times it refused until something was undone or discarded", self.refused)?;
-        write!(f, "\n  {:6}  databases that goleveldb does not open even before", self.refused_by_goleveldb)?;
-        for (check, failures) in &self.failures {
-            write!(f, "\nFAILED {} times: {check}", failures.len())?;
-            for failure in failures.iter().take(FAILURES_SHOWN) {
-                write!(f, "\n{failure}")?;
-            }
-        }
-        Ok(())
-    }
-}
+/// How often the program is killed in each run.
+const KILLS: usize = 3;
 
 /// Stops the program in databases of consecutive seeds, and checks each state.
 pub fn run(programs: &Programs, extent: Extent) -> Result<Report> {
@@ -169,84 +100,149 @@ fn database(programs: &Programs, seed: u64, extent: Extent) -> Result<Report> {
         report.refused_by_goleveldb = 1;
         goleveldb = None;
     }
-    let states = extent.states;
-    // The others have only some of the steps.
-    let modes = if extent.alteration.is_some() { &[Mode::InPlace][..] } else { &Mode::ALL };
-    for &mode in modes {
-        let mut random = Random::for_case(seed, mode as u64 + 1);
-        let before = case.before(mode)?;
-        let recorded = case.record(mode, &before, Disturbance::default())?;
-        let ending = recorded.recording.ending();
-        ensure!(recorded.recording.status == Some(0), "{mode}: {ending}");
-        let mut history =
-            recorded.history().with_context(|| format!("{mode}: the record is not complete"))?;
-        if let Some(alteration) = extent.alteration {
-            let Some(altered) = alteration.apply(&recorded.recording.operations) else { continue };
-            history = recorded.history_of(&altered)?;
-        }
-        report.steps += history.steps.len() as u64;
-        let found = sample(&history, states, &mut random);
-        let mut checker = Checker::new(&case, goleveldb.as_mut())?;
-        for state in &found {
-            let all = &Check::ALL[..];
-            let checks = extent.alteration.map(|alteration| [alteration.noticed_by()]);
-            let checks = checks.as_ref().map_or(all, |checks| &checks[..]);
-            check_state(&mut checker, checks, state, &history, mode, &mut random, &mut report);
-            *report.states.entry(mode).or_default() += 1;
-        }
-        if let Some(state) = found.get(random.index(found.len().max(1)))
-            && extent.alteration.is_none()
-        {
-            nested(&case, &mut checker, state, mode, states / 2, &mut random, &mut report)
-                .with_context(|| state.describe(&history))?;
-        }
-        report.refused += checker.refused;
+    let alteration = extent.alteration;
+    for mode in Mode::ALL.into_iter().filter(|mode| alteration.is_none_or(|it| it.mode() == *mode)) {
+        let Some(before) = case.before(mode)? else { continue };
+        let checker = Checker::new(&case, goleveldb.as_mut())?;
+        let random = Random::for_case(seed, mode as u64 + 1);
+        let mut run = Run { case: &case, mode, extent, checker, random, report: &mut report };
+        run.all(&before).with_context(|| mode.to_string())?;
+        report.refused += run.checker.refused;
     }
     Ok(report)
 }
 
-/// Stops the run after a crash, too.
-fn nested(
-    case: &Case,
-    checker: &mut Checker<'_>,
-    state: &State,
+/// The crashes of one thing that the program does to one database.
+struct Run<'a> {
+    case: &'a Case,
     mode: Mode,
-    states: usize,
-    random: &mut Random,
-    report: &mut Report,
-) -> Result<()> {
-    let recorded = case.record(mode, &state.tree, Disturbance::default())?;
-    let status = recorded.recording.status;
-    ensure!(matches!(status, Some(0 | 1)), "{mode} after a crash: {}", recorded.recording.ending());
-    let history = recorded.history()?;
-    report.steps += history.steps.len() as u64;
-    for state in sample(&history, states, random) {
-        check_state(checker, &Check::ALL, &state, &history, mode, random, report);
-        report.nested += 1;
-    }
-    Ok(())
+    extent: Extent,
+    checker: Checker<'a>,
+    random: Random,
+    report: &'a mut Report,
 }
 
-/// Makes checks of a state, [`Check::Used`] for one state in three.
-fn check_state(
-    checker: &mut Checker<'_>,
-    checks: &[Check],
-    state: &State,
-    history: &History,
-    mode: Mode,
-    random: &mut Random,
-    report: &mut Report,
-) {
-    report.by_any += u64::from(state.model == Model::Any);
-    for &check in checks {
-        let is_out = check == Check::Goleveldb && report.refused_by_goleveldb > 0;
-        if is_out || (check == Check::Used && !random.one_in(3)) {
-            continue;
+impl Run<'_> {
+    fn all(&mut self, before: &Tree) -> Result<()> {
+        let recorded = self.record(before, &[0])?;
+        let mut history = recorded.history().context("the record is not complete")?;
+        match self.extent.alteration {
+            Some(alteration) if alteration.is_of_second_run() => return self.killed(&history),
+            Some(alteration) => {
+                let operations = &recorded.recording.operations;
+                let Some(altered) = alteration.apply(operations, &recorded.places()?) else { return Ok(()) };
+                history = recorded.history_of(&altered)?;
+            }
+            None => {}
         }
-        *report.checks.entry(check).or_default() += 1;
-        if let Err(error) = checker.check(check, &state.tree, mode, random) {
-            let failures = report.failures.entry(check).or_default();
-            failures.push(format!("{:?}", error.context(state.describe(history))));
+        self.durable_at_end(&history);
+        let found = sample(&history, self.extent.states, &mut self.random);
+        for state in &found {
+            self.check(state, &history);
+            *self.report.states.entry(self.mode).or_default() += 1;
+        }
+        if self.extent.alteration.is_none() {
+            if let Some(state) = found.get(self.random.index(found.len().max(1))) {
+                self.crashed(state).with_context(|| state.describe(&history))?;
+            }
+            self.killed(&history)?;
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, before: &Tree, statuses: &[i32]) -> Result<Recorded> {
+        let recorded = self.case.record(self.mode, before, Disturbance::default())?;
+        let status = recorded.recording.status;
+        let is_right = status.is_some_and(|status| statuses.contains(&status));
+        ensure!(is_right, "{}", recorded.recording.ending());
+        self.report.steps += recorded.recording.operations.len() as u64;
+        Ok(recorded)
+    }
+
+    /// Runs the program after a loss of power, and stops that run, too.
+    fn crashed(&mut self, state: &State) -> Result<()> {
+        let recorded = self.record(&state.tree, &[0, 1])?;
+        let history = recorded.history()?;
+        for state in sample(&history, self.extent.doubles() / 2, &mut self.random) {
+            self.check(&state, &history);
+            self.report.nested += 1;
+        }
+        Ok(())
+    }
+
+    /// Kills the program at some steps, runs it again, and stops that run by a loss of power, which can still take what
+    /// the first run had not synced.
+    fn killed(&mut self, history: &History) -> Result<()> {
+        let states = match self.extent.alteration {
+            None => self.extent.doubles() - self.extent.doubles() / 2,
+            Some(_) => self.extent.states,
+        };
+        let kills = kills(history, &mut self.random, KILLS);
+        for done in &kills {
+            let state = complete(history, *done);
+            let describe = || format!("killed: {}", state.describe(history));
+            let recorded = self.record(&state.tree, &[0, 1]).with_context(describe)?;
+            let mut both = recorded.behind(history, *done).with_context(describe)?;
+            if let Some(alteration) = self.extent.alteration {
+                let operations = &recorded.recording.operations;
+                let Some(altered) = alteration.apply(operations, &recorded.places()?) else { continue };
+                both = history.continued(*done, recorded.inodes, &altered)?;
+            }
+            for state in sample(&both, states.div_ceil(kills.len()), &mut self.random) {
+                self.check(&state, &both);
+                self.report.killed += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the checks of a state, [`Check::Used`] for one state in three.
+    fn check(&mut self, state: &State, history: &History) {
+        self.report.by_any += u64::from(state.model == Model::Any);
+        let altered = self.extent.alteration.map(|alteration| [alteration.noticed_by()]);
+        for &check in altered.as_ref().map_or(Check::of(self.mode), |checks| &checks[..]) {
+            let is_out = check == Check::Goleveldb && self.report.refused_by_goleveldb > 0;
+            if is_out || (check == Check::Used && !self.random.one_in(3)) {
+                continue;
+            }
+            let result = self.checker.check(check, &state.tree, self.mode, &mut self.random);
+            self.count(check, result.with_context(|| state.describe(history)));
         }
     }
+
+    /// No loss of power after the end of the program changes anything.
+    fn durable_at_end(&mut self, history: &History) {
+        let end = History { earlier: history.steps.len(), ..history.clone() };
+        let after = end.after.digest();
+        let states = sample(&end, 20, &mut self.random);
+        let other = states.iter().find(|state| state.tree.digest() != after);
+        let result = other.map_or(Ok(()), |state| Err(anyhow::anyhow!(state.describe(&end))));
+        self.count(
+            Check::Durable,
+            result.with_context(|| format!("{} of {}", self.mode, self.case.plan.seed)),
+        );
+    }
+
+    fn count(&mut self, check: Check, result: Result<()>) {
+        *self.report.checks.entry(check).or_default() += 1;
+        if let Err(error) = result {
+            self.report.failures.entry((check, self.mode)).or_default().push(format!("{error:#}"));
+        }
+    }
+}
+
+/// Steps to kill the program at: behind the commit while that is not durable, and others at which something is not.
+fn kills(history: &History, random: &mut Random, count: usize) -> Vec<usize> {
+    let names = history.name_steps();
+    let is_open = |done: usize| names.iter().any(|at| *at < done && !history.is_durable(*at, done));
+    let mut open: Vec<_> = (1..=history.steps.len()).filter(|done| is_open(*done)).collect();
+    let is_commit = |done: &usize| {
+        history.words[done - 1].ends_with("/CURRENT") && history.words[done - 1].starts_with("rename")
+    };
+    let mut kills: Vec<_> = open.iter().copied().filter(is_commit).take(1).collect();
+    open.retain(|done| !kills.contains(done));
+    while kills.len() < count && !open.is_empty() {
+        kills.push(open.swap_remove(random.index(open.len())));
+    }
+    kills
 }

@@ -1,0 +1,108 @@
+//! What the program is asked to do.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::Path;
+
+/// The database's folder in the recorded folder.
+pub const DATABASE: &str = "db";
+/// The folder beside it by which a rebuild is undone.
+pub const UNDO_FOLDER: &str = "db.filterblock-undo";
+/// The second database, which `--to` makes.
+pub const TARGET: &str = "new";
+/// What the names of folders begin with that `--to` has not finished.
+pub const UNFINISHED: &str = ".filterblock-";
+
+/// What the program is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// `rebuild --in-place`, which leaves a folder for `--undo`.
+    InPlace,
+    /// `rebuild --in-place --no-undo`.
+    NoUndo,
+    /// `rebuild --in-place --no-undo --batch 8K`.
+    Batches,
+    /// `rebuild --undo` after `rebuild --in-place`.
+    Undo,
+    /// `rebuild --discard` after `rebuild --in-place`.
+    Discard,
+    /// `rebuild --in-place --drop`.
+    Drop,
+    /// `rebuild --in-place --keep-undecodable` of a database with a damaged table.
+    KeepUndecodable,
+    /// `rebuild --to`.
+    To,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::InPlace,
+        Self::NoUndo,
+        Self::Batches,
+        Self::Undo,
+        Self::Discard,
+        Self::Drop,
+        Self::KeepUndecodable,
+        Self::To,
+    ];
+
+    /// Those that are disturbed by errors, signals and full file systems.
+    pub const DISTURBED: [Self; 5] = [Self::InPlace, Self::NoUndo, Self::Batches, Self::Undo, Self::Discard];
+
+    /// Whether the program leaves a folder for `--undo`.
+    pub const fn keeps_undo(self) -> bool {
+        matches!(self, Self::InPlace | Self::Drop | Self::KeepUndecodable)
+    }
+
+    /// What is done with a database in which this was cut off.
+    pub const fn again(self) -> Self {
+        match self {
+            Self::Undo | Self::Discard => Self::InPlace,
+            other => other,
+        }
+    }
+
+    /// The program's arguments for the database below `root`. `filters`: the options for them.
+    pub fn arguments(self, root: &Path, filters: &[&str]) -> Vec<OsString> {
+        let mut arguments = vec![OsString::from("rebuild"), root.join(DATABASE).into()];
+        let mut add = |options: &[&str]| arguments.extend(options.iter().map(OsString::from));
+        match self {
+            Self::InPlace | Self::Drop | Self::KeepUndecodable => add(&["--in-place"]),
+            Self::NoUndo => add(&["--in-place", "--no-undo"]),
+            Self::Batches => add(&["--in-place", "--no-undo", "--batch", "8K"]),
+            Self::Undo => add(&["--undo"]),
+            Self::Discard => add(&["--discard"]),
+            Self::To => add(&["--to"]),
+        }
+        match self {
+            Self::Undo | Self::Discard => {}
+            Self::Drop => add(&["--drop"]),
+            Self::KeepUndecodable => {
+                add(filters);
+                add(&["--keep-undecodable"]);
+            }
+            Self::To => {
+                arguments.push(root.join(TARGET).into());
+                arguments.extend(filters.iter().map(OsString::from));
+            }
+            Self::InPlace | Self::NoUndo | Self::Batches => add(filters),
+        }
+        arguments
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::InPlace => "--in-place",
+            Self::NoUndo => "--in-place --no-undo",
+            Self::Batches => "--in-place --no-undo --batch 8K",
+            Self::Undo => "--undo",
+            Self::Discard => "--discard",
+            Self::Drop => "--in-place --drop",
+            Self::KeepUndecodable => "--in-place --keep-undecodable",
+            Self::To => "--to",
+        })
+    }
+}
