@@ -10,6 +10,7 @@ pub(crate) mod progress;
 pub(crate) mod read_ahead;
 #[cfg(test)]
 pub(crate) mod screen;
+pub(crate) mod shell_word;
 pub(crate) mod sources;
 pub(crate) mod url;
 pub(crate) mod whole_file;

@@ -9,7 +9,7 @@ use super::failure::{Failure, Fault, Result};
 use super::files::{Folder, Purpose, is_root};
 use super::undo_folder::UndoFolder;
 use crate::audit::error_kind::ErrorKind;
-use crate::render::shell_word::path_word;
+use crate::io::shell_word::path_word;
 
 /// A database that is changed in its folder.
 pub(super) struct Place {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::numbers::size;
-use super::shell_word::{path_word, shell_word};
 use crate::audit::tune::report::{Advice, BudgetOrigin, Choice, Outcome, Tuning};
+use crate::io::shell_word::{path_word, shell_word};
 
 /// The advice as a sentence without an end.
 pub(crate) fn advice_text(tuning: &Tuning) -> String {

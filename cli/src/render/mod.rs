@@ -10,7 +10,6 @@ mod json;
 mod notes;
 pub(crate) mod numbers;
 pub(crate) mod renderer;
-pub(crate) mod shell_word;
 pub(crate) mod subject;
 mod text;
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::volume::{self, Room};
 ///
 /// Names are those of files in the folder; none may have a slash.
 #[derive(Clone, Debug)]
-pub(in crate::rebuild) struct Folder {
+pub(crate) struct Folder {
     handle: Arc<Handle>,
     path: PathBuf,
     session: Arc<Session>,
@@ -31,12 +31,12 @@ const NOT_KNOWN: &str = "it is not known what a loss of power would leave now, s
 impl Folder {
     /// Opens the folder at `path`, and the one that it is in. Links on the way are followed once, before the first
     /// folder is opened. The folder of a URL or of the root has none above it.
-    pub(in crate::rebuild) fn open(path: &Path, purpose: Purpose) -> Result<(Option<Self>, Self)> {
+    pub(crate) fn open(path: &Path, purpose: Purpose) -> Result<(Option<Self>, Self)> {
         Self::open_with(path, purpose, |_, _| Ok(()))
     }
 
     /// As [`open`](Self::open), for writing: root refuses if others may exchange one of the folders on the way.
-    pub(in crate::rebuild) fn open_trusted(path: &Path, purpose: Purpose) -> Result<Self> {
+    pub(crate) fn open_trusted(path: &Path, purpose: Purpose) -> Result<Self> {
         /// Of others, each may only remove what is theirs.
         const STICKY: u32 = 0o1000;
         const OTHERS_WRITE: u32 = 0o022;
@@ -75,33 +75,33 @@ impl Folder {
     }
 
     /// The path that led here.
-    pub(in crate::rebuild) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The path of a file in the folder, for messages.
-    pub(in crate::rebuild) fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
+    pub(crate) fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
         self.path.join(name.as_ref())
     }
 
     #[cfg(unix)]
-    pub(in crate::rebuild) fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
+    pub(crate) fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
         std::os::fd::AsFd::as_fd(&*self.handle)
     }
 
     /// The names of all files and folders in it, in no order.
-    pub(in crate::rebuild) fn names(&self) -> Result<Vec<OsString>> {
+    pub(crate) fn names(&self) -> Result<Vec<OsString>> {
         let names = self.session.perform(Operation::Look, || system::names(&self.handle));
         names.map_err(|error| Failure::system("listing it", &self.path, &error))
     }
 
     /// Looks at a name itself: a link is not followed. `None` if there is none.
-    pub(in crate::rebuild) fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
+    pub(crate) fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
         self.look_with(name.as_ref(), false)
     }
 
     /// Looks at what is behind a name. `None` if there is nothing.
-    pub(in crate::rebuild) fn look_behind(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
+    pub(crate) fn look_behind(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
         self.look_with(name.as_ref(), self.session.purpose == Purpose::Copy)
     }
 
@@ -110,13 +110,13 @@ impl Folder {
     }
 
     /// What the system says of the folder itself.
-    pub(in crate::rebuild) fn status(&self) -> io::Result<Status> {
+    pub(crate) fn status(&self) -> io::Result<Status> {
         let itself = OsStr::new(".");
         self.look_with(itself, false)?.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Opens a regular file for reading. Anything else is an error: opening a pipe would wait for its other end.
-    pub(in crate::rebuild) fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+    pub(crate) fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let (name, follow) = (name.as_ref(), self.session.purpose == Purpose::Copy);
         self.session.perform(Operation::Look, || {
             if let Some(found) = system::look(&self.handle, name, follow)? {
@@ -130,32 +130,28 @@ impl Folder {
     }
 
     /// What the system says of an open file.
-    pub(in crate::rebuild) fn status_of(file: &File) -> io::Result<Status> {
+    pub(crate) fn status_of(file: &File) -> io::Result<Status> {
         system::status_of(file)
     }
 
     /// Reads a regular file. `None`: it has more than `most` bytes.
-    pub(in crate::rebuild) fn read(
-        &self,
-        name: impl AsRef<OsStr>,
-        most: usize,
-    ) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn read(&self, name: impl AsRef<OsStr>, most: usize) -> io::Result<Option<Vec<u8>>> {
         let mut contents = Vec::new();
         self.open_file(name)?.take(most as u64 + 1).read_to_end(&mut contents)?;
         Ok((contents.len() <= most).then_some(contents))
     }
 
     /// Creates a file that only its owner may read and write. There must not be one of the name.
-    pub(in crate::rebuild) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<NewFile> {
+    pub(crate) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<NewFile> {
         let name = name.as_ref();
-        let operation = Operation::Create { folder: self, name };
+        let operation = Operation::Create { folder: &self.path, name };
         let file = self.session.perform(operation, || system::create(&self.handle, name))?;
         Ok(NewFile::new(file, Arc::clone(&self.session)))
     }
 
     /// Writes a file that must not be there yet, and syncs it. Its name is durable once the folder is synced. It gets
     /// the rights of `like`: whoever could read that can read this.
-    pub(in crate::rebuild) fn write_new(
+    pub(crate) fn write_new(
         &self,
         name: impl AsRef<OsStr>,
         contents: &[u8],
@@ -171,12 +167,7 @@ impl Folder {
     }
 
     /// Copies a file into another folder, with its attributes.
-    pub(in crate::rebuild) fn copy(
-        &self,
-        name: impl AsRef<OsStr>,
-        to: &Self,
-        new: impl AsRef<OsStr>,
-    ) -> Result<()> {
+    pub(crate) fn copy(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> Result<()> {
         let copy = || {
             let source = self.open_file(&name)?;
             let mut target = to.create(&new)?;
@@ -188,14 +179,14 @@ impl Folder {
     }
 
     /// Renames a file, whether or not there is one of the new name.
-    pub(in crate::rebuild) fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
+    pub(crate) fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
         let (from, to) = (from.as_ref(), to.as_ref());
         self.rename_with((self, from), (self, to), true)
             .map_err(|error| Failure::system("giving it its name", &self.path_of(to), &error))
     }
 
     /// Moves a folder of this one into another. With `replaces` it may take the place of an empty one.
-    pub(in crate::rebuild) fn move_folder(
+    pub(crate) fn move_folder(
         &self,
         from: impl AsRef<OsStr>,
         folder: &Self,
@@ -206,20 +197,15 @@ impl Folder {
     }
 
     fn rename_with(&self, from: (&Self, &OsStr), to: (&Self, &OsStr), replaces: bool) -> io::Result<()> {
-        self.session.perform(Operation::Rename { from, to }, || {
-            system::rename((&from.0.handle, from.1), (&to.0.handle, to.1), replaces)
-        })
+        let operation = Operation::Rename { from: (&from.0.path, from.1), to: (&to.0.path, to.1) };
+        self.session
+            .perform(operation, || system::rename((&from.0.handle, from.1), (&to.0.handle, to.1), replaces))
     }
 
     /// Gives a file of this folder a second name.
-    pub(in crate::rebuild) fn link(
-        &self,
-        name: impl AsRef<OsStr>,
-        to: &Self,
-        new: impl AsRef<OsStr>,
-    ) -> io::Result<()> {
+    pub(crate) fn link(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> io::Result<()> {
         let (name, new) = (name.as_ref(), new.as_ref());
-        self.session.perform(Operation::Link { from: (self, name), to: (to, new) }, || {
+        self.session.perform(Operation::Link { from: (&self.path, name), to: (&to.path, new) }, || {
             system::link((&self.handle, name), (&to.handle, new))
         })
     }
@@ -230,23 +216,22 @@ impl Folder {
     ///
     /// Also if a folder could not be synced before: then it is not known whether a loss of power would bring back a
     /// state in which this file is needed.
-    pub(in crate::rebuild) fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
+    pub(crate) fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
-        let removed =
-            self.session.perform(Operation::Remove { folder: self, name }, || {
-                match system::remove(&self.handle, name) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-                    removed => removed,
-                }
-            });
+        let removed = self.session.perform(Operation::Remove { folder: &self.path, name }, || {
+            match system::remove(&self.handle, name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                removed => removed,
+            }
+        });
         removed.map_err(|error| Failure::system("removing it", &self.path_of(name), &error))
     }
 
     /// Makes a folder that only its owner may enter, and opens it.
-    pub(in crate::rebuild) fn make_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
+    pub(crate) fn make_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
-        let operation = Operation::MakeFolder { folder: self, name };
+        let operation = Operation::MakeFolder { folder: &self.path, name };
         self.session.perform(operation, || system::make_folder(&self.handle, name))?;
         let made = self.open_folder(name)?;
         // Another one may have taken its place before it was opened.
@@ -262,23 +247,23 @@ impl Folder {
     }
 
     /// Opens a folder in this one. A link is an error.
-    pub(in crate::rebuild) fn open_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
+    pub(crate) fn open_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
         let handle = self.session.perform(Operation::Look, || system::open_folder(&self.handle, name))?;
         Ok(Self { handle: Arc::new(handle), path: self.path_of(name), session: Arc::clone(&self.session) })
     }
 
     /// Removes an empty folder.
-    pub(in crate::rebuild) fn remove_folder(&self, name: impl AsRef<OsStr>) -> Result<()> {
+    pub(crate) fn remove_folder(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
-        let operation = Operation::RemoveFolder { folder: self, name };
+        let operation = Operation::RemoveFolder { folder: &self.path, name };
         let removed = self.session.perform(operation, || system::remove_folder(&self.handle, name));
         removed.map_err(|error| Failure::system("removing the folder", &self.path_of(name), &error))
     }
 
     /// Gives the folder owner, mode, attributes and times of another one.
-    pub(in crate::rebuild) fn copy_attributes(&self, like: &Self) -> io::Result<()> {
+    pub(crate) fn copy_attributes(&self, like: &Self) -> io::Result<()> {
         // Folders cannot be opened as files elsewhere.
         #[cfg(unix)]
         {
@@ -291,13 +276,13 @@ impl Folder {
     }
 
     /// Makes the names in the folder durable.
-    pub(in crate::rebuild) fn sync(&self) -> Result<()> {
+    pub(crate) fn sync(&self) -> Result<()> {
         let sync = || {
             #[cfg(unix)]
             system::reopen(&self.handle)?.sync_all()?;
             Ok(())
         };
-        self.session.perform(Operation::SyncFolder { folder: self }, sync).map_err(|error| {
+        self.session.perform(Operation::SyncFolder { folder: &self.path }, sync).map_err(|error| {
             Session::set(&self.session.sync_failed);
             Failure::system("making its names durable", &self.path, &error).and(match self.session.purpose {
                 Purpose::InPlace => NOT_KNOWN,
@@ -307,7 +292,7 @@ impl Folder {
     }
 
     /// Refuses once a folder could not be synced.
-    pub(in crate::rebuild) fn check_known(&self) -> Result<()> {
+    pub(crate) fn check_known(&self) -> Result<()> {
         if !Session::is_set(&self.session.sync_failed) || self.session.purpose == Purpose::Copy {
             return Ok(());
         }
@@ -316,18 +301,18 @@ impl Folder {
     }
 
     /// Whether the rights of a group had to be taken away.
-    pub(in crate::rebuild) fn group_was_lost(&self) -> bool {
+    pub(crate) fn group_was_lost(&self) -> bool {
         Session::is_set(&self.session.group_was_lost)
     }
 
     /// The room on its file system; `None` if the system does not tell.
-    pub(in crate::rebuild) fn room(&self) -> Result<Option<Room>> {
+    pub(crate) fn room(&self) -> Result<Option<Room>> {
         volume::room(&self.handle)
             .map_err(|error| Failure::system("looking at the room on its file system", &self.path, &error))
     }
 
     /// The name of its file system, if other machines may have files on it open.
-    pub(in crate::rebuild) fn shared_file_system(&self) -> Result<Option<&'static str>> {
+    pub(crate) fn shared_file_system(&self) -> Result<Option<&'static str>> {
         volume::shared_file_system(&self.handle)
             .map_err(|error| Failure::system("looking at its file system", &self.path, &error))
     }

@@ -11,7 +11,7 @@ use super::folder::Folder;
 const MAX_NOTE: usize = 256 << 20;
 
 /// Writes and syncs a file of this name, which must not be there yet.
-pub(in crate::rebuild) fn write_note(folder: &Folder, name: &str, note: &impl Serialize) -> Result<()> {
+pub(crate) fn write_note(folder: &Folder, name: &str, note: &impl Serialize) -> Result<()> {
     let path = folder.path_of(name);
     let contents = serde_json::to_vec_pretty(note)
         .map_err(|error| Failure::system("writing it", &path, &error.into()))?;
@@ -23,7 +23,7 @@ pub(in crate::rebuild) fn write_note(folder: &Folder, name: &str, note: &impl Se
 }
 
 /// Reads what [`write_note`] has written.
-pub(in crate::rebuild) fn read_note(folder: &Folder, name: &str) -> io::Result<Vec<u8>> {
+pub(crate) fn read_note(folder: &Folder, name: &str) -> io::Result<Vec<u8>> {
     let contents = folder.read(name, MAX_NOTE)?;
     contents.ok_or_else(|| io::Error::other(format!("expected at most {MAX_NOTE} bytes, found more")))
 }

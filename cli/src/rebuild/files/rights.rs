@@ -63,7 +63,7 @@ mod attributes {
     use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
     use rustix::io::Errno;
 
-    use super::super::super::failure::Refusal;
+    use crate::rebuild::failure::Refusal;
 
     /// No file has longer ones (`XATTR_LIST_MAX` and `XATTR_SIZE_MAX` of Linux).
     const MOST: usize = 64 << 10;

@@ -5,14 +5,14 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::operation::Operation;
 #[cfg(all(test, unix))]
-use super::operation::hook::{self, Hook};
+use super::hook::{self, Hook};
+use super::operation::Operation;
 use super::status::Status;
 
 /// What folders are opened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::rebuild) enum Purpose {
+pub(crate) enum Purpose {
     /// Changing a database: files are not followed where they are links, and new ones belong to whom the old ones did.
     InPlace,
     /// Copying one: files may be links, and only root gives new ones to the owner of the old ones.
@@ -90,7 +90,7 @@ pub(super) fn is_mine(found: &Status) -> bool {
 }
 
 /// Whether this program may do anything to files.
-pub(in crate::rebuild) fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().is_root();
     #[cfg(not(unix))]

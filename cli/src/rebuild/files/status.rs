@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 /// The type of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::rebuild) enum FileType {
+pub(crate) enum FileType {
     File,
     Folder,
     Link,
@@ -13,15 +13,15 @@ pub(in crate::rebuild) enum FileType {
 
 /// What the system says of a file. Owner, group, mode and identity are 0 where there is no such thing.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::rebuild) struct Status {
-    pub(in crate::rebuild) file_type: FileType,
-    pub(in crate::rebuild) len: u64,
-    pub(in crate::rebuild) owner: u32,
-    pub(in crate::rebuild) group: u32,
+pub(crate) struct Status {
+    pub(crate) file_type: FileType,
+    pub(crate) len: u64,
+    pub(crate) owner: u32,
+    pub(crate) group: u32,
     /// Without the type.
-    pub(in crate::rebuild) mode: u32,
+    pub(crate) mode: u32,
     /// Device and inode.
-    pub(in crate::rebuild) id: (u64, u64),
+    pub(crate) id: (u64, u64),
     pub(super) modified: Option<SystemTime>,
 }
 
@@ -30,25 +30,25 @@ const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
 
 impl Status {
-    pub(in crate::rebuild) fn is_file(&self) -> bool {
+    pub(crate) fn is_file(&self) -> bool {
         self.file_type == FileType::File
     }
 
-    pub(in crate::rebuild) fn is_link(&self) -> bool {
+    pub(crate) fn is_link(&self) -> bool {
         self.file_type == FileType::Link
     }
 
-    pub(in crate::rebuild) fn is_folder(&self) -> bool {
+    pub(crate) fn is_folder(&self) -> bool {
         self.file_type == FileType::Folder
     }
 
     /// Tells whether `self` describes the same file as `before`, unchanged as far as the system tells.
-    pub(in crate::rebuild) fn is_unchanged_since(&self, before: &Self) -> bool {
+    pub(crate) fn is_unchanged_since(&self, before: &Self) -> bool {
         (self.id, self.len, self.modified) == (before.id, before.len, before.modified)
     }
 
     /// Tells whether nobody can write to this who cannot write to `to`.
-    pub(in crate::rebuild) fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
+    pub(crate) fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
         let more = self.mode & !to.mode;
         let is_of_group = self.group == to.group || self.mode & GROUP_WRITES == 0;
         more & (GROUP_WRITES | OTHERS_WRITE) == 0 && is_of_group

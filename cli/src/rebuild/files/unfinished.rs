@@ -9,10 +9,10 @@ use super::folder::Folder;
 
 /// A folder of a name that nobody else has, in which files are written. It and its files go when this is dropped.
 #[derive(Debug)]
-pub(in crate::rebuild) struct Unfinished {
+pub(crate) struct Unfinished {
     parent: Folder,
     name: String,
-    pub(in crate::rebuild) folder: Folder,
+    pub(crate) folder: Folder,
     is_kept: bool,
 }
 
@@ -21,7 +21,7 @@ const TRIES: u32 = 8;
 
 impl Unfinished {
     /// Makes a hidden folder in `parent`.
-    pub(in crate::rebuild) fn new(parent: &Folder) -> Result<Self> {
+    pub(crate) fn new(parent: &Folder) -> Result<Self> {
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..TRIES {
             let name = format!(".filterblock-{:016x}", RandomState::new().hash_one(std::process::id()));
@@ -38,7 +38,7 @@ impl Unfinished {
     }
 
     /// Gives the folder its name, where there may be an empty one, and makes that durable.
-    pub(in crate::rebuild) fn finish(mut self, name: &OsStr) -> Result<()> {
+    pub(crate) fn finish(mut self, name: &OsStr) -> Result<()> {
         let renamed = self.parent.move_folder(&self.name, &self.parent, name, true);
         renamed.map_err(|error| Failure::system("giving it its name", &self.parent.path_of(name), &error))?;
         self.is_kept = true;

@@ -6,10 +6,10 @@ use super::system::Handle;
 
 /// The room on a file system for those who are not root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::rebuild) struct Room {
-    pub(in crate::rebuild) bytes: u64,
+pub(crate) struct Room {
+    pub(crate) bytes: u64,
     /// `None`: the file system has no limit on the number of files.
-    pub(in crate::rebuild) files: Option<u64>,
+    pub(crate) files: Option<u64>,
 }
 
 /// The room on the file system of `folder`; `None` if the system does not tell.
@@ -67,12 +67,12 @@ pub(super) fn shared_file_system(_: &Handle) -> io::Result<Option<&'static str>>
     Ok(Some("a system that this program does not know the locks of"))
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use super::*;
-
+    #[cfg(target_os = "linux")]
     #[test]
     fn there_is_some_room_and_the_types_are_told_apart() {
+        use super::*;
         let open = |path| Handle::from(std::fs::File::open(path).unwrap());
         assert!(room(&open("/")).unwrap().is_some_and(|room| room.bytes > 0));
         assert_eq!(shared_file_system(&open("/proc")).unwrap(), None);

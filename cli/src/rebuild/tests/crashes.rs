@@ -4,6 +4,7 @@
 //! one that loses any that were not synced. A second crash hits the run after the first one, or the run after a kill,
 //! by which nothing is lost but the end of the program.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,7 +89,7 @@ impl Case {
         Ok(())
     }
 
-    /// Runs the same again, and then what gives the database new filters for certain.
+    /// Runs the same again, then what undoes it, and then what gives the database new filters for certain.
     fn check_again(&self, root: &Path) -> Result<(), String> {
         match run(self.sample, self.mode, root) {
             Ok(_) | Err(Failure::Refused(_)) => {}
@@ -97,15 +98,22 @@ impl Case {
         self.check_sound(root)?;
         let dir = root.join(DATABASE);
         check_nothing_left(&dir).map_err(|why| format!("run again: {why}"))?;
-        if root.join(UNDO_FOLDER).exists() {
-            let failed = |failure| format!("undo or discard: {failure}");
-            match run(self.sample, Mode::Undo, root) {
-                Ok(_) => {}
-                Err(Failure::Refused(_)) => drop(run(self.sample, Mode::Discard, root).map_err(failed)?),
-                Err(failure) => return Err(failed(failure)),
+        let failed = |failure| format!("undo or discard: {failure}");
+        if self.mode.keeps_undo() {
+            // Now or before, it came to its end.
+            run(self.sample, Mode::Undo, root).map_err(failed)?;
+            if fs::read_to_string(dir.join("CURRENT")).ok() != Some(Sample::current()) {
+                return Err("undone, and another MANIFEST is named".to_owned());
             }
-            self.check_sound(root)?;
+        } else if root.join(UNDO_FOLDER).exists() {
+            match run(self.sample, Mode::Undo, root) {
+                Err(Failure::Refused(_)) => run(self.sample, Mode::Discard, root),
+                undone => undone,
+            }
+            .map_err(failed)?;
         }
+        self.check_sound(root)?;
+        check_nothing_left(&dir)?;
         run(self.sample, Mode::NoUndo, root).map_err(|failure| format!("a new rebuild: {failure}"))?;
         self.check_sound(root)?;
         check_nothing_left(&dir)
@@ -118,6 +126,15 @@ fn crash(sample_of: Sample, mode: Mode) {
     let case = Case::new(sample_of, mode);
     let (history, result) = case.record(&case.before, None);
     result.unwrap();
+    // All that it has done would survive a loss of power.
+    for step in history.name_steps() {
+        let words = &history.words[step];
+        let path = Path::new(words.split_whitespace().last().unwrap());
+        // But for what was in a folder that is gone. That of the first attempt has the same name.
+        let is_there = history.after.find(path.parent().unwrap()).is_ok()
+            && path != Path::new(UNDO_FOLDER).join("CURRENT");
+        assert!(!is_there || history.is_durable(step, history.steps.len()), "{mode:?}: {words}");
+    }
     let states = sample(&history, STATES, &mut random);
     states.iter().for_each(|state| case.check(state, &history));
 
@@ -155,4 +172,22 @@ fn nothing_is_lost_of_tables_on_level_0() {
 #[test]
 fn nothing_is_lost_of_a_database_with_a_damaged_table() {
     Mode::ALL.into_iter().for_each(|mode| crash(Sample::Damaged, mode));
+}
+
+/// A run that was killed may have left names that are not durable yet. What the next one goes by has to be, before it
+/// removes anything.
+#[test]
+fn recovery_makes_durable_what_it_goes_by() {
+    let case = Case::new(Sample::Levels, Mode::InPlace);
+    let (history, _) = case.record(&case.before, None);
+    let commit = history.words.iter().rposition(|words| words.ends_with(" to db/CURRENT")).unwrap();
+    // Before the commit and behind it.
+    for done in [commit, commit + 1] {
+        let killed = complete(&history, done).tree;
+        let (next, result) = case.record(&killed, None);
+        result.unwrap();
+        let words: Vec<_> = next.words.iter().take(3).map(String::as_str).collect();
+        assert_eq!(words[..2], ["fsync folder db", "fsync folder ."], "{words:?}");
+        assert!(words[2].starts_with("unlink "), "{words:?}");
+    }
 }

@@ -41,6 +41,11 @@ impl Sample {
         }
     }
 
+    /// The contents of CURRENT.
+    pub(super) fn current() -> String {
+        format!("MANIFEST-{MANIFEST:06}\n")
+    }
+
     /// Makes the database in `dir`, which must not be there.
     pub(super) fn make(self, dir: &Path) {
         fs::create_dir_all(dir).unwrap();
@@ -56,7 +61,7 @@ impl Sample {
         let mut record = Vec::new();
         edit.encode(&mut record).unwrap();
         write_log(&dir.join(format!("MANIFEST-{MANIFEST:06}")), &[record]);
-        fs::write(dir.join("CURRENT"), format!("MANIFEST-{MANIFEST:06}\n")).unwrap();
+        fs::write(dir.join("CURRENT"), Self::current()).unwrap();
         fs::write(dir.join("LOCK"), "").unwrap();
         let writes =
             if self == Self::Level0 { vec![] } else { vec![batch(101, &[(5, "new"), (70, "newest")])] };

@@ -69,6 +69,13 @@ fn fail_each(sample_of: Sample, mode: Mode) -> usize {
         is_sound(&root.path);
         let operations = hook.recorder.operations();
         let done_at_sync = hook.done_at_sync.load(Ordering::Relaxed);
+        let history = || History::new(before.clone(), inodes.clone(), &operations).unwrap();
+        if result.as_ref().is_ok_and(|report| report.manifest.is_some()) && mode != Mode::To {
+            // Whatever failed afterwards, the commit is durable.
+            let history = history();
+            let commit = history.words.iter().rposition(|words| words.ends_with(" to db/CURRENT")).unwrap();
+            assert!(history.is_durable(commit, history.steps.len()), "{case}");
+        }
         if done_at_sync != NEVER && mode != Mode::To {
             let removed = operations[done_at_sync..].iter().find(|operation| {
                 use filterblock_crash_states::Operation::{RemoveFolder, Unlink};
@@ -77,7 +84,7 @@ fn fail_each(sample_of: Sample, mode: Mode) -> usize {
             assert_eq!(removed, None, "after a sync that failed: {case}");
             assert!(said.contains("run the same again"), "{case}");
             // Nothing is known of what was not synced.
-            let history = History::new(before, inodes, &operations).unwrap();
+            let history = history();
             for state in sample(&history, 4, &mut random) {
                 let after = Root::new();
                 state.tree.write(&after.path).unwrap();

@@ -30,6 +30,11 @@ impl Mode {
     pub(super) const ALL: [Self; 7] =
         [Self::InPlace, Self::NoUndo, Self::Batches, Self::Drop, Self::Undo, Self::Discard, Self::To];
 
+    /// Whether it can be undone.
+    pub(super) const fn keeps_undo(self) -> bool {
+        matches!(self, Self::InPlace | Self::Drop)
+    }
+
     /// Whether there has to be something to undo.
     pub(super) const fn is_after_a_rebuild(self) -> bool {
         matches!(self, Self::Undo | Self::Discard)

@@ -10,7 +10,6 @@ use std::sync::Mutex;
 
 use filterblock_crash_states as model;
 
-use super::super::files::Folder;
 use super::super::files::hook::{Hook, Operation};
 
 /// Takes note of the operations below `root`.
@@ -37,13 +36,13 @@ impl Recorder {
         self.state.lock().unwrap().operations.clone()
     }
 
-    fn relative(&self, folder: &Folder, name: &OsStr) -> PathBuf {
-        folder.path_of(name).strip_prefix(&self.root).expect("below the root").to_owned()
+    fn relative(&self, folder: &Path, name: &OsStr) -> PathBuf {
+        folder.join(name).strip_prefix(&self.root).expect("below the root").to_owned()
     }
 }
 
-fn look(folder: &Folder, name: &OsStr) -> io::Result<Metadata> {
-    fs::symlink_metadata(folder.path_of(name))
+fn look(folder: &Path, name: &OsStr) -> io::Result<Metadata> {
+    fs::symlink_metadata(folder.join(name))
 }
 
 const PERMISSIONS: u32 = 0o7777;
@@ -99,7 +98,7 @@ impl Hook for Recorder {
                 To::RemoveFolder { path: self.relative(folder, name) }
             }
             Operation::SyncFolder { folder } => {
-                let inode = fs::metadata(folder.path()).unwrap().ino();
+                let inode = fs::metadata(folder).unwrap().ino();
                 To::SyncFolder { inode }
             }
         };

@@ -9,9 +9,9 @@ use crate::audit::overview::findings::Found;
 use crate::audit::overview::levels::Sums;
 use crate::audit::tune::report::{Advice, Tuning};
 use crate::audit::verify::finding::Code;
+use crate::io::shell_word::path_word;
 use crate::render::advice::{advice_text, rebuild_command};
 use crate::render::numbers::{count, counted, counted_as, measured, size};
-use crate::render::shell_word::path_word;
 
 /// What to make of a database.
 pub(crate) struct Verdict {

@@ -7,10 +7,10 @@ use std::path::Path;
 use filterblock::{escape, escape_path};
 
 use crate::io::console::{Console, Tone};
+use crate::io::shell_word::path_word;
 use crate::rebuild::report::{FiltersReport, Report, Sums, TableReport};
 use crate::render::numbers::{count, counted, size};
 use crate::render::renderer::{RebuildAction, RebuildOutcome, RebuildRenderer};
-use crate::render::shell_word::path_word;
 use crate::render::subject::Subject;
 
 pub(crate) struct TextRebuild;
