@@ -56,7 +56,6 @@ pub(crate) fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<
     write_like(dir, manifest_name, new, &manifest)?;
     work.verify(new, &manifest, &done)?;
     source.check_unchanged(&logs)?;
-    new.sync()?;
     write_like(dir, "CURRENT", new, format!("{manifest_name}\n").as_bytes())?;
     new.copy_attributes(dir).map_err(|error| {
         Failure::system("giving it owner, mode and attributes of the old folder", new.path(), &error)

@@ -14,7 +14,9 @@ use super::super::failure::Failure;
 use super::databases::Sample;
 use super::modes::{Mode, Root, run, run_with};
 use super::recorder::Recorder;
-use super::state::{DATABASE, Held, TARGET, UNDO_FOLDER, check_next_numbers, check_nothing_left};
+use super::state::{
+    DATABASE, Held, TARGET, UNDO_FOLDER, check_next_numbers, check_nothing_left, check_undo_folder,
+};
 
 /// States after one crash, and after two, of each run.
 const STATES: usize = 60;
@@ -73,6 +75,7 @@ impl Case {
         tree.write(&root.path).unwrap();
         self.check_sound(&root.path)?;
         check_next_numbers(&root.database())?;
+        check_undo_folder(&root.path.join(UNDO_FOLDER))?;
         self.check_again(&root.path)
     }
 

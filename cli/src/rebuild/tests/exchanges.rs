@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::files::hook::{Hook, Operation};
+use super::super::files::hook::{self, Hook, Operation};
+use super::super::files::{Folder, Purpose};
 use super::databases::Sample;
 use super::modes::{Mode, Root, run, run_with};
 use super::state::{DATABASE, Held, UNDO_FOLDER};
@@ -92,6 +93,45 @@ fn exchange(mode: Mode, folder: &str) -> usize {
         assert_eq!(Held::of(&root.path.join(DATABASE)).unwrap(), held, "{}", case());
     }
     unreachable!("a run comes to its end")
+}
+
+/// Puts another folder in the place of one that was just made.
+struct Replacing {
+    other: PathBuf,
+}
+
+impl Hook for Replacing {
+    fn before(&self, _: &Operation<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn after(&self, operation: &Operation<'_>) {
+        if let Operation::MakeFolder { folder, name } = *operation {
+            fs::rename(folder.join(name), folder.join("aside")).unwrap();
+            fs::rename(&self.other, folder.join(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_takes_the_place_of_a_new_one_is_not_written_to() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for (mode, file) in [(0o700, Some("precious")), (0o755, None), (0o770, None)] {
+        let root = Root::with(Sample::Level0, Mode::InPlace);
+        let other = root.path.join("other");
+        fs::create_dir(&other).unwrap();
+        fs::set_permissions(&other, fs::Permissions::from_mode(mode)).unwrap();
+        file.into_iter().for_each(|name| fs::write(other.join(name), "").unwrap());
+        // A folder of another mode than all others on its file system.
+        fs::set_permissions(root.database(), fs::Permissions::from_mode(0o750)).unwrap();
+        let hook: Arc<dyn Hook> = Arc::new(Replacing { other });
+        let made = hook::with(&hook, || {
+            let (_, dir) = Folder::open(&root.database(), Purpose::InPlace).unwrap();
+            dir.make_folder("new").map(drop)
+        });
+        let error = made.unwrap_err().to_string();
+        assert_eq!(error, "another folder has taken its place meanwhile", "{mode:o}");
+    }
 }
 
 fn exchange_all(mode: Mode) {

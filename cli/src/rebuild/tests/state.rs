@@ -88,6 +88,21 @@ pub(super) fn check_next_numbers(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Makes sure that an undo folder with a record has all tables that it speaks of: what is left of one has none.
+pub(super) fn check_undo_folder(dir: &Path) -> Result<(), String> {
+    let Ok(record) = fs::read(dir.join("filterblock-undo")) else { return Ok(()) };
+    let record: serde_json::Value =
+        serde_json::from_slice(&record).map_err(|error| format!("the record: {error}"))?;
+    for table in record["original_tables"].as_array().ok_or("a record without tables")? {
+        let name = table["name"].as_str().ok_or("a table without a name")?;
+        let len = fs::metadata(dir.join(name)).map(|found| found.len()).ok();
+        if len != table["length"].as_u64() {
+            return Err(format!("the undo folder has a record, and {name} has {len:?} bytes"));
+        }
+    }
+    Ok(())
+}
+
 /// Makes sure that nothing is left of a run: only what a database has.
 pub(super) fn check_nothing_left(dir: &Path) -> Result<(), String> {
     let manifest = Manifest::read(dir).map_err(|error| error.to_string())?;

@@ -13,7 +13,6 @@ mod leftovers;
 #[cfg(unix)]
 mod links;
 mod numbers;
-mod order;
 mod outcome;
 mod refusals;
 #[cfg(unix)]

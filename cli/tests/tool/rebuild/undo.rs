@@ -106,6 +106,18 @@ fn a_log_that_was_written_to_is_not_undone() {
     db.done(&["--undo"]);
 }
 
+/// The MANIFEST names the number of a log that is not there yet: it may be the first that is written to.
+#[test]
+fn a_log_of_the_first_live_number_is_not_undone() {
+    let db = usual();
+    fs::remove_file(db.file("000041.log")).unwrap();
+    db.done(&["--in-place"]);
+    db.write("000041.log", "");
+    db.undo_would_lose("000041.log was written");
+    fs::remove_file(db.file("000041.log")).unwrap();
+    db.done(&["--undo"]);
+}
+
 #[test]
 fn undo_needs_the_tables_before() {
     let db = rebuilt();
