@@ -8,10 +8,8 @@ use anyhow::Result;
 use filterblock_interop::leveldb::{Store, StoreFilter, StoreOptions, WriteBatch};
 use filterblock_interop::random::Random;
 
-/// Bytes of a value; Snappy halves it.
-const VALUE: usize = 100;
-/// Bytes that an entry takes in a table, about.
-const ENTRY: u64 = 75;
+/// Bytes that an entry takes in a table beside its value, about.
+const KEY: u64 = 25;
 
 /// LevelDB's defaults, with filters of ten bits a key.
 pub(crate) fn options_with_filters() -> StoreOptions {
@@ -28,17 +26,17 @@ pub(crate) fn key(number: u64) -> [u8; 16] {
 }
 
 /// Writes a database without filters, in random order, so that it has several levels. Returns the
-/// number of different keys.
-pub(crate) fn write(folder: &Path, bytes: u64) -> Result<u64> {
+/// number of different keys. `value`: bytes of a value, which Snappy halves.
+pub(crate) fn write(folder: &Path, bytes: u64, value: usize) -> Result<u64> {
     let mut store = Store::open(folder, &StoreOptions::default())?;
     let mut random = Random::new(1);
     let noise = random.bytes(1 << 20);
-    let keys = bytes / ENTRY;
+    let keys = bytes / (value as u64 / 2 + KEY);
     let mut number = 0;
     while number < keys {
         let mut batch = WriteBatch::new();
         for _ in 0..1000.min(keys - number) {
-            let half = &noise[random.index(noise.len() - VALUE / 2)..][..VALUE / 2];
+            let half = &noise[random.index(noise.len() - value / 2)..][..value / 2];
             batch.put(&key(2 * number), &[half, half].concat());
             number += 1;
         }

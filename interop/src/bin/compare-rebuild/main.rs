@@ -45,7 +45,10 @@ enum Mode {
         /// Bytes of tables.
         #[arg(long, default_value_t = 1_000_000_000)]
         bytes: u64,
-        /// A tenth of that.
+        /// Bytes of a value, which Snappy halves.
+        #[arg(long, default_value_t = 100)]
+        value_size: usize,
+        /// A tenth of the bytes.
         #[arg(long)]
         quick: bool,
         /// Number of rounds; the best of each counts. 0 measures the reads only.
@@ -79,8 +82,8 @@ fn main() -> Result<ExitCode> {
                 );
             }
         }
-        Mode::Numbers { folder, bytes, quick, rounds } => {
-            numbers::run(&folder, if quick { bytes / 10 } else { bytes }, rounds)?;
+        Mode::Numbers { folder, bytes, value_size, quick, rounds } => {
+            numbers::run(&folder, if quick { bytes / 10 } else { bytes }, value_size, rounds)?;
         }
         Mode::Tool { arguments } => {
             let arguments = [OsString::from("filterblock")].into_iter().chain(arguments);

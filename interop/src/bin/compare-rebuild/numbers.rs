@@ -16,10 +16,10 @@ const LOOKUPS: u64 = 100_000;
 const POLICY: &str = "leveldb.BuiltinBloomFilter2";
 
 /// Writes a database without filters and measures.
-pub(crate) fn run(folder: &Path, bytes: u64, rounds: usize) -> Result<()> {
+pub(crate) fn run(folder: &Path, bytes: u64, value: usize, rounds: usize) -> Result<()> {
     let folder = tempfile::tempdir_in(folder)?;
     let (database, scratch) = (folder.path().join("database"), folder.path().join("scratch"));
-    let keys = data::write(&database, bytes)?;
+    let keys = data::write(&database, bytes, value)?;
     let tables = data::tables(&database)?;
     let size: u64 = tables.iter().map(|path| Ok(path.metadata()?.len())).sum::<Result<u64>>()?;
     println!("{keys} keys, {} tables without filters, {size} bytes\n", tables.len());
