@@ -148,16 +148,18 @@ impl DatabaseListing {
     /// Takes what is [`wanted`](Self::wanted) as [`supply`](Self::supply) does, from a reader: the file in a folder that
     /// is open, for example. No more of it is held than the [`memory_limit`](Self::memory_limit) allows.
     ///
-    /// ```no_run
-    /// # fn open(_: &str) -> std::io::Result<std::fs::File> { unimplemented!() }
+    /// ```
+    /// use std::fs::File;
+    /// use std::path::Path;
     /// use filterblock::database::DatabaseListing;
     ///
-    /// let mut listing = DatabaseListing::new([("CURRENT", 16), ("MANIFEST-000004", 113), ("000005.ldb", 2180)]);
+    /// let dir = Path::new("testdata/databases/levels");
+    /// let mut listing = DatabaseListing::new([("CURRENT", 16), ("MANIFEST-000008", 226), ("000009.ldb", 1000)]);
     /// while let Some(name) = listing.wanted() {
-    ///     let file = open(name); // by openat(2), for example
+    ///     let file = File::open(dir.join(name)); // or by openat(2), in a folder that is open
     ///     listing.supply_from(file);
     /// }
-    /// let database = listing.into_database();
+    /// assert!(listing.into_database().manifest().is_ok());
     /// ```
     pub fn supply_from(&mut self, contents: io::Result<impl Read>) {
         let State::Wanted(name) = &self.state else { return };

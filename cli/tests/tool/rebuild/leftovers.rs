@@ -8,18 +8,14 @@ const MARKER: &str = "filterblock-rebuild";
 /// The options of `--bits-per-key 20`, as the marker has them.
 const BITS_20: &str = "Make { bits: BitsByLevel([(0, 20)]), policy: None, hash: None, base_lg: None }";
 
-const OLD_FILES: [&str; 4] = ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"];
-const NEW_FILES: [&str; 4] = ["000042.ldb", "000043.ldb", "000044.ldb", "MANIFEST-000045"];
+pub(super) const OLD_FILES: [&str; 4] = ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"];
+pub(super) const NEW_FILES: [&str; 4] = ["000042.ldb", "000043.ldb", "000044.ldb", "MANIFEST-000045"];
 
 const ABANDONED: &str = "an earlier run was cut off before its commit; what it had written is removed";
 const FINISHED: &str = "an earlier run was cut off behind its commit; it is finished now";
-const FORGOTTEN: &str =
-    "an earlier run was cut off, and the database was opened since; its marker is removed";
-const OVERTAKEN: &str = "an earlier run was cut off before its commit, and the database was opened since; what was \
-                         left of that run is removed";
 
 /// What the usual database is after a rebuild with 20 bits a key.
-fn rebuilt() -> Contents {
+pub(super) fn rebuilt() -> Contents {
     let db = usual();
     db.done(&["--in-place", "--bits-per-key", "20", "--no-undo"]);
     contents(&db.dir())
@@ -30,7 +26,7 @@ pub(super) fn record(name: &str, contents: &[u8]) -> Value {
 }
 
 /// The marker of a rebuild of the usual database, without the new MANIFEST.
-fn marker(db: &Db) -> Value {
+pub(super) fn marker(db: &Db) -> Value {
     json!({
         "format": 1,
         "action": "rebuild",
@@ -45,7 +41,7 @@ fn marker(db: &Db) -> Value {
 }
 
 impl Db {
-    fn write_marker(&self, marker: &Value) {
+    pub(super) fn write_marker(&self, marker: &Value) {
         self.write(MARKER, serde_json::to_vec(marker).unwrap());
     }
 
@@ -208,68 +204,6 @@ The tables before are in {db}.filterblock-undo, until
     }
 }
 
-/// Another program has opened the database since, and has used the same numbers. The old tables are live, so the commit
-/// never was: nothing is left to be undone.
-#[test]
-fn after_somebody_opened_the_database_before_the_commit_all_that_was_left_goes() {
-    for appended in [false, true] {
-        for keeps_undo in [false, true] {
-            let db = usual();
-            let new = rebuilt();
-            let mut marker = marker(&db);
-            (marker["new"], marker["keeps_undo"]) =
-                (record("MANIFEST-000045", &new["MANIFEST-000045"]), keeps_undo.into());
-            NEW_FILES[..3].iter().for_each(|name| db.write(name, "of the other program"));
-            let manifest = db.read("MANIFEST-000040");
-            if appended {
-                let more = manifest::log(&[manifest::Edit::default().number(4, 2000).0]).0;
-                db.write("MANIFEST-000040", [manifest, more].concat());
-            } else {
-                db.write("MANIFEST-000046", manifest);
-                db.write("CURRENT", "MANIFEST-000046\n");
-            }
-            let before = db.contents();
-            if keeps_undo {
-                fs::create_dir(db.undo_folder()).unwrap();
-                OLD_FILES
-                    .iter()
-                    .for_each(|name| fs::hard_link(db.file(name), db.undo_folder().join(name)).unwrap());
-                fs::write(db.undo_folder().join("filterblock-undo"), "{}").unwrap();
-            }
-            // LevelDB keeps what has the number of a live table.
-            db.write("000042.dbtmp", "cut off");
-            db.write("filterblock-rebuild.tmp", "cut off");
-            db.write_marker(&marker);
-            let run = db.run(&["--undo"]).expect(1);
-            assert!(run.err.ends_with(&format!("; {OVERTAKEN}\n")), "{run:?}");
-            db.is_as(&before);
-        }
-    }
-}
-
-/// None of the old tables is live: it may have committed. What `--undo` would need stays, and the next rebuild says that
-/// it is too late for that.
-#[test]
-fn after_somebody_opened_the_database_behind_the_commit_only_marker_and_temporary_files_go() {
-    let db = usual();
-    let mut marker = marker(&db);
-    db.done(&["--in-place"]);
-    (marker["new"], marker["keeps_undo"]) = (record("MANIFEST-000045", b"of another time"), true.into());
-    let manifest = db.read("MANIFEST-000045");
-    db.write("MANIFEST-000047", manifest);
-    db.write("CURRENT", "MANIFEST-000047\n");
-    let before = db.contents();
-    db.write("000042.dbtmp", "cut off");
-    db.write_marker(&marker);
-    let run = db.run(&["--in-place"]).expect(1);
-    let why = "{db}.filterblock-undo: the tables from before an earlier rebuild are there, and the database was opened \
-               since, so they cannot come back; `filterblock rebuild --discard` removes them";
-    assert_eq!(run.err, db.fill(&format!("filterblock: {why}; {FORGOTTEN}\n")));
-    db.is_as(&before);
-    db.done(&["--discard"]);
-    db.done(&["--in-place"]);
-}
-
 /// A live table is missing: what was left may be all that there is of it.
 #[test]
 fn nothing_is_removed_while_a_table_is_missing() {
@@ -304,64 +238,6 @@ fn nothing_is_removed_while_a_table_is_missing() {
         run(&args!["rebuild", db.dir(), "--in-place", "--no-undo"]).expect(0);
         db.is_sound();
     }
-}
-
-/// What the first attempt to make the undo folder leaves when it is cut off: in the database's folder or beside it.
-#[test]
-fn a_first_attempt_that_was_cut_off_is_cleared_away() {
-    let expected = {
-        let db = usual();
-        db.done(&["--in-place"]);
-        db.contents()
-    };
-    for (place, contents) in [
-        ("db/filterblock-undo.tmp", None),
-        ("db/filterblock-undo.tmp", Some("")),
-        ("db/filterblock-undo.tmp", Some("MANIFEST-000040\n")),
-        ("db.filterblock-undo", None),
-        ("db.filterblock-undo", Some("")),
-        ("db.filterblock-undo", Some("MANIFEST-000003\n")),
-    ] {
-        let db = usual();
-        fs::create_dir(db.path.join(place)).unwrap();
-        if let Some(contents) = contents {
-            fs::write(db.path.join(place).join("CURRENT"), contents).unwrap();
-        }
-        db.done(&["--in-place"]);
-        assert_same(&db.contents(), &expected);
-    }
-    // The record of a folder that was being made is of no use either.
-    let db = usual();
-    fs::create_dir(db.file("filterblock-undo.tmp")).unwrap();
-    for name in ["filterblock-undo", "000012.ldb", "MANIFEST-000040"] {
-        fs::write(db.file("filterblock-undo.tmp").join(name), "").unwrap();
-    }
-    db.done(&["--in-place"]);
-    assert_same(&db.contents(), &expected);
-    // Files of others stay.
-    for name in ["notes", "CURRENT"] {
-        let db = usual();
-        fs::create_dir(db.undo_folder()).unwrap();
-        fs::write(db.undo_folder().join(name), "precious").unwrap();
-        let found = format!(
-            "{{db}}.filterblock-undo: expected only files of a rebuild, found \"{name}\"; move it \
-                             somewhere else"
-        );
-        db.refused(1, &["--in-place"], &found);
-    }
-}
-
-/// A `--discard` that was cut off has removed the record first.
-#[test]
-fn the_rest_of_a_discard_is_called_that() {
-    let db = usual();
-    db.done(&["--in-place"]);
-    fs::remove_file(db.undo_folder().join("filterblock-undo")).unwrap();
-    let why = "{db}.filterblock-undo: an earlier --discard was cut off, and some of the tables are left that it was to \
-               remove; `filterblock rebuild --discard` removes them";
-    db.refused(1, &["--in-place"], why);
-    db.done(&["--discard"]);
-    db.done(&["--in-place"]);
 }
 
 /// Whatever the marker says.
