@@ -6,13 +6,14 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::failure::{Failure, Refusal, Result};
+use super::super::failure::{Failure, Fault, Refusal, Result};
 use super::new_file::NewFile;
 use super::operation::Operation;
 use super::session::{Purpose, Session, is_mine, is_root};
 use super::status::{FileType, Status};
 use super::system::{self, Handle};
 use super::volume::{self, Room};
+use crate::audit::error_kind::ErrorKind;
 
 /// A folder that is open. It stays the same one, whatever becomes of its path.
 ///
@@ -30,7 +31,7 @@ const NOT_KNOWN: &str = "it is not known what a loss of power would leave now, s
 
 impl Folder {
     /// Opens the folder at `path`, and the one that it is in. Links on the way are followed once, before the first
-    /// folder is opened. The folder of a URL or of the root has none above it.
+    /// folder is opened. The root has none above it.
     pub(crate) fn open(path: &Path, purpose: Purpose) -> Result<(Option<Self>, Self)> {
         Self::open_with(path, purpose, |_, _| Ok(()))
     }
@@ -61,7 +62,14 @@ impl Folder {
         purpose: Purpose,
         visit: impl FnMut(&Path, &Status) -> io::Result<()>,
     ) -> Result<(Option<Self>, Self)> {
-        let system = |error| Failure::system("looking for it", path, &error);
+        let system = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotADirectory => {
+                let text =
+                    format!("{}: expected a folder, found something else", filterblock::escape_path(path));
+                Failure::Failed(Fault { text, kind: Some(ErrorKind::Unreadable) })
+            }
+            _ => Failure::system("looking for it", path, &error),
+        };
         let path = fs::canonicalize(path).map_err(system)?;
         let (above, handle) = system::walk(&path, visit).map_err(system)?;
         let session = Arc::new(Session::new(purpose));

@@ -249,6 +249,20 @@ fn a_database_that_is_read() {
     db.done(&["--in-place"]);
 }
 
+#[test]
+fn what_is_no_folder_is_refused() {
+    let db = usual();
+    let file = db.file("CURRENT");
+    let message = format!("filterblock: {}: expected a folder, found something else\n", file.display());
+    for options in [&["--in-place"][..], &["--undo"], &["--discard"], &["--to", "/new"]] {
+        let mut arguments = args!["rebuild", file].to_vec();
+        arguments.extend(options.iter().map(Into::into));
+        assert_eq!(run(&arguments).expect(2).err, message);
+    }
+    let run = db.run(&["--to", file.join("new").to_str().unwrap()]).expect(2);
+    assert_eq!(run.err, message);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_folder_that_may_not_be_written_to() {
