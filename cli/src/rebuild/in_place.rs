@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use filterblock::database::{FileKind, LiveTable};
-use filterblock::escape_path;
 
 use super::failure::{Failure, Result};
 use super::file_record::{FileRecord, current, set_current};
@@ -79,6 +78,21 @@ fn rebuild(
     if work.source.tables.is_empty() {
         return Ok(report);
     }
+    replace_all(request, how, place, &work, &mut report)?;
+    report.verified = request.verify && !request.dry_run;
+    conclude(place, &mut report);
+    Ok(report)
+}
+
+/// Replaces the tables, as many with each commit as were asked for.
+fn replace_all(
+    request: &Request,
+    how: &InPlace,
+    place: &Place,
+    work: &Work<'_>,
+    report: &mut Report,
+) -> Result<()> {
+    let (dir, watch) = (&place.dir, work.watch());
     let batches = work.batches(how.batch);
     let last = batches.len().saturating_sub(1);
     let mut state = State::of(&work.source);
@@ -95,7 +109,7 @@ fn rebuild(
             report.tables.extend(done.into_iter().map(|done| done.report));
             continue;
         }
-        let batch = Batch { work: &work, how, place, jobs, at: at as u64, is_last: at == last };
+        let batch = Batch { work, how, place, jobs, at: at as u64, is_last: at == last };
         let done = batch.run(&mut state).map_err(|failure| batch.give_up(failure))?;
         report.tables.extend(done.into_iter().map(|done| done.report));
         report.manifest = Some(state.file.name.clone());
@@ -109,16 +123,17 @@ fn rebuild(
             report.notes.push(failure.to_string());
         }
     }
-    report.verified = request.verify && !request.dry_run;
-    report.undo = undo_path(place)?;
-    if dir.group_was_lost() {
-        report.notes.push(format!(
-            "{}: the group of the old files has no rights to the new ones, as it could not be given to them",
-            escape_path(dir.path())
-        ));
+    Ok(())
+}
+
+/// Adds what else is to be told. All is done, so nothing can fail any more.
+fn conclude(place: &Place, report: &mut Report) {
+    match undo_path(place) {
+        Ok(path) => report.undo = path,
+        Err(failure) => report.notes.push(failure.to_string()),
     }
+    report.notes.extend(place.dir.note_of_lost_group(place.dir.path()));
     report.sort();
-    Ok(report)
 }
 
 /// The folder that `--undo` uses, if there is one.

@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use filterblock::database::FileKind;
-use filterblock::escape_path;
 
 use super::failure::{Failure, Result};
 use super::files::{Folder, Purpose, Unfinished};
@@ -62,7 +61,7 @@ pub(crate) fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<
     })?;
     new.sync()?;
     watch.check()?;
-    let group_was_lost = new.group_was_lost();
+    report.notes.extend(new.note_of_lost_group(&parent.path_of(name)));
     unfinished.finish(name)?;
 
     report.tables.extend(done.into_iter().map(|done| done.report));
@@ -70,12 +69,6 @@ pub(crate) fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<
     report.manifest = Some(manifest_name.clone());
     report.verified = request.verify;
     report.target = Some(parent.path_of(name));
-    if group_was_lost {
-        report.notes.push(format!(
-            "{}: the group of the old files has no rights to the new ones, as it could not be given to them",
-            escape_path(&parent.path_of(name))
-        ));
-    }
     Ok(report)
 }
 

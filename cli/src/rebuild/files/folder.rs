@@ -6,6 +6,8 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use filterblock::escape_path;
+
 use super::super::failure::{Failure, Fault, Refusal, Result};
 use super::new_file::NewFile;
 use super::operation::Operation;
@@ -47,7 +49,7 @@ impl Folder {
             if !is_root || is_safe {
                 return Ok(());
             }
-            let (path, owner, mode) = (filterblock::escape_path(path), found.owner, found.mode);
+            let (path, owner, mode) = (escape_path(path), found.owner, found.mode);
             let why = format!(
                 "expected a folder that nobody but root can change or exchange, found {path} of user {owner} with \
                  mode {mode:04o}; run this as that user, or choose another place"
@@ -64,8 +66,7 @@ impl Folder {
     ) -> Result<(Option<Self>, Self)> {
         let system = |error: io::Error| match error.kind() {
             io::ErrorKind::NotADirectory => {
-                let text =
-                    format!("{}: expected a folder, found something else", filterblock::escape_path(path));
+                let text = format!("{}: expected a folder, found something else", escape_path(path));
                 Failure::Failed(Fault { text, kind: Some(ErrorKind::Unreadable) })
             }
             _ => Failure::system("looking for it", path, &error),
@@ -308,9 +309,12 @@ impl Folder {
         Err(Failure::system("clearing away", &self.path, &error).and(NOT_KNOWN))
     }
 
-    /// Whether the rights of a group had to be taken away.
-    pub(crate) fn group_was_lost(&self) -> bool {
-        Session::is_set(&self.session.group_was_lost)
+    /// Says of the database at `path` that the rights of a group had to be taken away, if that is so.
+    pub(crate) fn note_of_lost_group(&self, path: &Path) -> Option<String> {
+        let what =
+            "the group of the old files has no rights to the new ones, as it could not be given to them";
+        let is_lost = Session::is_set(&self.session.group_was_lost);
+        is_lost.then(|| format!("{}: {what}", escape_path(path)))
     }
 
     /// The room on its file system; `None` if the system does not tell.
