@@ -226,6 +226,14 @@ fn each_room_of_the_tool_knows_only_what_it_may() {
     assert_eq!(rooms, ["audit", "command", "exit", "io", "rebuild", "remote", "render"].into());
 }
 
+/// Without it, `build.rs` would leave out all tests of crashes without a word.
+#[test]
+fn the_model_of_crashes_is_where_the_build_script_looks_for_it() {
+    let script = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("build.rs")).unwrap();
+    let model = script.split('"').find(|part| part.ends_with("Cargo.toml")).unwrap();
+    assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(model).exists(), "{model}");
+}
+
 #[test]
 fn strangers_are_found() {
     let found = |code: &str| {
