@@ -1,13 +1,14 @@
-//! Leaves out the unit tests that need the model of crashes where that is not there: in the published crate.
+//! Leaves out the unit tests that need more of the repository, such as the model of crashes, in the published crate.
 
 use std::path::Path;
 
 fn main() {
+    // The first that they need.
     const MODEL: &str = "../tests/crash-states/Cargo.toml";
-    println!("cargo::rustc-check-cfg=cfg(has_crash_states)");
+    println!("cargo::rustc-check-cfg=cfg(in_repository)");
     if Path::new(MODEL).exists() {
         println!("cargo::rerun-if-changed={MODEL}");
-        println!("cargo::rustc-cfg=has_crash_states");
+        println!("cargo::rustc-cfg=in_repository");
     } else {
         println!("cargo::rerun-if-changed=build.rs");
     }

@@ -113,6 +113,8 @@ const fn state(file: EntryFile<'_>) -> State {
     }
 }
 
+// They read databases of the repository.
+#[cfg(in_repository)]
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;

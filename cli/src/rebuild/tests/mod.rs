@@ -4,15 +4,15 @@
 //! Databases are judged by the library's own reader; `interop/tests/crashes.rs` has LevelDB and goleveldb judge them.
 
 mod bad_filter;
-#[cfg(has_crash_states)]
+#[cfg(in_repository)]
 mod crashes;
 mod databases;
 mod exchanges;
-#[cfg(has_crash_states)]
+#[cfg(in_repository)]
 mod failures;
 mod locks;
 mod modes;
-#[cfg(has_crash_states)]
+#[cfg(in_repository)]
 mod recorder;
-#[cfg_attr(not(has_crash_states), allow(dead_code, reason = "only crashes need all of it"))]
+#[cfg_attr(not(in_repository), allow(dead_code, reason = "only crashes need all of it"))]
 mod state;
