@@ -31,6 +31,7 @@ impl Mode {
         [Self::InPlace, Self::NoUndo, Self::Batches, Self::Drop, Self::Undo, Self::Discard, Self::To];
 
     /// Whether it can be undone.
+    #[cfg(in_repository)]
     pub(super) const fn keeps_undo(self) -> bool {
         matches!(self, Self::InPlace | Self::Drop)
     }
