@@ -7,7 +7,7 @@ use filterblock::database::FileKind;
 
 use super::failure::{Failure, Result};
 use super::file_record::{current, set_current};
-use super::files::Folder;
+use super::files::{Folder, Status};
 use super::marker::{Action, Marker};
 use super::place::Place;
 use super::recovery;
@@ -126,18 +126,13 @@ fn check_nothing_written(place: &Place, undo: &Found, record: &UndoRecord) -> Re
         }
         Err(error) => return Err(Failure::system("reading it", &path, &error)),
     }
-    match undo.folder.look(name) {
-        Ok(Some(found)) => place.undo.check_file(&found, name, None),
-        Ok(None) => Ok(()),
-        Err(error) => Err(Failure::system("looking at it", &path, &error)),
-    }
+    look(&undo.folder, name)?.map_or(Ok(()), |found| place.undo.check_file(&found, name, None))
 }
 
 /// Refuses if a table from before the rebuild is not there any more.
 fn check_table(undo: &UndoFolder, found: &Found, table: &TableFile) -> Result<()> {
     let path = found.folder.path_of(&table.name);
-    let looked = found.folder.look(&table.name);
-    let found = match looked.map_err(|error| Failure::system("looking for it", &path, &error))? {
+    let found = match look(&found.folder, &table.name)? {
         Some(found) if found.is_file() && found.len == table.length => {
             return undo.check_file(&found, &table.name, table.rights);
         }
@@ -168,15 +163,15 @@ fn bring_back(dir: &Folder, undo: &Found, record: &UndoRecord) -> Result<()> {
     set_current(dir, number)
 }
 
+fn look(dir: &Folder, name: &str) -> Result<Option<Status>> {
+    dir.look(name).map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error))
+}
+
 fn is_there(dir: &Folder, name: &str) -> Result<bool> {
-    let looked = dir.look(name).map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error));
-    Ok(looked?.is_some())
+    Ok(look(dir, name)?.is_some())
 }
 
 /// Tells whether this name is of one file in both folders.
 fn is_same(a: &Folder, b: &Folder, name: &str) -> Result<bool> {
-    let look = |dir: &Folder| {
-        dir.look(name).map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error))
-    };
-    Ok(matches!((look(a)?, look(b)?), (Some(a), Some(b)) if a.is_unchanged_since(&b)))
+    Ok(matches!((look(a, name)?, look(b, name)?), (Some(a), Some(b)) if a.is_unchanged_since(&b)))
 }
