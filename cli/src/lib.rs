@@ -4,14 +4,13 @@
 //! to standard error.
 #![forbid(unsafe_code)]
 
-mod audit;
 mod command;
 mod exit;
+mod format;
 mod io;
-mod rebuild;
-#[cfg(feature = "remote")]
-mod remote;
-mod render;
+mod json;
+mod renderer;
+mod text;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -22,12 +21,13 @@ use clap::{ColorChoice, Parser as _};
 use filterblock::Error;
 use filterblock::table::{Meter, ReadAt, Table};
 
-use audit::fetched::Depth;
-use audit::rates::effort::Effort;
-use audit::reading::read_options;
 use command::Arguments;
 pub use command::entries;
 use exit::EXIT_ERROR;
+use filterblock_engine::audit::fetched::Depth;
+use filterblock_engine::audit::inspect;
+use filterblock_engine::audit::rates::effort::Effort;
+use filterblock_engine::audit::reading::read_options;
 use io::console::Console;
 
 /// Runs the program on the arguments and the terminal of this process.
@@ -86,12 +86,12 @@ pub fn run_metered(
 #[cfg(feature = "remote")]
 #[doc(hidden)]
 pub fn register_store(name: &str, store: Arc<dyn object_store::ObjectStore>) {
-    remote::store::register(name, store);
+    filterblock_engine::remote::store::register(name, store);
 }
 
 /// Finds out about a table what `inspect` shows, for tests that count what is read.
 #[doc(hidden)]
 pub fn survey(source: impl ReadAt) -> Result<(), Error> {
     let table = Table::open(source, &read_options())?;
-    audit::inspect::opened(&table, Effort::for_each_of(1), Depth::All).map(drop)
+    inspect::opened(&table, Effort::for_each_of(1), Depth::All).map(drop)
 }

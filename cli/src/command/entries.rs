@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::{Args as _, Command, FromArgMatches as _};
 
 use super::scan_arguments::Arguments;
-pub use crate::audit::error_kind::ErrorKind;
-pub use crate::audit::reading::decode_limit;
-pub use crate::audit::scan::row::{Fault, Row, State, Version};
-pub use crate::audit::scan::table::has_internal_keys;
 use crate::io::console::Console;
-use crate::render::renderer::ScanRenderer;
-use crate::render::subject::Subject;
+use crate::renderer::ScanRenderer;
+pub use filterblock_engine::audit::error_kind::ErrorKind;
+pub use filterblock_engine::audit::reading::decode_limit;
+pub use filterblock_engine::audit::scan::row::{Fault, Row, State, Version};
+pub use filterblock_engine::audit::scan::table::has_internal_keys;
+use filterblock_engine::report::subject::Subject;
 
 /// Takes what is found, in the order in which `filterblock scan` shows it. An error ends the scan.
 pub trait Sink {

@@ -8,12 +8,12 @@ use filterblock::escape;
 use filterblock::table::Table;
 
 use super::limits::Limits;
-use crate::audit::reading::filter_trouble;
-use crate::audit::stats::metaindex::Metaindex;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::input;
 use crate::io::whole_file::WholeFile;
+use filterblock_engine::audit::reading::filter_trouble;
+use filterblock_engine::audit::stats::metaindex::Metaindex;
+use filterblock_engine::walk::input;
 
 /// The table was opened, but has no filter block that could be read.
 const EXIT_NO_FILTER: u8 = 1;

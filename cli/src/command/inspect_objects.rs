@@ -6,17 +6,18 @@ use std::path::Path;
 use filterblock::table::ReadOptions;
 
 use super::inspect::Inspection;
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::fetched::Depth;
-use crate::audit::inspect;
-use crate::audit::inspect::report::TableReport;
-use crate::audit::rates::effort::Effort;
+use super::remote::fly;
 use crate::io::console::Console;
-use crate::io::input::PathError;
-use crate::io::paths::Given;
-use crate::remote::fleet::{Event, FleetOptions, Target, run};
-use crate::remote::reader::{Reader, Work};
-use crate::render::subject::Subject;
+use filterblock_engine::audit::error_kind::ErrorKind;
+use filterblock_engine::audit::fetched::Depth;
+use filterblock_engine::audit::inspect;
+use filterblock_engine::audit::inspect::report::TableReport;
+use filterblock_engine::audit::rates::effort::Effort;
+use filterblock_engine::remote::fleet::{Event, FleetOptions, Target};
+use filterblock_engine::remote::reader::{Reader, Work};
+use filterblock_engine::report::subject::Subject;
+use filterblock_engine::walk::input::PathError;
+use filterblock_engine::walk::paths::Given;
 
 /// More tables than these do not change the effort for each.
 const ENOUGH_TABLES: usize = 2500;
@@ -26,6 +27,7 @@ impl Inspection {
         &mut self,
         urls: impl Iterator<Item = Given>,
         options: &FleetOptions,
+        shows_progress: bool,
         console: &mut Console,
     ) -> io::Result<()> {
         let (read_options, depth) = (self.options.clone(), options.depth);
@@ -36,7 +38,7 @@ impl Inspection {
                 (reader, result)
             }
         };
-        run(urls, options, survey, &mut |event| {
+        fly(urls, options, shows_progress, survey, &mut |event| {
             self.event(event, console)?;
             console.flush()
         })

@@ -3,7 +3,7 @@
 use clap::Args;
 use filterblock::table::ReadOptions;
 
-use crate::audit::reading::read_options;
+use filterblock_engine::audit::reading::read_options;
 
 #[derive(Args)]
 pub(super) struct Limits {

@@ -4,8 +4,6 @@ mod build;
 pub mod entries;
 mod extract;
 mod hex;
-mod in_order;
-mod in_use;
 mod inspect;
 #[cfg(feature = "remote")]
 mod inspect_objects;

@@ -7,20 +7,21 @@ use std::sync::Arc;
 use filterblock::table::ReadOptions;
 
 use super::query::{Query, is_asked};
+use super::remote::fly;
 use super::remote::{RemoteArguments, Stretch, next_stretch};
 use super::walk::walk;
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::fetched::Depth;
-use crate::audit::foreign::explain;
-use crate::audit::query;
-use crate::audit::query::candidates::KeyBlocks;
-use crate::audit::query::keys::SoughtKeys;
 use crate::io::console::Console;
-use crate::io::input::PathError;
-use crate::io::paths::Given;
-use crate::remote::fleet::{Event, FleetOptions, LogUse, RemoteFolder, Target, run};
-use crate::remote::reader::{Reader, Work};
-use crate::render::subject::Subject;
+use filterblock_engine::audit::error_kind::ErrorKind;
+use filterblock_engine::audit::fetched::Depth;
+use filterblock_engine::audit::foreign::explain;
+use filterblock_engine::audit::query;
+use filterblock_engine::audit::query::candidates::KeyBlocks;
+use filterblock_engine::audit::query::keys::SoughtKeys;
+use filterblock_engine::remote::fleet::{Event, FleetOptions, LogUse, RemoteFolder, Target};
+use filterblock_engine::remote::reader::{Reader, Work};
+use filterblock_engine::report::subject::Subject;
+use filterblock_engine::walk::input::PathError;
+use filterblock_engine::walk::paths::Given;
 
 /// The answers of a table for each key.
 struct Answers {
@@ -57,8 +58,8 @@ impl Query {
             match stretch {
                 Stretch::Files(paths) => walk(paths, recursive, self, console)?,
                 Stretch::Objects(urls) => {
-                    let fleet = remote.options(Depth::Sample, LogUse::Contents, recursive, !json);
-                    self.objects(urls, &fleet, console)?;
+                    let fleet = remote.options(Depth::Sample, LogUse::Contents, recursive);
+                    self.objects(urls, &fleet, !json, console)?;
                 }
             }
         }
@@ -69,6 +70,7 @@ impl Query {
         &mut self,
         urls: impl Iterator<Item = Given>,
         fleet: &FleetOptions,
+        shows_progress: bool,
         console: &mut Console,
     ) -> io::Result<()> {
         let question = Question {
@@ -84,7 +86,7 @@ impl Query {
                 (reader, asked)
             }
         };
-        run(urls, fleet, survey, &mut |event| {
+        fly(urls, fleet, shows_progress, survey, &mut |event| {
             self.event(event, console)?;
             console.flush()
         })

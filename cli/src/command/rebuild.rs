@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args, ValueEnum};
 use filterblock::LegacyHash;
 
-use super::in_order::MAX_JOBS;
 use super::limits::bytes;
 use super::policy_name::PolicyName;
 use crate::exit::EXIT_ERROR;
+use crate::format::Format;
 use crate::io::console::Console;
 use crate::io::interrupt::Deferred;
 use crate::io::progress::TablesProgress;
-use crate::rebuild::failure::{Failure, Result};
-use crate::rebuild::in_place::{self, InPlace};
-use crate::rebuild::report::Report;
-use crate::rebuild::request::{BitsByLevel, FilterRequest, Request};
-use crate::rebuild::watch::Watch;
-use crate::rebuild::{to_folder, undo};
-use crate::render::format::Format;
-use crate::render::renderer::{RebuildAction, RebuildOutcome};
-use crate::render::subject::Subject;
+use crate::renderer::{RebuildAction, RebuildOutcome};
+use filterblock_engine::rebuild::failure::{Failure, Result};
+use filterblock_engine::rebuild::in_place::{self, InPlace};
+use filterblock_engine::rebuild::report::Report;
+use filterblock_engine::rebuild::request::{BitsByLevel, FilterRequest, Request};
+use filterblock_engine::rebuild::watch::Watch;
+use filterblock_engine::rebuild::{to_folder, undo};
+use filterblock_engine::report::subject::Subject;
+use filterblock_engine::run::in_order::MAX_JOBS;
 
 /// What was found, or asked for, does not allow it.
 const EXIT_REFUSED: u8 = 1;

@@ -1,14 +1,19 @@
 //! The arguments of commands that read from object storage, and the way of their URLs.
 
+use std::io;
 use std::iter::Peekable;
 use std::time::Duration;
 
 use clap::Args;
 
-use crate::audit::fetched::Depth;
-use crate::io::paths::Given;
-use crate::io::url;
-use crate::remote::fleet::{FleetOptions, LogUse};
+use crate::io::interrupt::Deferred;
+use crate::io::progress::FleetProgress;
+use filterblock_engine::audit::fetched::Depth;
+use filterblock_engine::remote::fleet::{Event, FleetOptions, FleetWatch, LogUse, Target, run};
+use filterblock_engine::remote::reader::Reader;
+use filterblock_engine::walk::input::PathError;
+use filterblock_engine::walk::paths::Given;
+use filterblock_engine::walk::url;
 
 /// The tables to read at once if nothing is said. Those that are streamed need a thread and memory
 /// each.
@@ -35,13 +40,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl RemoteArguments {
-    pub(super) fn options(
-        &self,
-        depth: Depth,
-        logs: LogUse,
-        recursive: bool,
-        shows_progress: bool,
-    ) -> FleetOptions {
+    pub(super) fn options(&self, depth: Depth, logs: LogUse, recursive: bool) -> FleetOptions {
         let usual = if depth == Depth::All { STREAMS_IN_FLIGHT } else { IN_FLIGHT };
         FleetOptions {
             in_flight: self.in_flight.unwrap_or(usual).into(),
@@ -50,9 +49,23 @@ impl RemoteArguments {
             recursive,
             logs,
             depth,
-            shows_progress,
         }
     }
+}
+
+/// Reads the tables that `urls` lead to with `survey`, and calls `show` with the results. A signal ends the program
+/// once those that are there are shown.
+pub(super) fn fly<T, F: Future<Output = (Reader, Result<T, PathError>)>>(
+    urls: impl Iterator<Item = Given>,
+    options: &FleetOptions,
+    shows_progress: bool,
+    survey: impl Fn(Reader, Target) -> F,
+    show: &mut dyn FnMut(Event<T>) -> io::Result<()>,
+) -> io::Result<()> {
+    let deferred = Deferred::begin()?;
+    let progress = FleetProgress::new(shows_progress);
+    let watch = FleetWatch { progress: &progress, is_interrupted: &|| deferred.is_requested() };
+    run(urls, options, survey, watch, &mut |event| progress.suspend(|| show(event)))
 }
 
 /// Paths of files or URLs of objects, as many of one kind as follow each other.

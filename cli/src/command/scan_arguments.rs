@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use super::hex::{bytes_of, unhex};
 use super::key_order::KeyOrder;
 use super::limits::Limits;
-use crate::audit::scan::range::KeyRange;
 use crate::io::paths::Paths;
-use crate::render::renderer::{ScanParts, ValuePart};
+use crate::renderer::{ScanParts, ValuePart};
+use filterblock_engine::audit::scan::range::KeyRange;
 
 /// Show the entries of databases, tables and logs
 ///

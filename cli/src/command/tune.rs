@@ -9,25 +9,26 @@ use filterblock::table::{ReadOptions, Table};
 use filterblock::{Error, LegacyHash, Result};
 use rayon::ThreadPoolBuilder;
 
-use super::in_order::MAX_JOBS;
 use super::keys;
 use super::limits::{Limits, bytes};
 use super::policy_name::PolicyName;
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::foreign::explain;
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::stats::encoding::encoding_of;
-use crate::audit::tune::report::{TuneFailure, Tuning};
-use crate::audit::tune::{Input, Request, TableFiles, TableInfo, tune};
 use crate::exit::EXIT_ERROR;
+use crate::format::Format;
 use crate::io::console::Console;
-use crate::io::folder::{self, Folder};
-use crate::io::input::{self, PathError};
 use crate::io::paths::Paths;
 use crate::io::progress::TablesProgress;
-use crate::io::sources::{Found, Sources};
-use crate::render::format::Format;
-use crate::render::subject::Subject;
+use filterblock_engine::audit::error_kind::ErrorKind;
+use filterblock_engine::audit::foreign::explain;
+use filterblock_engine::audit::key_encoding::KeyEncoding;
+use filterblock_engine::audit::stats::encoding::encoding_of;
+use filterblock_engine::audit::tune::report::{TuneFailure, Tuning};
+use filterblock_engine::audit::tune::{Input, Request, TableFiles, TableInfo, tune};
+use filterblock_engine::report::subject::Subject;
+use filterblock_engine::run::in_order::MAX_JOBS;
+use filterblock_engine::run::progress::Progress as _;
+use filterblock_engine::walk::folder::{self, Folder};
+use filterblock_engine::walk::input::{self, PathError};
+use filterblock_engine::walk::sources::{Found, Sources};
 
 /// Some table could not be read, and is part of no number.
 const EXIT_FAULTS: u8 = 1;

@@ -3,17 +3,18 @@
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
+use super::remote::fly;
 use super::verify::Verifier;
 use super::verify::jobs::{Done, manifest, missing, unreadable};
-use crate::audit::verify::finding::Finding;
-use crate::audit::verify::verdict::Verdict;
-use crate::audit::verify::{self, VerifyOptions};
 use crate::io::console::Console;
-use crate::io::input::PathError;
-use crate::io::paths::Given;
-use crate::remote::fleet::{Event, FleetOptions, Target, run};
-use crate::remote::reader::Reader;
-use crate::render::renderer::Verified;
+use filterblock_engine::audit::verify::finding::Finding;
+use filterblock_engine::audit::verify::verdict::Verdict;
+use filterblock_engine::audit::verify::{self, VerifyOptions};
+use filterblock_engine::remote::fleet::{Event, FleetOptions, Target};
+use filterblock_engine::remote::reader::Reader;
+use filterblock_engine::report::folder::Verified;
+use filterblock_engine::walk::input::PathError;
+use filterblock_engine::walk::paths::Given;
 
 impl Verifier {
     pub(super) fn objects(
@@ -21,6 +22,7 @@ impl Verifier {
         urls: impl Iterator<Item = Given>,
         fleet: &FleetOptions,
         options: &Arc<VerifyOptions>,
+        shows_progress: bool,
         console: &mut Console,
     ) -> io::Result<()> {
         let survey = |reader: Reader, target: Target| {
@@ -34,7 +36,7 @@ impl Verifier {
                 (reader, verdict)
             }
         };
-        run(urls, fleet, survey, &mut |event| {
+        fly(urls, fleet, shows_progress, survey, &mut |event| {
             self.event(event, console)?;
             console.flush()
         })

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::io::console::Console;
-use crate::io::folder::Folder;
-use crate::io::folder_cache::FolderCache;
-use crate::io::input::PathError;
-use crate::io::paths::Given;
-use crate::io::sources::{Found, Sources};
-use crate::render::renderer::FolderHeader;
-use crate::render::subject::{Remark, Subject};
+use filterblock_engine::report::folder::FolderHeader;
+use filterblock_engine::report::subject::{Remark, Subject};
+use filterblock_engine::walk::folder::Folder;
+use filterblock_engine::walk::folder_cache::FolderCache;
+use filterblock_engine::walk::input::PathError;
+use filterblock_engine::walk::paths::Given;
+use filterblock_engine::walk::sources::{Found, Sources};
 
 /// A command that goes from table to table.
 pub(super) trait Visitor {

@@ -13,6 +13,8 @@ use clap::ColorChoice;
 use filterblock::escape_path;
 use filterblock::table::Meter;
 
+use filterblock_engine::report::subject::Remark;
+
 use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
 
 /// Size of the output buffer: half of the 64 KiB that `inspect` may take for itself.
@@ -156,6 +158,11 @@ impl Console {
     /// Gives `text` the looks of `tone`, if the output has colours.
     pub(crate) fn tone<T: Display>(&self, tone: Tone, text: T) -> Toned<T> {
         Toned { style: if self.colour { tone.style() } else { Style::new() }, text }
+    }
+
+    /// Writes facts about paths to standard error.
+    pub(crate) fn remarks(&mut self, remarks: &[Remark]) {
+        remarks.iter().for_each(|remark| self.message_about(&remark.about, &remark.text));
     }
 
     /// Writes a message about `path` to standard error.

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
+use filterblock_engine::run::progress::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The time to wait before a bar is shown.
@@ -69,8 +70,15 @@ impl TablesProgress {
         Self { bar, is_wanted, start: Instant::now(), shown: Once::new() }
     }
 
+    /// Writes results while the bar is hidden.
+    pub(crate) fn suspend(&self, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        self.bar.suspend(write)
+    }
+}
+
+impl Progress for TablesProgress {
     /// Adds to the total. `is_all`: nothing more will be added.
-    pub(crate) fn expect(&self, bytes: u64, is_all: bool) {
+    fn expect(&self, bytes: u64, is_all: bool) {
         self.bar.inc_length(bytes);
         if is_all {
             set_template(&self.bar, KNOWN_TOTAL);
@@ -78,16 +86,11 @@ impl TablesProgress {
     }
 
     /// Moves the bar by `bytes`.
-    pub(crate) fn add(&self, bytes: u64) {
+    fn add(&self, bytes: u64) {
         self.bar.inc(bytes);
         if self.is_wanted && !self.shown.is_completed() && self.start.elapsed() >= PATIENCE {
             self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
         }
-    }
-
-    /// Writes results while the bar is hidden.
-    pub(crate) fn suspend(&self, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        self.bar.suspend(write)
     }
 }
 
@@ -126,32 +129,35 @@ impl FleetProgress {
         Self { bar, is_wanted, start: Instant::now(), shown: Once::new() }
     }
 
+    /// Writes results while the bar is hidden.
+    pub(crate) fn suspend(&self, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        self.bar.suspend(write)
+    }
+}
+
+#[cfg(feature = "remote")]
+impl filterblock_engine::run::progress::FleetProgress for FleetProgress {
     /// Adds to the number of tables.
-    pub(crate) fn expect(&self, tables: u64) {
+    fn expect(&self, tables: u64) {
         self.bar.inc_length(tables);
     }
 
     /// No tables will be added any more.
-    pub(crate) fn all_are_known(&self) {
+    fn all_are_known(&self) {
         set_template(&self.bar, FLEET);
     }
 
     /// A table is done.
-    pub(crate) fn done(&self) {
+    fn done(&self) {
         self.bar.inc(1);
     }
 
     /// Shows how many bytes were received, and with how many requests.
-    pub(crate) fn at(&self, bytes: u64, requests: u64) {
+    fn at(&self, bytes: u64, requests: u64) {
         self.bar.set_message(format!("{}, {requests} requests", indicatif::HumanBytes(bytes)));
         if self.is_wanted && !self.shown.is_completed() && self.start.elapsed() >= PATIENCE {
             self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
         }
-    }
-
-    /// Writes results while the bar is hidden.
-    pub(crate) fn suspend(&self, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        self.bar.suspend(write)
     }
 }
 

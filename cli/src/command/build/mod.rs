@@ -15,7 +15,7 @@ use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
 use crate::io::console::Console;
 use crate::io::progress::InputProgress;
 use crate::io::whole_file::WholeFile;
-use crate::render::numbers::{count, counted, counted_as, size};
+use filterblock_engine::words::numbers::{count, counted, counted_as, size};
 use lines::{KeyValue, Lines};
 
 /// The number of lines between two updates of the progress bar.

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use filterblock::policy::default_read_policies;
 use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
-use crate::io::input::PathError;
+use filterblock_engine::walk::input::PathError;
 
 /// The greatest length of a filter block: its offsets have 32 bits.
 const MAX_LEN: u64 = u32::MAX as u64;

@@ -12,23 +12,24 @@ use clap::ValueEnum;
 use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
-use super::in_order::{InOrder, MAX_JOBS};
-use super::in_use;
 use super::limits::Limits;
 use super::walk::{Visitor, folder_header, walk};
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::inspect;
-use crate::audit::inspect::report::TableReport;
-use crate::audit::inspect::totals::FolderTotals;
-use crate::audit::rates::effort::Effort;
 use crate::exit::EXIT_ERROR;
+use crate::format::Format;
 use crate::io::console::Console;
-use crate::io::folder::Folder;
-use crate::io::input::{self, PathError};
-use crate::io::paths::{Given, Paths};
-use crate::render::format::Format;
-use crate::render::renderer::InspectRenderer;
-use crate::render::subject::{OwnedSubject, Remark, Subject};
+use crate::io::paths::Paths;
+use crate::renderer::InspectRenderer;
+use filterblock_engine::audit::error_kind::ErrorKind;
+use filterblock_engine::audit::inspect;
+use filterblock_engine::audit::inspect::report::TableReport;
+use filterblock_engine::audit::inspect::totals::FolderTotals;
+use filterblock_engine::audit::rates::effort::Effort;
+use filterblock_engine::report::subject::{OwnedSubject, Remark, Subject};
+use filterblock_engine::run::in_order::{InOrder, MAX_JOBS};
+use filterblock_engine::run::in_use;
+use filterblock_engine::walk::folder::Folder;
+use filterblock_engine::walk::input::{self, PathError};
+use filterblock_engine::walk::paths::Given;
 
 /// The number of reports for each thread that may wait to be shown. A report holds the table's
 /// filters.
@@ -195,21 +196,20 @@ impl Inspection {
         #[cfg(feature = "remote")]
         {
             use super::remote::{Stretch, next_stretch};
-            use crate::audit::fetched::Depth;
-            use crate::remote::fleet::LogUse;
+            use filterblock_engine::audit::fetched::Depth;
+            use filterblock_engine::remote::fleet::LogUse;
 
             let depth = match arguments.depth {
                 DepthArgument::Tail => Depth::Tail,
                 DepthArgument::Sample => Depth::Sample,
                 DepthArgument::All => Depth::All,
             };
-            let options =
-                arguments.remote.options(depth, LogUse::HasWrites, paths.is_recursive(), !arguments.json);
+            let options = arguments.remote.options(depth, LogUse::HasWrites, paths.is_recursive());
             let mut given = paths.iter().peekable();
             while let Some(stretch) = next_stretch(&mut given) {
                 match stretch {
                     Stretch::Files(mut paths) => files(self, &mut paths, console)?,
-                    Stretch::Objects(urls) => self.objects(urls, &options, console)?,
+                    Stretch::Objects(urls) => self.objects(urls, &options, !arguments.json, console)?,
                 }
             }
             Ok(())

@@ -12,27 +12,27 @@ use clap::Args;
 use filterblock::escape_path;
 use filterblock::table::ReadOptions;
 
-use super::in_use;
 use super::key_order::KeyOrder;
 use super::keys;
 use super::limits::Limits;
 use super::walk::{Visitor, folder_header};
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::fetched::Depth;
-use crate::audit::foreign::explain;
-use crate::audit::query;
-use crate::audit::query::candidates::{Answer, KeyBlocks};
-use crate::audit::query::keys::SoughtKeys;
-use crate::audit::query::logs::{LogAnswer, LogAnswers};
-use crate::audit::query::totals::TableMatches;
 use crate::exit::EXIT_ERROR;
+use crate::format::Format;
 use crate::io::console::Console;
-use crate::io::folder::Folder;
-use crate::io::input::{self, PathError};
 use crate::io::paths::PathSources;
-use crate::render::format::Format;
-use crate::render::numbers::counted_as;
-use crate::render::subject::{Remark, Subject};
+use filterblock_engine::audit::error_kind::ErrorKind;
+use filterblock_engine::audit::fetched::Depth;
+use filterblock_engine::audit::foreign::explain;
+use filterblock_engine::audit::query;
+use filterblock_engine::audit::query::candidates::{Answer, KeyBlocks};
+use filterblock_engine::audit::query::keys::SoughtKeys;
+use filterblock_engine::audit::query::logs::{LogAnswer, LogAnswers};
+use filterblock_engine::audit::query::totals::TableMatches;
+use filterblock_engine::report::subject::{Remark, Subject};
+use filterblock_engine::run::in_use;
+use filterblock_engine::walk::folder::Folder;
+use filterblock_engine::walk::input::{self, PathError};
+use filterblock_engine::words::numbers::counted_as;
 use results::{Results, Shown};
 use words::{TablesAndKeys, Words};
 
@@ -166,10 +166,11 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
         lookup_blocks: None,
     };
     #[cfg(not(feature = "remote"))]
-    let result = super::walk::walk(sources.after(&tables), sources.is_recursive(), &mut query, console);
+    let result =
+        super::walk::walk(sources.after(&tables).into_iter(), sources.is_recursive(), &mut query, console);
     #[cfg(feature = "remote")]
     let result = query.stretches(
-        sources.after(&tables),
+        sources.after(&tables).into_iter(),
         sources.is_recursive(),
         &arguments.remote,
         arguments.json,

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write as _};
 
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::query::candidates::Answer;
-use crate::audit::query::totals::{QueryTotals, TableMatches};
 use crate::io::console::Console;
-use crate::render::renderer::{FolderHeader, QueryRenderer};
-use crate::render::subject::Subject;
+use crate::renderer::QueryRenderer;
+use filterblock_engine::audit::error_kind::ErrorKind;
+use filterblock_engine::audit::query::candidates::Answer;
+use filterblock_engine::audit::query::totals::{QueryTotals, TableMatches};
+use filterblock_engine::report::folder::FolderHeader;
+use filterblock_engine::report::subject::Subject;
 
 /// The results to show.
 #[derive(Clone, Copy, PartialEq, Eq)]

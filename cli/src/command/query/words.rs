@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use filterblock::escape_path;
 
-use crate::io::folder::{self, Source};
-use crate::io::paths::into_local;
-use crate::io::url::is_remote;
+use filterblock_engine::walk::folder::{self, Source};
+use filterblock_engine::walk::paths::into_local;
+use filterblock_engine::walk::url::is_remote;
 
 /// The arguments without a name, as they were given.
 pub(super) struct Words {

@@ -8,24 +8,25 @@ use std::sync::Arc;
 
 use filterblock::table::{Meter, ReadOptions};
 
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::inspect::report::TableReport;
-use crate::audit::overview::database::{Kind, Overview};
-use crate::audit::overview::spans::{Extent, Spans};
-use crate::audit::overview::table::TableFacts;
-use crate::audit::rates::effort::Effort;
-use crate::audit::verify::VerifyOptions;
-use crate::audit::verify::verdict::{Status, Verdict};
-use crate::command::in_order::InOrder;
-use crate::command::in_use;
 use crate::command::inspect::look_at;
 use crate::command::verify::jobs::{Done, Job, Jobs, TableJob, unreadable};
 use crate::command::verify::verify;
-use crate::io::folder::{Folder, Source};
-use crate::io::input::PathError;
-use crate::io::paths::Given;
 use crate::io::progress::TablesProgress;
-use crate::render::renderer::Verified;
+use filterblock_engine::audit::error_kind::ErrorKind;
+use filterblock_engine::audit::inspect::report::TableReport;
+use filterblock_engine::audit::overview::database::{Kind, Overview};
+use filterblock_engine::audit::overview::spans::{Extent, Spans};
+use filterblock_engine::audit::overview::table::TableFacts;
+use filterblock_engine::audit::rates::effort::Effort;
+use filterblock_engine::audit::verify::VerifyOptions;
+use filterblock_engine::audit::verify::verdict::{Status, Verdict};
+use filterblock_engine::report::folder::Verified;
+use filterblock_engine::run::in_order::InOrder;
+use filterblock_engine::run::in_use;
+use filterblock_engine::run::progress::Progress as _;
+use filterblock_engine::walk::folder::{Folder, Source};
+use filterblock_engine::walk::input::PathError;
+use filterblock_engine::walk::paths::Given;
 
 /// The number of results for each thread that may wait to be taken over.
 const TABLES_A_THREAD: usize = 16;

@@ -11,18 +11,18 @@ use clap::Args;
 use filterblock::escape_path;
 use rayon::ThreadPoolBuilder;
 
-use super::in_order::MAX_JOBS;
 use super::limits::Limits;
 use super::{keys, tune};
-use crate::audit::overview::database::{Kind, Overview};
-use crate::audit::tune::Request;
-use crate::audit::tune::report::{TuneFailure, Tuning};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::folder::{self, Source};
 use crate::io::progress::TablesProgress;
-use crate::render::html::{Page, Verdict, document};
 use collect::Collector;
+use filterblock_engine::audit::overview::database::{Kind, Overview};
+use filterblock_engine::audit::tune::Request;
+use filterblock_engine::audit::tune::report::{TuneFailure, Tuning};
+use filterblock_engine::page::{Page, Verdict, document};
+use filterblock_engine::run::in_order::MAX_JOBS;
+use filterblock_engine::walk::folder::{self, Source};
 use output::Output;
 
 /// The page was written, and tells of something that is damaged or could not be read.

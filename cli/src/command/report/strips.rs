@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use filterblock::table::{ReadOptions, Table};
 
-use crate::audit::overview::database::{Kind, Overview};
-use crate::audit::stats::filters::FilterStats;
-use crate::io::input;
-use crate::render::html::Strip;
+use filterblock_engine::audit::overview::database::{Kind, Overview};
+use filterblock_engine::audit::stats::filters::FilterStats;
+use filterblock_engine::page::Strip;
+use filterblock_engine::walk::input;
 
 /// The most tables whose filters are shown.
 const MOST: usize = 8;

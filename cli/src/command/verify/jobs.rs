@@ -7,15 +7,15 @@ use std::{fs, io};
 
 use filterblock::Error;
 
-use crate::audit::lost_keys::LostKeys;
-use crate::audit::verify::finding::{Code, Finding};
-use crate::audit::verify::verdict::Verdict;
-use crate::io::folder::Folder;
-use crate::io::folder_cache::FolderCache;
-use crate::io::input::PathError;
-use crate::io::paths::Given;
-use crate::io::sources::{Found, Sources};
-use crate::render::renderer::Verified;
+use filterblock_engine::audit::lost_keys::LostKeys;
+use filterblock_engine::audit::verify::finding::{Code, Finding};
+use filterblock_engine::audit::verify::verdict::Verdict;
+use filterblock_engine::report::folder::Verified;
+use filterblock_engine::walk::folder::Folder;
+use filterblock_engine::walk::folder_cache::FolderCache;
+use filterblock_engine::walk::input::PathError;
+use filterblock_engine::walk::paths::Given;
+use filterblock_engine::walk::sources::{Found, Sources};
 
 /// Something to report on.
 pub(crate) enum Job {

@@ -8,25 +8,28 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::in_order::{InOrder, MAX_JOBS};
-use super::in_use;
 use super::key_order::KeyOrder;
 use super::limits::Limits;
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::fetched::Fetched;
-use crate::audit::verify::finding::Finding;
-use crate::audit::verify::verdict::{Status, Verdict, VerdictCounts};
-use crate::audit::verify::{self, Observer, VerifyOptions};
 use crate::exit::EXIT_ERROR;
+use crate::format::Format;
 use crate::io::console::Console;
-use crate::io::folder::Folder;
-use crate::io::input::{self, PathError};
-use crate::io::paths::{Given, Paths};
+use crate::io::paths::Paths;
 use crate::io::progress::TablesProgress;
-use crate::io::read_ahead::ReadAhead;
-use crate::render::format::Format;
-use crate::render::renderer::{Verified, VerifyRenderer};
-use crate::render::subject::Subject;
+use crate::renderer::VerifyRenderer;
+use filterblock_engine::audit::error_kind::ErrorKind;
+use filterblock_engine::audit::fetched::Fetched;
+use filterblock_engine::audit::verify::finding::Finding;
+use filterblock_engine::audit::verify::verdict::{Status, Verdict, VerdictCounts};
+use filterblock_engine::audit::verify::{self, Observer, VerifyOptions};
+use filterblock_engine::report::folder::Verified;
+use filterblock_engine::report::subject::Subject;
+use filterblock_engine::run::in_order::{InOrder, MAX_JOBS};
+use filterblock_engine::run::in_use;
+use filterblock_engine::run::progress::Progress as _;
+use filterblock_engine::walk::folder::Folder;
+use filterblock_engine::walk::input::{self, PathError};
+use filterblock_engine::walk::paths::Given;
+use filterblock_engine::walk::read_ahead::ReadAhead;
 use jobs::{Done, Job, Jobs, TableJob, unreadable};
 
 /// There are findings, and everything could be looked at.
@@ -139,16 +142,18 @@ impl Verifier {
         console: &mut Console,
     ) -> io::Result<()> {
         use super::remote::{Stretch, next_stretch};
-        use crate::audit::fetched::Depth;
-        use crate::remote::fleet::LogUse;
+        use filterblock_engine::audit::fetched::Depth;
+        use filterblock_engine::remote::fleet::LogUse;
 
         let recursive = arguments.paths.is_recursive();
-        let fleet = arguments.remote.options(Depth::All, LogUse::None, recursive, format == Format::Text);
+        let fleet = arguments.remote.options(Depth::All, LogUse::None, recursive);
         let mut given = arguments.paths.iter().peekable();
         while let Some(stretch) = next_stretch(&mut given) {
             match stretch {
                 Stretch::Files(paths) => self.files(paths, arguments, format, options, console)?,
-                Stretch::Objects(urls) => self.objects(urls, &fleet, options, console)?,
+                Stretch::Objects(urls) => {
+                    self.objects(urls, &fleet, options, format == Format::Text, console)?
+                }
             }
         }
         Ok(())

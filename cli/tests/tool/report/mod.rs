@@ -1,6 +1,6 @@
 //! `filterblock report`: pages of databases.
 
-#[path = "../../../src/render/html/tests/markup.rs"]
+#[path = "../../../../engine/src/page/tests/markup.rs"]
 mod markup;
 // The databases are made by what the tests of `rebuild` have.
 #[cfg(unix)]

@@ -1,0 +1,53 @@
+//! Bytes as JSON strings.
+
+use std::borrow::Cow;
+use std::fmt::{self, Display};
+use std::path::Path;
+
+use filterblock::escape;
+
+use filterblock_engine::audit::stats::metaindex::short_name;
+
+/// Bytes as they are if they are UTF-8, otherwise escaped.
+pub(super) fn json_text(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => escape(bytes).to_string().into(),
+    }
+}
+
+/// A name from a file, shortened if it is very long.
+pub(super) fn json_name(name: &[u8]) -> Cow<'_, str> {
+    match short_name(name) {
+        Cow::Borrowed(name) => json_text(name),
+        Cow::Owned(name) => json_text(&name).into_owned().into(),
+    }
+}
+
+pub(super) fn json_path(path: &Path) -> Cow<'_, str> {
+    json_text(path.as_os_str().as_encoded_bytes())
+}
+
+/// Bytes in lower-case hexadecimal.
+pub(super) struct Hex<'a>(pub(super) &'a [u8]);
+
+impl Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_are_escaped() {
+        assert_eq!(json_text("é\n".as_bytes()), "é\n");
+        assert_eq!(json_text(b"a\xff"), r"a\xff");
+        assert_eq!(json_name(b"a\xff"), r"a\xff");
+        assert_eq!(json_name(&[b'x'; 256]), "x".repeat(256));
+        assert_eq!(json_name(&[b'x'; 257]), "x".repeat(256) + "... (257 bytes)");
+        assert_eq!(Hex(b"\x00\xffa").to_string(), "00ff61");
+    }
+}

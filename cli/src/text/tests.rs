@@ -1,0 +1,142 @@
+//! Results on a terminal: with small pictures, which output elsewhere does not have.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use filterblock::BloomFilterPolicy;
+use filterblock::database::LiveTable;
+use filterblock::table::{Compression, TableBuilder, WriteOptions};
+
+use super::{detail, levels};
+use crate::io::console::{Console, Signs};
+use crate::io::screen::Screen;
+use filterblock_engine::audit::inspect;
+use filterblock_engine::audit::inspect::report::TableReport;
+use filterblock_engine::audit::inspect::totals::FolderTotals;
+use filterblock_engine::audit::rates::effort::Effort;
+use filterblock_engine::audit::reading::read_options;
+use filterblock_engine::audit::record::TableRecord;
+
+/// What `write` writes to a terminal, or elsewhere if there is none.
+fn shown(terminal: Option<(Signs, usize)>, write: impl FnOnce(&mut Console)) -> String {
+    let screen = Screen::default();
+    let mut console = match terminal {
+        Some((signs, width)) => screen.terminal(signs, width),
+        None => screen.console(),
+    };
+    write(&mut console);
+    console.flush().unwrap();
+    screen.text()
+}
+
+/// The bytes of a table of values of these lengths, with filters of ten bits a key if wished.
+fn table(lens: &[usize], is_filtered: bool) -> Vec<u8> {
+    let mut options = WriteOptions::default().internal_keys(true).compression(Compression::None);
+    if is_filtered {
+        options = options.filter_policies(vec![Arc::new(BloomFilterPolicy::new(10))]);
+    }
+    let mut builder = TableBuilder::new(Vec::new(), options);
+    for (number, len) in lens.iter().enumerate() {
+        builder.add(&internal_key(number), &vec![b'v'; *len]).unwrap();
+    }
+    builder.finish().unwrap().0
+}
+
+fn internal_key(number: usize) -> Vec<u8> {
+    [format!("{number:05}key").as_bytes(), &(1_u64 << 8 | 1).to_le_bytes()].concat()
+}
+
+/// A table of three data blocks, of which two are large: three filters of 25 keys, with empty ones between.
+fn large() -> Vec<u8> {
+    let small = [40; 24];
+    table(&[&small[..], &[63_000], &small, &[63_000], &small, &[7_000]].concat(), true)
+}
+
+fn report(table: Vec<u8>) -> TableReport<'static> {
+    inspect::table(table, &read_options(), Effort::for_each_of(1)).unwrap()
+}
+
+fn details(table: Vec<u8>, terminal: Option<(Signs, usize)>) -> Vec<String> {
+    let report = report(table);
+    let write =
+        |console: &mut Console| detail::write("000005.ldb".as_ref(), &report, false, console).unwrap();
+    let text = shown(terminal, write);
+    text.lines().skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_table_has_pictures_on_a_terminal_only() {
+    let plain = details(large(), None);
+    let ascii = details(large(), Some((Signs::Ascii, 100)));
+    let added: Vec<_> = ascii.iter().filter(|line| !plain.contains(line)).map(String::as_str).collect();
+    let fill = format!("  fill by range    [-{0}-{0}-   ]", " ".repeat(30));
+    assert_eq!(
+        added,
+        [
+            "  bits             768, 43.8 % of them set  [#########           ]",
+            &fill,
+            "                   a filter a sign, blank: no keys",
+        ]
+    );
+    let removed: Vec<_> = plain.iter().filter(|line| !ascii.contains(line)).map(String::as_str).collect();
+    assert_eq!(removed, ["  bits             768, 43.8 % of them set"]);
+    let blocks = details(large(), Some((Signs::Blocks, 100))).join("\n");
+    assert!(blocks.contains("[\u{2584} ") && blocks.contains("\u{2588}\u{258a}           ]"), "{blocks}");
+}
+
+#[test]
+fn the_fill_of_filters_fits_the_terminal() {
+    let line = |width| {
+        let lines = details(large(), Some((Signs::Ascii, width)));
+        lines.into_iter().skip_while(|line| !line.contains("fill by range")).take(2).collect::<Vec<_>>()
+    };
+    for width in [29, 40, 80] {
+        let lines = line(width);
+        assert_eq!(lines[0].len(), width.min(21 + 69), "{lines:?}");
+        // None of the three is lost where a sign stands for several.
+        assert_eq!(lines[0].matches('-').count(), 3, "{lines:?}");
+    }
+    assert_eq!(line(40)[1], "                   up to 4 filters a sign, blank: no keys");
+    assert_eq!(line(28), [""; 0], "there is no room for it");
+}
+
+#[test]
+fn what_has_no_filters_to_show_has_no_pictures() {
+    for (table, has_bits) in
+        [(table(&[5], true), true), (table(&[9; 500], false), false), (table(&[], true), false)]
+    {
+        let text = details(table, Some((Signs::Blocks, 100))).join("\n");
+        assert!(!text.contains("fill by range"), "{text}");
+        assert_eq!(text.contains('['), has_bits, "{text}");
+    }
+}
+
+#[test]
+fn levels_have_bars_where_there_is_room() {
+    let text = |terminal| {
+        let mut totals = FolderTotals::default();
+        for (level, count) in [(0, 60), (1, 150), (3, 500)] {
+            let table = table(&vec![100; count], true);
+            let keys = (internal_key(0), internal_key(count - 1));
+            let live = &LiveTable::new(level, 5, table.len() as u64, keys.0, keys.1);
+            let report = report(table);
+            let (comparator, is_bytewise) = (None, true);
+            let record = TableRecord {
+                comparator,
+                is_bytewise,
+                live: Some(live),
+                is_unlisted: false,
+                overlapped: None,
+            };
+            totals.add(&report.with_record(Some(record)));
+        }
+        shown(terminal, |console| levels::write(&totals, console).unwrap())
+    };
+    let plain = text(None);
+    let wide = text(Some((Signs::Ascii, 120)));
+    let ends: Vec<_> = wide.lines().skip(2).filter_map(|line| Some(&line[line.find('[')?..])).collect();
+    assert_eq!(ends, ["[#           ]", "[###         ]", "[########    ]"]);
+    let without: Vec<_> = wide.lines().map(|line| line.split("  [").next().unwrap().trim_end()).collect();
+    assert_eq!(without, plain.lines().collect::<Vec<_>>());
+    assert_eq!(text(Some((Signs::Ascii, 100))), plain);
+}

@@ -1,0 +1,136 @@
+//! What was looked at, and what the filters do as they are.
+
+use std::fmt::Display;
+use std::io::{self, Write as _};
+
+use crate::io::console::{Console, Tone};
+use crate::text::labelled::write as line;
+use filterblock_engine::audit::policies::Policy;
+use filterblock_engine::audit::rates::measured::MeasuredRate;
+use filterblock_engine::audit::tune::report::{Estimate, Level, Memory, Tuning};
+use filterblock_engine::words::estimates::{
+    about_count, about_size, estimate, interval, number, size_interval,
+};
+use filterblock_engine::words::numbers::{self, count, counted, measured, size};
+
+/// Writes what was looked at.
+pub(super) fn write(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
+    let Tuning { levels, sample, .. } = tuning;
+    let sum = |of: fn(&Level) -> u64| levels.iter().map(of).fold(0, u64::saturating_add);
+    let tables = sum(|level| level.tables);
+    let numbered = levels.iter().filter(|level| level.number.is_some()).count() as u64;
+    let mut what = counted(tables, "table");
+    if numbered > 0 {
+        what = format!("{what} on {}", counted(numbered, "level"));
+    }
+    let all = format!("{what}, {}, {} entries", size(sum(|level| level.size)), about_count(sample.entries));
+    line(console, "holds", all)?;
+    line(console, "filters of", policy_text(tuning, tables, sum(|level| level.unfiltered)))?;
+    let looked_at = if sample.is_all() {
+        "every entry; numbers in parentheses are 95 % intervals".to_owned()
+    } else {
+        format!(
+            "every entry of {} of {} tables, {} of {}; --all looks at all. Numbers in parentheses are 95 % intervals",
+            count(sample.tables),
+            count(sample.of_tables),
+            size(sample.bytes),
+            size(sample.of_bytes),
+        )
+    };
+    line(console, "looked at", looked_at)?;
+    if let Some(lookups) = tuning.lookups {
+        let used = match lookups.used == lookups.given {
+            true => count(lookups.given),
+            false => format!("{} of the {} given", count(lookups.used), count(lookups.given)),
+        };
+        line(console, "your lookups", format!("{used}, {} of them of stored keys", count(lookups.present)))?;
+    }
+    if !tuning.faults.is_empty() {
+        let tables = counted(tuning.faults.len() as u64, "table");
+        line(console, "left out", format!("{tables} that could not be read"))?;
+    }
+    Ok(())
+}
+
+fn policy_text(tuning: &Tuning, tables: u64, unfiltered: u64) -> String {
+    let name = tuning.policy.name();
+    match unfiltered {
+        _ if tuning.policy_assumed => {
+            format!("no known policy; what follows is for LevelDB's own, {name}")
+        }
+        0 => name,
+        _ => format!("{name}; {} of {} have none", count(unfiltered), counted(tables, "table")),
+    }
+}
+
+/// Writes what the filters in use do.
+pub(super) fn write_now(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
+    let now = &tuning.now;
+    writeln!(console)?;
+    let title = console.tone(Tone::Title, "Now");
+    writeln!(console, "{title}, on average")?;
+    if now.size.high > 0.0 {
+        let taken = with_interval(about_size(now.size), size_interval(now.size));
+        line(console, "filters take", format!("{taken}, {} bytes a key", number(now.bytes_per_key)))?;
+        memory(tuning.policy, tuning.memory, console)?;
+    } else {
+        line(console, "filters take", "nothing: there are none")?;
+    }
+    let Some(reads) = now.reads else {
+        let rates = [
+            (now.rates.neighbours, "of absent keys near stored ones"),
+            (now.rates.random, "of random keys"),
+            (now.rates.lookups, "of your lookups of absent keys"),
+        ];
+        let rates = rates.iter().filter_map(|(rate, of)| Some(format!("{} {of}", rate_text((*rate)?))));
+        let rates: Vec<_> = rates.collect();
+        return if rates.is_empty() { Ok(()) } else { line(console, "let pass", rates.join(", ")) };
+    };
+    let mut absent = format!(
+        "reads {} data blocks near stored ones, {} if random",
+        reads_text(reads.neighbours),
+        reads_text(reads.random),
+    );
+    if let Some(lookups) = reads.lookups {
+        absent += &format!(", {} among your lookups", reads_text(lookups));
+    }
+    line(console, "an absent key", absent)?;
+    let present = reads_text(reads.present);
+    let blocks = if present == "1" { "data block" } else { "data blocks" };
+    line(console, "a stored key", format!("reads {present} {blocks}"))
+}
+
+/// Writes where the readers of a policy hold its filters.
+fn memory(policy: Policy, memory: Memory, console: &mut Console) -> io::Result<()> {
+    let Memory { mapped_tables, heap_tables, heap_bytes } = memory;
+    let text = match policy {
+        Policy::Builtin2 if heap_tables == 0 => {
+            "LevelDB maps the files of all these tables: their filters are in the page cache".to_owned()
+        }
+        Policy::Builtin2 => format!(
+            "LevelDB maps the files of {}, whose filters are in the page cache, and holds those of {} more on the heap, \
+             {}",
+            counted(mapped_tables, "table"),
+            count(heap_tables),
+            size(heap_bytes),
+        ),
+        Policy::Builtin(_) => {
+            "goleveldb holds the filters in its block cache, as far as there is room".to_owned()
+        }
+        Policy::Cassandra | Policy::Murmur3 => return Ok(()),
+    };
+    line(console, "in memory", text)
+}
+
+fn reads_text(reads: Estimate) -> String {
+    with_interval(estimate(reads), interval(reads))
+}
+
+fn rate_text(rate: MeasuredRate) -> String {
+    let interval = (rate.low < rate.high).then(|| numbers::interval(rate));
+    with_interval(measured(rate), interval)
+}
+
+fn with_interval(text: String, interval: Option<impl Display>) -> String {
+    interval.map_or_else(|| text.clone(), |interval| format!("{text} ({interval})"))
+}

@@ -1,0 +1,112 @@
+//! Files that take the place of a table and are none: what they are, as far as their bytes tell.
+
+use bytes::Bytes;
+use filterblock::table::ReadAt;
+use filterblock::{Error, Result};
+
+use super::reading::is_not_whole;
+use super::salvage::count_entries;
+
+/// The number of bytes to look at.
+const LOOKED_AT: u64 = 64 << 10;
+/// The number of bytes in which entries of a table that was cut short are counted.
+const SALVAGED: u64 = 4 << 20;
+/// Fewer bytes tell nothing of text, and fewer line ends nothing of a transfer.
+const MIN_TEXT: usize = 8;
+const MIN_LINE_ENDS: usize = 4;
+
+/// The kinds of files that begin in a certain way.
+const BEGINNINGS: [(&[u8], &str); 8] = [
+    (b"version https://git-lfs", "a Git LFS pointer, and the file that it stands for was not fetched"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"PK\x05\x06", "an empty zip archive"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"BZh", "a bzip2 file"),
+    (b"\xfd7zXZ\0", "an xz file"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+    (b"SQLite format 3\0", "an SQLite database"),
+];
+
+/// The error that opening the file gave, with what the file is if that can be told, or how many
+/// entries can be read of a table that was cut short. Reads at most 4 MiB.
+///
+/// # Errors
+///
+/// [`Error::NeedRange`] and nothing else.
+pub fn explain<R: ReadAt>(source: &R, error: &Error, text: String) -> Result<String> {
+    let Error::Corrupt { .. } = error.without_path() else { return Ok(text) };
+    if let Some(kind) = kind_of(&start(source, LOOKED_AT)?) {
+        return Ok(format!("{text}; the file is {kind}"));
+    }
+    if !is_not_whole(error) {
+        return Ok(text);
+    }
+    // It may be a table that was cut short.
+    let start = start(source, SALVAGED)?;
+    let whole = start.len() as u64 == source.len().unwrap_or_default();
+    let place = if whole { "".into() } else { format!(" in its first {} bytes", start.len()) };
+    Ok(match count_entries(start) {
+        0 => text,
+        entries => format!("{text}; {} at its start can be read{place}", counted(entries)),
+    })
+}
+
+fn counted(entries: u64) -> String {
+    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+}
+
+/// The first bytes of a file, `most` at most; none if they cannot be read.
+fn start<R: ReadAt>(source: &R, most: u64) -> Result<Bytes> {
+    let Ok(file_len) = source.len() else { return Ok(Bytes::new()) };
+    let len = usize::try_from(file_len.min(most)).unwrap_or_default();
+    source.read_at(0, len).or_else(|error| match error.downcast::<Error>() {
+        Ok(error) if error.needs_range() => Err(error),
+        _ => Ok(Bytes::new()),
+    })
+}
+
+/// The kind of the file, if it is a known one.
+fn kind_of(start: &[u8]) -> Option<&'static str> {
+    let begins = BEGINNINGS.iter().find(|(beginning, _)| start.starts_with(beginning));
+    match begins {
+        Some((_, kind)) => Some(kind),
+        None if is_text(start) => Some("a text file"),
+        None if !start.is_empty() && start.iter().all(|byte| *byte == 0) => {
+            Some("of zeros, as a file is whose contents did not reach the disk")
+        }
+        None if has_converted_line_ends(start) => {
+            Some("damaged by a transfer as text: every LF in it follows a CR")
+        }
+        None => None,
+    }
+}
+
+/// Returns true if there are no bytes but those of lines of text. A character may be cut off at the
+/// end.
+fn is_text(bytes: &[u8]) -> bool {
+    let valid = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            std::str::from_utf8(valid).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    valid.len() >= MIN_TEXT && valid.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
+}
+
+/// Returns true if every LF follows a CR, which in a table one of 256 does.
+fn has_converted_line_ends(bytes: &[u8]) -> bool {
+    let mut line_ends = 0;
+    let mut previous = None;
+    for &byte in bytes {
+        if byte == b'\n' {
+            if previous != Some(b'\r') {
+                return false;
+            }
+            line_ends += 1;
+        }
+        previous = Some(byte);
+    }
+    line_ends >= MIN_LINE_ENDS
+}

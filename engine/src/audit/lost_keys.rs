@@ -1,0 +1,93 @@
+//! The range of the keys that cannot be read because of damage.
+
+use std::fmt::{self, Display};
+
+use filterblock::database::LiveTable;
+use filterblock::table::Table;
+use filterblock::{escape, quote};
+
+use super::key_encoding::KeyEncoding;
+
+/// The most bytes of a key that are kept, and that a message shows.
+const MAX_KEPT: usize = 256;
+const MAX_SHOWN: usize = 48;
+
+/// A key, or the start of a long one: there can be many, and a damaged file can make them long.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CutKey {
+    pub start: Vec<u8>,
+    /// The length of the whole key.
+    pub len: usize,
+}
+
+impl CutKey {
+    pub fn new(key: &[u8]) -> Self {
+        Self { start: key.get(..MAX_KEPT).unwrap_or(key).to_vec(), len: key.len() }
+    }
+
+    pub fn is_cut(&self) -> bool {
+        self.start.len() < self.len
+    }
+}
+
+impl Display for CutKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.start.get(..MAX_SHOWN) {
+            Some(start) if self.is_cut() => write!(f, "\"{}\"... ({} bytes)", escape(start), self.len),
+            _ => quote(&self.start).fmt(f),
+        }
+    }
+}
+
+/// A range of keys, as far as it is known.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct LostKeys {
+    /// The first key, by the MANIFEST.
+    pub from: Option<CutKey>,
+    /// The key before the first one: in the index, the separator of the block before.
+    pub after: Option<CutKey>,
+    /// A key at or after the last one.
+    pub up_to: Option<CutKey>,
+}
+
+impl LostKeys {
+    /// The keys between two keys of the index. `None` if neither is known.
+    pub fn between(after: Option<&[u8]>, up_to: Option<&[u8]>, encoding: KeyEncoding) -> Option<Self> {
+        let shown = |key: &[u8]| CutKey::new(encoding.filtered(key).unwrap_or(key));
+        let (after, up_to) = (after.map(shown), up_to.map(shown));
+        (after.is_some() || up_to.is_some()).then_some(Self { from: None, after, up_to })
+    }
+
+    /// The keys of the data block at `offset`, by the index.
+    pub fn of_block<R>(table: &Table<R>, offset: u64, encoding: KeyEncoding) -> Option<Self> {
+        let mut index = table.index();
+        let mut before: Option<Vec<u8>> = None;
+        while let Ok(true) = index.next() {
+            if index.handle().is_ok_and(|handle| handle.offset == offset) {
+                return Self::between(before.as_deref(), Some(index.key()), encoding);
+            }
+            let before = before.get_or_insert_default();
+            before.clear();
+            before.extend_from_slice(index.key());
+        }
+        None
+    }
+
+    /// The user keys of a whole table, by the MANIFEST.
+    pub fn of_table(table: &LiveTable) -> Option<Self> {
+        let (smallest, largest) = table.user_keys()?;
+        Some(Self { from: Some(CutKey::new(smallest)), after: None, up_to: Some(CutKey::new(largest)) })
+    }
+}
+
+impl Display for LostKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("keys")?;
+        for (word, key) in [("from", &self.from), ("after", &self.after), ("up to", &self.up_to)] {
+            if let Some(key) = key {
+                write!(f, " {word} {key}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,25 @@
+//! The facts about a table, whoever asks for them and however they are shown.
+//!
+//! [`inspect::table`], [`verify::table`] and [`query::table`] take any source of bytes. If it lacks a
+//! range, they return [`filterblock::Error::NeedRange`]: supply the range and call again. Damage is
+//! part of the result, and not an error; only [`query::table`] also fails if the table does not open.
+
+pub mod error_kind;
+pub mod fetched;
+pub mod foreign;
+pub mod inspect;
+pub mod key_encoding;
+pub mod lost_keys;
+#[cfg(test)]
+mod missing_ranges;
+pub mod overview;
+pub mod policies;
+pub mod query;
+pub mod rates;
+pub mod reading;
+pub mod record;
+mod salvage;
+pub mod scan;
+pub mod stats;
+pub mod tune;
+pub mod verify;

@@ -1,0 +1,108 @@
+//! What is wrong in a database: the first of it, and the number of all.
+
+use std::collections::BTreeMap;
+
+use crate::audit::verify::finding::{Code, Finding};
+use crate::audit::verify::verdict::{Note, Verdict, VerdictCounts};
+
+/// The most findings that are kept, and the most notes.
+const MAX_KEPT: usize = 200;
+const MAX_NOTES: usize = 50;
+
+/// All that is wrong, as far as it was looked for.
+#[derive(Default)]
+pub struct Found {
+    /// Every block and every entry was read.
+    pub verified: bool,
+    /// The verdicts by `verify`.
+    pub counts: VerdictCounts,
+    /// The number of findings of each code.
+    pub codes: BTreeMap<Code, u64>,
+    /// The first findings, each with the file or folder that it is about.
+    pub list: Vec<(Vec<u8>, Finding)>,
+    /// The first faults that a look at each table showed, where nothing was verified.
+    pub seen: Vec<(Vec<u8>, String)>,
+    /// The number of such faults that were not kept.
+    more_seen: u64,
+    /// Some table could not be read.
+    unreadable: bool,
+    pub notes: Vec<(Vec<u8>, Note)>,
+    pub more_notes: u64,
+}
+
+impl Found {
+    /// Adds the verdict on the file or folder of this name. `counts`: it is on a table, or is no
+    /// good.
+    pub fn add(&mut self, name: &[u8], verdict: Verdict, counts: bool) {
+        if counts {
+            self.counts.add(&verdict);
+        }
+        for finding in verdict.findings.to_list() {
+            if finding.code == Code::More {
+                continue;
+            }
+            if self.list.len() < MAX_KEPT {
+                self.list.push((name.to_vec(), finding));
+            }
+        }
+        for (code, number) in verdict.findings.counts() {
+            *self.codes.entry(code).or_default() += number;
+        }
+        for note in verdict.notes {
+            // The tables' own facts have these.
+            if matches!(note, Note::NoFilter | Note::UnknownPolicy(_) | Note::Obsolete | Note::Unlisted) {
+                continue;
+            }
+            // One is enough of what is the same for all tables.
+            let is_known = |(_, known): &(_, Note)| *known == note;
+            if matches!(note, Note::CustomOrder { .. } | Note::SignedHash) && self.notes.iter().any(is_known)
+            {
+                continue;
+            }
+            match self.notes.len() < MAX_NOTES {
+                true => self.notes.push((name.to_vec(), note)),
+                false => self.more_notes += 1,
+            }
+        }
+    }
+
+    /// Adds the faults that a look at a table showed that is not verified. `unreadable`: it could
+    /// not be read, rather than being damaged.
+    pub fn see(&mut self, name: &[u8], faults: Vec<String>, unreadable: bool) {
+        self.unreadable |= unreadable;
+        for text in faults {
+            match self.seen.len() < MAX_KEPT {
+                true => self.seen.push((name.to_vec(), text)),
+                false => self.more_seen += 1,
+            }
+        }
+    }
+
+    /// Returns true if nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty() && self.seen.is_empty()
+    }
+
+    /// The number of all findings and faults.
+    pub fn total(&self) -> u64 {
+        self.codes.values().sum::<u64>() + self.seen.len() as u64 + self.more_seen
+    }
+
+    /// The number of those that were not kept.
+    pub fn more(&self) -> u64 {
+        self.total().saturating_sub((self.list.len() + self.seen.len()) as u64)
+    }
+
+    /// Returns true if something was found that is not about filters alone.
+    pub fn is_damage(&self) -> bool {
+        let is_filter = |code: &Code| {
+            matches!(code, Code::FilterUnusable | Code::FilterMalformed | Code::FilterDeniesKey)
+        };
+        self.codes.keys().any(|code| !is_filter(code) && !code.hides()) || !self.seen.is_empty()
+    }
+
+    /// Returns true if something could not be looked at.
+    pub fn hides_something(&self) -> bool {
+        self.unreadable || self.codes.keys().any(|code| code.hides())
+    }
+}

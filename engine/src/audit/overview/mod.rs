@@ -1,0 +1,7 @@
+//! What is told of a database as a whole: little of each table, so that many fit in memory.
+
+pub mod database;
+pub mod findings;
+pub mod levels;
+pub mod spans;
+pub mod table;

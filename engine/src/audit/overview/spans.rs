@@ -1,0 +1,152 @@
+//! The places of tables in the range of a database's keys.
+
+use std::collections::BTreeMap;
+
+use filterblock::database::LiveTable;
+
+/// A table's part of the range of keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent<'a> {
+    pub number: u64,
+    pub level: u8,
+    /// In bytes.
+    pub size: u64,
+    /// The first and the last user key.
+    pub ends: [&'a [u8]; 2],
+}
+
+impl<'a> Extent<'a> {
+    pub fn of(table: &'a LiveTable) -> Self {
+        let ends = [user_key(&table.smallest), user_key(&table.largest)];
+        Self { number: table.number, level: table.level, size: table.size, ends }
+    }
+}
+
+/// An internal key without the eight bytes of sequence number and type.
+fn user_key(key: &[u8]) -> &[u8] {
+    key.get(..key.len().saturating_sub(8)).unwrap_or_default()
+}
+
+/// The places of tables between 0 and 1, where a stretch is as long as the share of the database's
+/// bytes in it.
+///
+/// The bytes of a table are taken to lie evenly between the ends of tables within its own range.
+#[derive(Default, Debug)]
+pub struct Spans(BTreeMap<u64, [f64; 2]>);
+
+impl Spans {
+    /// The places by the bytewise order of user keys.
+    pub fn bytewise(tables: &[Extent<'_>]) -> Self {
+        let mut ends: Vec<&[u8]> = tables.iter().flat_map(|table| table.ends).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let at = |key: &[u8]| ends.partition_point(|end| *end < key);
+        // The change, at each end, of the bytes in a stretch between two ends.
+        let mut changes = vec![0.0; ends.len()];
+        for table in tables {
+            let [first, last] = table.ends.map(at);
+            let stretches = last.saturating_sub(first);
+            if stretches > 0 {
+                let bytes = table.size as f64 / stretches as f64;
+                add(&mut changes, first, bytes);
+                add(&mut changes, last, -bytes);
+            }
+        }
+        // The bytes before each end.
+        let mut before = Vec::with_capacity(ends.len());
+        let (mut sum, mut here) = (0.0, 0.0);
+        for change in changes {
+            before.push(sum);
+            here += change;
+            // Rounding can leave less than nothing.
+            sum += f64::max(here, 0.0);
+        }
+        let all = before.last().copied().unwrap_or_default();
+        let share = |key: &[u8]| match before.get(at(key)) {
+            Some(bytes) if all > 0.0 => bytes / all,
+            _ => 0.0,
+        };
+        let place = |table: &Extent<'_>| {
+            let [first, last] = table.ends.map(share);
+            (table.number, [first, last.max(first)])
+        };
+        Self(tables.iter().map(place).collect())
+    }
+
+    /// Places for tables whose order is not known: side by side on each level.
+    pub fn side_by_side(tables: &[Extent<'_>]) -> Self {
+        let mut sums = BTreeMap::new();
+        for table in tables {
+            *sums.entry(table.level).or_insert(0.0) += table.size as f64;
+        }
+        let mut before = BTreeMap::new();
+        let place = |table: &Extent<'_>| {
+            let all = sums.get(&table.level).copied().filter(|all| *all > 0.0).unwrap_or(1.0);
+            let start = before.entry(table.level).or_insert(0.0);
+            let first = *start / all;
+            *start += table.size as f64;
+            (table.number, [first, *start / all])
+        };
+        Self(tables.iter().map(place).collect())
+    }
+
+    /// The place of the table of this number.
+    pub fn of(&self, number: u64) -> Option<[f64; 2]> {
+        self.0.get(&number).copied()
+    }
+}
+
+fn add(changes: &mut [f64], at: usize, bytes: f64) {
+    if let Some(change) = changes.get_mut(at) {
+        *change += bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extent<'a>(number: u64, level: u8, size: u64, first: &'a str, last: &'a str) -> Extent<'a> {
+        Extent { number, level, size, ends: [first.as_bytes(), last.as_bytes()] }
+    }
+
+    fn places(spans: &Spans, numbers: std::ops::RangeInclusive<u64>) -> Vec<[f64; 2]> {
+        let rounded = |at: f64| (at * 1e6).round() / 1e6;
+        numbers.map(|number| spans.of(number).unwrap().map(rounded)).collect()
+    }
+
+    #[test]
+    fn a_stretch_is_as_long_as_its_share_of_the_bytes() {
+        let tables = [extent(1, 2, 300, "a", "c"), extent(2, 2, 100, "d", "f")];
+        // Nothing lies between the two.
+        assert_eq!(places(&Spans::bytewise(&tables), 1..=2), [[0.0, 0.75], [0.75, 1.0]]);
+        // A table above both, of which a third of the bytes lies in each of three stretches.
+        let over = [tables[0], tables[1], extent(3, 1, 300, "a", "f")];
+        let expected = [[0.0, 400.0 / 700.0], [500.0 / 700.0, 1.0], [0.0, 1.0]];
+        for (found, expected) in places(&Spans::bytewise(&over), 1..=3).iter().zip(expected) {
+            assert!(
+                found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5),
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_table_of_one_key_or_without_bytes_has_a_place() {
+        let tables = [extent(1, 0, 100, "a", "c"), extent(2, 0, 50, "b", "b"), extent(3, 0, 0, "b", "c")];
+        assert_eq!(places(&Spans::bytewise(&tables), 1..=3), [[0.0, 1.0], [0.5, 0.5], [0.5, 1.0]]);
+        assert_eq!(places(&Spans::bytewise(&[extent(1, 0, 9, "a", "a")]), 1..=1), [[0.0, 0.0]]);
+        assert_eq!(Spans::bytewise(&[]).of(1), None);
+        // Ends the wrong way round, as only a damaged MANIFEST has them.
+        let wrong = [extent(1, 0, 100, "z", "a"), extent(2, 0, 100, "b", "c")];
+        for [first, last] in places(&Spans::bytewise(&wrong), 1..=2) {
+            assert!((0.0..=1.0).contains(&first) && (first..=1.0).contains(&last));
+        }
+    }
+
+    #[test]
+    fn tables_in_an_unknown_order_lie_side_by_side() {
+        let tables = [extent(1, 1, 100, "z", "y"), extent(2, 1, 300, "c", "a"), extent(3, 2, 5, "q", "r")];
+        assert_eq!(places(&Spans::side_by_side(&tables), 1..=3), [[0.0, 0.25], [0.25, 1.0], [0.0, 1.0]]);
+    }
+}

@@ -1,0 +1,195 @@
+//! The data blocks of a table that may hold a key: by the index if the order of the keys is known,
+//! and by the filters.
+
+use std::collections::BTreeSet;
+
+use filterblock::database::LiveTable;
+use filterblock::table::{ReadAt, ReadOptions, Table};
+use filterblock::{FilterPolicy as _, Result};
+
+use super::index::{BlockOfKey, look_up};
+use super::keys::SoughtKeys;
+use super::logs::LogAnswer;
+use crate::audit::error_kind::ErrorKind;
+use crate::audit::fetched::Depth;
+use crate::audit::reading::filter_trouble;
+use crate::audit::record::TableRecord;
+use crate::audit::stats::blocks::Blocks;
+use crate::audit::stats::clusters::Clusters;
+use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::sample::Sample;
+
+/// A table, ready to answer for each key sought.
+#[derive(Debug)]
+pub struct BlockCandidates<'d> {
+    blocks: Blocks,
+    filters: Option<FilterStats>,
+    /// The answers of the index, if it is of use: one for each possible encoding of its keys.
+    index: Option<Vec<BlockOfKey>>,
+    /// The reason why the index is of no use though the order of the keys is known.
+    pub no_index: Option<&'static str>,
+    /// The reason why every key may be there.
+    pub error: Option<(String, ErrorKind)>,
+    /// The chance that an absent key passes at least one of all filters.
+    fpr: f64,
+    /// The first and the last user key, if the database's MANIFEST says so.
+    range: Option<(&'d [u8], &'d [u8])>,
+    /// The database does not use the table any longer.
+    is_obsolete: bool,
+}
+
+/// The data blocks that may hold a key.
+#[derive(PartialEq, Debug)]
+pub struct KeyBlocks {
+    pub offsets: Vec<u64>,
+    /// The number of the table's data blocks.
+    pub of: u64,
+    pub by_index: bool,
+    /// There are filters to ask.
+    pub filtered: bool,
+    /// The chance that an absent key is said to be there.
+    pub fpr: f64,
+    /// The most data blocks that a lookup in the database reads; `None` if the index was of no use.
+    pub lookup_blocks: Option<u64>,
+}
+
+/// The answer for one key.
+pub struct Answer<'a> {
+    pub key: &'a [u8],
+    /// `None` if the table could not be opened, or it is a log.
+    pub blocks: Option<&'a KeyBlocks>,
+    /// The answer of a log.
+    pub log: Option<LogAnswer>,
+    /// The reason why the key may be there whatever the filters say.
+    pub error: Option<(&'a str, ErrorKind)>,
+}
+
+impl Answer<'_> {
+    pub fn may_match(&self) -> bool {
+        self.error.is_some()
+            || match self.log {
+                Some(log) => log == LogAnswer::Value,
+                None => self.blocks.is_none_or(|blocks| !blocks.offsets.is_empty()),
+            }
+    }
+
+    /// The chance that this answer is "may be there" for an absent key.
+    pub fn fpr(&self) -> f64 {
+        match (self.error, self.log, self.blocks) {
+            (None, Some(_), _) => 0.0,
+            (None, None, Some(blocks)) => blocks.fpr,
+            _ => 1.0,
+        }
+    }
+}
+
+/// Opens the table that `source` holds, to answer for `keys`.
+///
+/// `is_bytewise`: somebody has said that the keys are in bytewise order. `record`: what the
+/// database around the table says. `depth`: [`Depth::Sample`] reads
+/// data blocks that lie together.
+///
+/// # Errors
+///
+/// [`filterblock::Error::NeedRange`], or the table does not open.
+pub fn table<'d, R: ReadAt>(
+    source: R,
+    options: &ReadOptions,
+    keys: &SoughtKeys,
+    is_bytewise: bool,
+    record: Option<TableRecord<'d>>,
+    depth: Depth,
+) -> Result<BlockCandidates<'d>> {
+    let table = Table::open(source, options)?;
+    let filters = table.filter().cloned().map(FilterStats::new);
+    let mut blocks = Blocks::list(&table)?;
+    let malformed = || table.filter().and_then(|filter| filter.check().err());
+    let filter_error = filter_trouble(&table);
+    let mut error = filter_error.map(|error| (error.without_path().to_string(), ErrorKind::of(error)));
+    error = error.or_else(|| malformed().map(|error| (error.to_string(), ErrorKind::Damaged)));
+    let mut index = None;
+    if is_bytewise || record.is_some_and(|record| record.is_bytewise) {
+        let none = BTreeSet::new();
+        let sample = match depth {
+            Depth::All => Sample::take(&table, &mut blocks, &none, filters.as_ref(), 0)?,
+            Depth::Tail | Depth::Sample => {
+                let handles = Clusters::choose(&table, &blocks);
+                Sample::of(handles.handles(), &table, &mut blocks, &none, filters.as_ref(), 0)?
+            }
+        };
+        error = error.or_else(|| Some((sample.unsound()?, ErrorKind::Damaged)));
+        index = Some(look_up(&table, keys, sample.key_format().ok()));
+    }
+    let (index, no_index) = match index {
+        Some(Ok(index)) => (Some(index), None),
+        Some(Err(reason)) => (None, Some(reason)),
+        None => (None, None),
+    };
+    let rates = filters.as_ref().map(|filters| filters.covering_rates(&blocks.offsets));
+    let fpr = rates.map_or(1.0, any_errs);
+    let error = blocks.damage.text().zip(blocks.damage.kind()).or(error);
+    let bytewise = record.filter(|record| record.is_bytewise);
+    let range = bytewise.and_then(|record| record.live).and_then(LiveTable::user_keys);
+    Ok(BlockCandidates {
+        // With an error, every key may be there. A range that ends before it begins says nothing.
+        range: range.filter(|(smallest, largest)| error.is_none() && smallest <= largest),
+        is_obsolete: record.is_some_and(|record| record.live.is_none()),
+        error,
+        blocks,
+        filters,
+        index,
+        no_index,
+        fpr,
+    })
+}
+
+impl BlockCandidates<'_> {
+    /// The data blocks that may hold `key`, which is number `at` of those sought.
+    pub fn of(&self, key: &[u8], at: usize) -> KeyBlocks {
+        let is_outside = self.range.is_some_and(|(smallest, largest)| !(smallest..=largest).contains(&key));
+        let mut found = if is_outside { self.none() } else { self.find(key, at) };
+        found.lookup_blocks = match self.is_obsolete {
+            true => Some(0),
+            false => found.by_index.then_some(found.offsets.len() as u64),
+        };
+        found
+    }
+
+    /// No data block: the key is outside of the table's range of keys.
+    fn none(&self) -> KeyBlocks {
+        KeyBlocks { by_index: true, ..self.found(Vec::new(), 0.0) }
+    }
+
+    fn find(&self, key: &[u8], at: usize) -> KeyBlocks {
+        let hash = self.filters.as_ref().and_then(|filters| filters.reader().policy().hash_key(key));
+        let may_match = |offset: &u64| match (&self.filters, hash) {
+            (None, _) => true,
+            (Some(filters), Some(hash)) => filters.reader().hash_may_match(*offset, hash),
+            (Some(filters), None) => filters.reader().key_may_match(*offset, key),
+        };
+        let Some(index) = &self.index else {
+            return self.found(self.blocks.offsets.iter().filter(may_match).collect(), self.fpr);
+        };
+        let mut asked: Vec<u64> = index.iter().filter_map(|blocks| *blocks.get(at)?).collect();
+        asked.sort_unstable();
+        asked.dedup();
+        let rate_at = |&offset| self.filters.as_ref().map_or(1.0, |filters| filters.rate_at(offset));
+        let fpr = any_errs(asked.iter().map(rate_at));
+        self.found(asked.into_iter().filter(may_match).collect(), fpr)
+    }
+
+    fn found(&self, offsets: Vec<u64>, fpr: f64) -> KeyBlocks {
+        KeyBlocks {
+            offsets,
+            of: self.blocks.offsets.len(),
+            by_index: self.index.is_some(),
+            filtered: self.filters.is_some(),
+            fpr,
+            lookup_blocks: None,
+        }
+    }
+}
+
+fn any_errs(rates: impl Iterator<Item = f64>) -> f64 {
+    1.0 - rates.map(|rate| 1.0 - rate).product::<f64>()
+}

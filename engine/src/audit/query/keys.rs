@@ -1,0 +1,32 @@
+//! The keys sought.
+
+/// The keys sought, in the order given, and their order byte by byte.
+pub struct SoughtKeys {
+    given: Vec<Vec<u8>>,
+    sorted: Vec<usize>,
+}
+
+impl SoughtKeys {
+    pub fn new(given: Vec<Vec<u8>>) -> Self {
+        let mut sorted: Vec<usize> = (0..given.len()).collect();
+        sorted.sort_by_key(|&at| given.get(at));
+        Self { given, sorted }
+    }
+
+    pub fn given(&self) -> &[Vec<u8>] {
+        &self.given
+    }
+
+    /// The places of `key` among those given.
+    pub(super) fn places(&self, key: &[u8]) -> impl Iterator<Item = usize> {
+        let of = |at: &usize| self.given.get(*at).map(Vec::as_slice);
+        let start = self.sorted.partition_point(|at| of(at) < Some(key));
+        let places = self.sorted.iter().skip(start).copied();
+        places.take_while(move |at| of(at) == Some(key))
+    }
+
+    /// Each key with its place among those given, in bytewise order.
+    pub(super) fn sorted(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        self.sorted.iter().filter_map(|&at| Some((at, self.given.get(at)?.as_slice())))
+    }
+}

@@ -1,0 +1,113 @@
+//! The writes of logs for the keys sought.
+
+use std::io::Read;
+
+use filterblock::Error;
+use filterblock::database::LogWrites;
+
+use super::keys::SoughtKeys;
+use crate::audit::error_kind::ErrorKind;
+
+/// The newest write of a log for one key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LogAnswer {
+    /// None.
+    Absent,
+    Value,
+    Deletion,
+}
+
+impl LogAnswer {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Value => "value",
+            Self::Deletion => "deletion",
+        }
+    }
+}
+
+/// The answers of a log for the keys sought.
+pub struct LogAnswers {
+    /// For each key, in the order given.
+    pub answers: Vec<LogAnswer>,
+    /// The first reason why writes may be missing from these answers.
+    pub error: Option<(String, ErrorKind)>,
+}
+
+/// Reads a log to its end, as far as LevelDB would recover it.
+pub fn read(source: impl Read, keys: &SoughtKeys) -> LogAnswers {
+    let mut newest = vec![((0, false), LogAnswer::Absent); keys.given().len()];
+    let mut error = None;
+    let mut log = LogWrites::new(source);
+    loop {
+        match log.next() {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(failure @ Error::Io { .. }) => {
+                error.get_or_insert((failure.to_string(), ErrorKind::of(&failure)));
+                break;
+            }
+            Err(damage) => {
+                error.get_or_insert((damage.to_string(), ErrorKind::of(&damage)));
+                continue;
+            }
+        }
+        let Some(write) = log.write() else { break };
+        let answer = if write.value.is_some() { LogAnswer::Value } else { LogAnswer::Deletion };
+        for at in keys.places(write.key) {
+            // Sequence numbers ascend in a log, but need not in one that is damaged. Of two writes of one
+            // number LevelDB finds the value.
+            let number = (write.sequence, write.value.is_some());
+            if let Some(newest) = newest.get_mut(at).filter(|newest| newest.0 <= number) {
+                *newest = (number, answer);
+            }
+        }
+    }
+    // LevelDB leaves such a record out. It may be one that is being written, or the last of several
+    // that a damaged length hides.
+    let tail = log.incomplete_tail();
+    let ends = |at| format!("the log ends within the record at offset {at}");
+    let error = error.or(tail.map(|at| (ends(at), ErrorKind::Damaged)));
+    LogAnswers { answers: newest.into_iter().map(|(_, answer)| answer).collect(), error }
+}
+
+#[cfg(test)]
+mod tests {
+    use filterblock::database::LogWriter;
+
+    use super::*;
+
+    /// The answer for "key" of a log of these batches of one write: number, and whether it has a value.
+    fn answer(writes: &[(u64, bool)]) -> LogAnswer {
+        let mut log = LogWriter::new(Vec::new());
+        for (sequence, has_value) in writes {
+            let start = [&sequence.to_le_bytes()[..], &[1, 0, 0, 0, u8::from(*has_value)], b"\x03key"];
+            let value: &[u8] = if *has_value { b"\x01v" } else { b"" };
+            log.add_record(&[&start.concat(), value].concat()).unwrap();
+        }
+        let answers = read(&log.into_writer()[..], &SoughtKeys::new(vec![b"key".to_vec()]));
+        assert_eq!(answers.error, None);
+        answers.answers[0]
+    }
+
+    #[test]
+    fn the_write_of_the_highest_number_answers() {
+        use LogAnswer::{Absent, Deletion, Value};
+        assert_eq!(answer(&[]), Absent);
+        for (writes, expected) in [
+            (&[(0, false)][..], Deletion),
+            (&[(0, true)], Value),
+            (&[(5, true), (6, false)], Deletion),
+            (&[(5, false), (6, true)], Value),
+            // Not in their order, as in a log that is damaged.
+            (&[(6, false), (5, true)], Deletion),
+            (&[(6, true), (5, false)], Value),
+            // Of one number LevelDB finds the value, whichever is first.
+            (&[(5, true), (5, false)], Value),
+            (&[(5, false), (5, true)], Value),
+        ] {
+            assert_eq!(answer(writes), expected, "{writes:?}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A rate with its interval.
+
+/// The quantile of the normal distribution for an interval of 95 %.
+pub(super) const Z: f64 = 1.959_963_984_540_054;
+
+/// The share of absent keys that pass, as far as asking has told it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MeasuredRate {
+    pub rate: f64,
+    /// The ends of the 95 % interval.
+    pub low: f64,
+    pub high: f64,
+    /// The number of keys asked for.
+    pub asked: u64,
+}
+
+impl MeasuredRate {
+    /// The rate if `passed` of `asked` keys passed; `None` if none was asked for.
+    ///
+    /// The keys may be spread over filters by a plan, as long as each data block gets the same
+    /// number: that makes the variance smaller than the interval supposes.
+    pub fn of(passed: u64, asked: u64) -> Option<Self> {
+        (asked > 0).then(|| Self::wilson(passed as f64 / asked as f64, asked as f64, asked))
+    }
+
+    /// Wilson's score interval of a rate found by `sample` independent questions.
+    pub(super) fn wilson(rate: f64, sample: f64, asked: u64) -> Self {
+        let z2 = Z * Z;
+        let middle = (rate + z2 / (2.0 * sample)) / (1.0 + z2 / sample);
+        let inner = rate * (1.0 - rate) / sample + z2 / (4.0 * sample * sample);
+        let half = Z / (1.0 + z2 / sample) * inner.sqrt();
+        // Rounding must not push an end beyond the rate.
+        let (low, high) = ((middle - half).clamp(0.0, rate), (middle + half).clamp(rate, 1.0));
+        Self { rate, low, high, asked }
+    }
+}
+
+/// The weighted mean of independent rates.
+///
+/// Its interval is made of theirs by the method of variance estimates recovery (Zou and Donner,
+/// 2008): the distances of its ends from the rate are the roots of weighted sums of squares.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct MeanRate {
+    weight: f64,
+    rate: f64,
+    below: f64,
+    above: f64,
+    asked: u64,
+}
+
+impl MeanRate {
+    pub fn add(&mut self, measured: MeasuredRate, weight: f64) {
+        let MeasuredRate { rate, low, high, asked } = measured;
+        self.weight += weight;
+        self.rate += weight * rate;
+        self.below += (weight * (rate - low)).powi(2);
+        self.above += (weight * (high - rate)).powi(2);
+        self.asked = self.asked.saturating_add(asked);
+    }
+
+    pub fn mean(&self) -> Option<MeasuredRate> {
+        let rate = (self.rate / self.weight).clamp(0.0, 1.0);
+        (self.weight > 0.0).then(|| MeasuredRate {
+            rate,
+            low: (rate - self.below.sqrt() / self.weight).max(0.0),
+            high: (rate + self.above.sqrt() / self.weight).min(1.0),
+            asked: self.asked,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(found: MeasuredRate, low: f64, high: f64) {
+        assert!((found.low - low).abs() < 5e-5 && (found.high - high).abs() < 5e-5, "{found:?}");
+    }
+
+    /// The first case is the example of Newcombe (1998), table I, method 3; the others are in the
+    /// same table.
+    #[test]
+    fn intervals_are_wilsons() {
+        for (passed, asked, low, high) in [
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
+        ] {
+            close(MeasuredRate::of(passed, asked).unwrap(), low, high);
+        }
+        let all = MeasuredRate::of(20, 20).unwrap();
+        assert_eq!((all.rate, all.high), (1.0, 1.0));
+        close(all, 1.0 - 0.1611, 1.0);
+        assert_eq!(MeasuredRate::of(0, 0), None);
+    }
+
+    #[test]
+    fn a_mean_of_rates_is_known_better_than_each() {
+        assert_eq!(MeanRate::default().mean(), None);
+        let mut mean = MeanRate::default();
+        let one = MeasuredRate::of(100, 10_000).unwrap();
+        mean.add(one, 7.0);
+        close(mean.mean().unwrap(), one.low, one.high);
+        (0..3).for_each(|_| mean.add(one, 7.0));
+        // Four like it: half the distance.
+        let four = mean.mean().unwrap();
+        close(four, one.rate - (one.rate - one.low) / 2.0, one.rate + (one.high - one.rate) / 2.0);
+        assert_eq!(four.asked, 40_000);
+        // A table without weight counts for nothing but its questions.
+        mean.add(MeasuredRate::of(1, 1).unwrap(), 0.0);
+        assert!((mean.mean().unwrap().rate - 0.01).abs() < 1e-12);
+    }
+}

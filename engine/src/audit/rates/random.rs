@@ -1,0 +1,170 @@
+//! The rate of false positives among random keys.
+//!
+//! Each data block gets the same number of questions, as random lookups spread over data blocks
+//! whatever filters cover them. LevelDB's filters look at nothing but a hash of 32 bits, and the
+//! hashes of random keys are random numbers: they are asked for without making keys.
+
+use filterblock::{FilterPolicy as _, KeyHash};
+
+use super::measured::MeasuredRate;
+use super::split_mix::SplitMix;
+use crate::audit::stats::filter::State;
+use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::offsets::Offsets;
+
+/// The number of keys that have to pass: the interval then is about a seventh of the rate to either
+/// side.
+const ENOUGH: u64 = 200;
+/// About the number of questions between two looks at how many have passed.
+const ROUND: u64 = 4096;
+/// Filters under these names are asked by LevelDB's hash.
+const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
+
+/// Asks the filters of a table with these data blocks. `None` if there is nothing to ask.
+pub fn random_rate(filters: &FilterStats, blocks: &Offsets, most: u64) -> Option<MeasuredRate> {
+    ask(filters, || blocks.iter(), blocks.len(), most)
+}
+
+/// Asks all filters alike that are not empty, of a filter block without its table.
+pub fn random_rate_of_filters(filters: &FilterStats, most: u64) -> Option<MeasuredRate> {
+    let places = || {
+        let used = (0u64..).zip(filters.iter()).filter(|(_, filter)| filter.state != State::Empty);
+        used.map(|(index, _)| *filters.range(index).start())
+    };
+    ask(filters, places, places().count() as u64, most)
+}
+
+/// Asks for random keys at each of `count` places, until enough have passed or `most` were asked.
+fn ask<I: Iterator<Item = u64>>(
+    filters: &FilterStats,
+    places: impl Fn() -> I,
+    count: u64,
+    most: u64,
+) -> Option<MeasuredRate> {
+    let reader = filters.reader();
+    // A policy that never looks at a key has nothing to tell.
+    reader.policy().hash_key(&[0; 16])?;
+    let hashed = HASHED.contains(&reader.policy().name());
+    let mut random = SplitMix(0);
+    let mut passes = |offset: u64| {
+        let bits = random.next();
+        if hashed {
+            // Where a key has two hashes of 32 bits, tables were written by either.
+            let hash = u64::from(bits as u32);
+            reader.hash_may_match(offset, KeyHash::new(hash << 32 | hash))
+        } else {
+            let key = [bits, random.next()].map(u64::to_le_bytes);
+            reader.key_may_match(offset, key.as_flattened())
+        }
+    };
+    if count == 0 {
+        return None;
+    }
+    // Of very many data blocks, one of every two or three is asked, and so on. Chance chooses it, as
+    // tables may repeat themselves in any step.
+    let stride = count.div_ceil(most.max(1));
+    let mut choice = SplitMix(1);
+    let visited = count.div_ceil(stride);
+    let each = (ROUND.min(most) / visited).max(1);
+    let round = visited * each;
+    let (mut passed, mut asked) = (0, 0);
+    while asked == 0 || passed < ENOUGH && asked + round <= most {
+        let mut chosen = 0;
+        for (at, offset) in (0u64..).zip(places()) {
+            if at % stride == 0 {
+                chosen = at + choice.next() % stride;
+            }
+            if at == chosen {
+                passed += (0..each).map(|_| u64::from(passes(offset))).sum::<u64>();
+                asked += each;
+            }
+        }
+    }
+    MeasuredRate::of(passed, asked)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use filterblock::{
+        BloomFilterPolicy, CassandraBloomPolicy, FilterBlockBuilder, FilterBlockReader, LegacyBloomPolicy,
+        OpaquePolicy, SharedPolicy,
+    };
+
+    use super::*;
+
+    /// Filters of 20 keys in every eighth range of 2 KiB: the data blocks, and their filters.
+    fn filters(policy: SharedPolicy) -> (Offsets, FilterStats) {
+        let mut builder = FilterBlockBuilder::new(Arc::clone(&policy));
+        let mut blocks = Offsets::default();
+        for block in 0..1000_u64 {
+            let offset = block << 14;
+            blocks.insert(offset);
+            builder.start_block(offset).unwrap();
+            (0..20).for_each(|key| builder.add_key(format!("{block} {key}").as_bytes()));
+        }
+        let contents = builder.finish().unwrap();
+        (blocks, FilterStats::new(FilterBlockReader::new(policy, contents)))
+    }
+
+    /// The share of a hundred keys for each data block that the filters let pass.
+    fn asked_plainly(blocks: &Offsets, filters: &FilterStats) -> f64 {
+        let passed = blocks.iter().flat_map(|offset| (0..100).map(move |number| (offset, number)));
+        let passed = passed.filter(|(offset, number)| {
+            filters.reader().key_may_match(*offset, format!("absent {offset} {number}").as_bytes())
+        });
+        passed.count() as f64 / (100 * blocks.len()) as f64
+    }
+
+    #[test]
+    fn the_rate_is_that_of_keys_by_every_policy() {
+        let policies: [SharedPolicy; 3] = [
+            Arc::new(BloomFilterPolicy::new(8)),
+            // Read by either hash, of which a table was written by one.
+            Arc::new(LegacyBloomPolicy::new(8)),
+            Arc::new(CassandraBloomPolicy::new(8)),
+        ];
+        for policy in policies {
+            let (blocks, filters) = filters(policy);
+            let rate = random_rate(&filters, &blocks, 400_000).unwrap();
+            let plain = asked_plainly(&blocks, &filters);
+            assert!((rate.rate / plain - 1.0).abs() < 0.25, "{rate:?} {plain}");
+            let alone = random_rate_of_filters(&filters, 400_000).unwrap();
+            assert!((alone.rate / plain - 1.0).abs() < 0.25, "{alone:?} {plain}");
+            assert!(rate.low < rate.rate && rate.rate < rate.high && rate.asked < 400_000, "{rate:?}");
+        }
+        let opaque = FilterStats::new(FilterBlockReader::new(
+            Arc::new(OpaquePolicy::new("rocksdb.BuiltinBloomFilter")) as SharedPolicy,
+            filters(Arc::new(BloomFilterPolicy::new(8))).1.reader().contents().to_vec().into(),
+        ));
+        assert_eq!(random_rate_of_filters(&opaque, 1000), None);
+        assert_eq!(
+            random_rate(&filters(Arc::new(BloomFilterPolicy::new(8))).1, &Offsets::default(), 9),
+            None
+        );
+    }
+
+    #[test]
+    fn no_more_keys_are_asked_for_than_allowed() {
+        // So few pass that the limit is reached.
+        let (blocks, filters) = filters(Arc::new(BloomFilterPolicy::new(30)));
+        for most in [1, 10, 300, 999, 1000, 1001, 20_000] {
+            let rate = random_rate(&filters, &blocks, most).unwrap();
+            assert!(rate.asked <= most && 2 * rate.asked >= most, "{most}: {rate:?}");
+        }
+    }
+
+    /// Every data block counts alike, those with an empty filter too.
+    #[test]
+    fn questions_are_spread_over_data_blocks() {
+        let (mut blocks, filters) = filters(Arc::new(BloomFilterPolicy::new(1)));
+        let plain = asked_plainly(&blocks, &filters);
+        assert!(plain > 0.2, "{plain}");
+        for most in [500, 400_000] {
+            (0..1000).for_each(|block| blocks.insert((block << 14) + 2048));
+            let rate = random_rate(&filters, &blocks, most).unwrap();
+            assert!((rate.rate / (plain / 2.0) - 1.0).abs() < 0.25, "{most}: {rate:?} {plain}");
+        }
+    }
+}

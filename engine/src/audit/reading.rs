@@ -1,0 +1,75 @@
+//! Options for reading tables, and the meaning of errors.
+
+use filterblock::policy::default_read_policies;
+use filterblock::table::{ReadOptions, Table};
+use filterblock::{Error, Structure};
+
+/// The options for all tables: the policies that are known, and the library's limits.
+pub fn read_options() -> ReadOptions {
+    ReadOptions::default().filter_policies(default_read_policies())
+}
+
+/// The limit on bytes to decode of a file if none is given: a multiple of the file's size, and a
+/// minimum, which is that on one block.
+const MAX_EXPANSION: u64 = 100;
+const MIN_DECODED: u64 = 256 << 20;
+
+/// The limit on bytes to decode of a file of this size. `given`: the user's.
+pub fn decode_limit(given: Option<u64>, file_size: u64) -> u64 {
+    given.unwrap_or_else(|| file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED))
+}
+
+/// The same limit for walks through tables of any size.
+pub fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptions {
+    match given {
+        Some(bytes) => options.max_output(bytes),
+        None => options.max_output(MIN_DECODED).max_output_factor(MAX_EXPANSION),
+    }
+}
+
+/// The limit on what is decoded of a file, in words.
+pub fn decode_limit_text(limit: u64) -> String {
+    format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
+}
+
+/// The reason why filters of a known policy are not used. Filters of an unknown one are no trouble:
+/// the names in the metaindex tell of them.
+pub fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
+    let is_unknown = |error: &Error| {
+        let is_unsupported =
+            matches!(error.without_path(), Error::Unsupported { what: Structure::FilterBlock, .. });
+        is_unsupported && table.filter_name().is_some() && table.filter().is_none()
+    };
+    table.filter_error().filter(|error| !is_unknown(error))
+}
+
+/// Returns true if bytes could not be read, which says nothing about what they are.
+pub fn is_unreadable(error: &Error) -> bool {
+    matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
+}
+
+/// Returns true if the error says that a file does not end like a table.
+pub fn is_not_whole(error: &Error) -> bool {
+    matches!(error.without_path(), Error::Corrupt { what: Structure::Table | Structure::Footer, .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use filterblock::table::{Compression, TableBuilder, WriteOptions};
+
+    use super::*;
+
+    #[test]
+    fn walks_have_the_limit_of_a_file_of_their_size() {
+        for size in [0, 3 << 20] {
+            let options = WriteOptions::default().compression(Compression::None);
+            let mut builder = TableBuilder::new(Vec::new(), options);
+            builder.add(b"k", &vec![0; size]).unwrap();
+            let file = builder.finish().unwrap().0;
+            for given in [None, Some(7), Some(u64::MAX)] {
+                let table = Table::open(file.clone(), &limit_walks(read_options(), given)).unwrap();
+                assert_eq!(table.max_output(), decode_limit(given, table.file_size()));
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The entries of the data blocks that are found by their checksums.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use filterblock::table::{BlockCursor, BlockHandle, Meter, ReadAt, ReadOptions};
+use filterblock::{Error, InternalKey, KeyFormat};
+
+use super::finder::{Finder, Stretch};
+use super::kind::{BlockKind, KnownBlocks};
+use crate::audit::error_kind::ErrorKind;
+use crate::audit::scan::range::KeyRange;
+use crate::audit::scan::row::{Fault, Row, Rows};
+use crate::audit::scan::table::{KeyTrial, Versions};
+
+/// The footer: its length, and the bytes it ends in.
+const FOOTER: u64 = 48;
+/// The times that a key of Riak's may have, in microseconds since 1970: from 1978 to 4253. The bytes in
+/// their place in a key of RocksDB's, whose types have other meanings, are hardly ever among them.
+const TIMES: Range<u64> = 1 << 48..1 << 56;
+const MAGIC: &[u8] = &0xdb47_7524_8b80_fb57_u64.to_le_bytes();
+
+pub struct CarvedRows<'a, R> {
+    finder: Finder<R>,
+    known: KnownBlocks,
+    options: ReadOptions,
+    path: &'a Path,
+    versions: Versions<'a>,
+    /// The format of the keys is known.
+    is_tried: bool,
+    block: Option<(BlockHandle, BlockCursor<'static>)>,
+    blocks: u64,
+    limit: DecodeLimit,
+    ended: bool,
+}
+
+/// A limit on what is decoded.
+pub struct DecodeLimit {
+    meter: Arc<Meter>,
+    /// The bytes of data blocks and their keys that may be decoded, in all and still.
+    limit: u64,
+    left: u64,
+    /// The greatest count of the meter. Each data block is decoded up to four times, and others are
+    /// only looked at.
+    most: u64,
+}
+
+impl DecodeLimit {
+    /// Allows data blocks and keys of `bytes` together. `meter`: counts all that is decoded.
+    pub fn new(meter: Arc<Meter>, bytes: u64) -> Self {
+        let most = meter.bytes_decoded().saturating_add(bytes.saturating_mul(4));
+        Self { meter, limit: bytes, left: bytes, most }
+    }
+
+    fn is_reached(&self) -> bool {
+        self.meter.bytes_decoded() > self.most
+    }
+
+    /// Counts a data block, or a key. Returns false if it is too much.
+    fn take(&mut self, size: u64) -> bool {
+        let left = self.left.checked_sub(size);
+        self.left = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
+impl<'a, R: ReadAt> CarvedRows<'a, R> {
+    /// `all` and `internal` are as for a table that opens.
+    pub fn new(
+        source: R,
+        options: &ReadOptions,
+        limit: DecodeLimit,
+        path: &'a Path,
+        range: &'a KeyRange,
+        all: bool,
+        internal: Option<bool>,
+    ) -> std::io::Result<Self> {
+        let format = internal.unwrap_or_default().then_some(KeyFormat::LevelDb);
+        Ok(Self {
+            finder: Finder::new(source)?,
+            known: KnownBlocks::default(),
+            options: options.clone().meter(Arc::clone(&limit.meter)),
+            path,
+            versions: Versions::new(format, range, all),
+            is_tried: internal == Some(false),
+            block: None,
+            blocks: 0,
+            limit,
+            ended: false,
+        })
+    }
+
+    /// Moves to the next data block. Returns false at the end.
+    fn next_block(&mut self) -> Result<bool, Fault> {
+        loop {
+            let (options, limit) = (&self.options, &self.limit);
+            let found = self
+                .finder
+                .next(|source, handle| !limit.is_reached() && KnownBlocks::is_block(source, handle, options));
+            let stretch = found.map_err(|error| {
+                self.ended = true;
+                Fault::new(error.to_string(), ErrorKind::of_io(&error))
+            })?;
+            match stretch {
+                None => return Ok(false),
+                Some(Stretch::Gap(gap)) => {
+                    let len = gap.end - gap.start;
+                    self.known.add_gap(&gap);
+                    if len == FOOTER && self.ends_in_magic(gap.end) {
+                        continue;
+                    }
+                    let what = format!("offset {}", gap.start);
+                    let expected = "blocks with right checksums".to_owned();
+                    return Err(Fault::damage(&what, gap.start, expected, format!("none in {len} bytes")));
+                }
+                Some(Stretch::Block(handle)) => {
+                    if self.limit.is_reached() {
+                        return Err(self.limit_reached(handle));
+                    }
+                    let kind = self.known.kind(self.finder.source(), handle, &self.options);
+                    self.known.add(handle);
+                    if kind == BlockKind::Data {
+                        self.try_keys(handle);
+                        let block = BlockCursor::read(self.finder.source(), handle, &self.options)?;
+                        if !self.limit.take(block.size() as u64) {
+                            return Err(self.limit_reached(handle));
+                        }
+                        self.block = Some((handle, block));
+                        self.blocks += 1;
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the search in the block at `handle`.
+    fn limit_reached(&mut self, handle: BlockHandle) -> Fault {
+        self.ended = true;
+        self.block = None;
+        Fault::over_limit(handle.offset, self.limit.limit)
+    }
+
+    fn ends_in_magic(&self, end: u64) -> bool {
+        let start = end.saturating_sub(MAGIC.len() as u64);
+        self.finder.source().read_at(start, MAGIC.len()).is_ok_and(|found| *found == *MAGIC)
+    }
+
+    /// Tells by the keys of the first data block whether they are internal keys. Those of Riak are told
+    /// by the first block that has a time in its keys: others look like LevelDB's.
+    fn try_keys(&mut self, handle: BlockHandle) {
+        if self.is_tried {
+            return;
+        }
+        let Ok(mut entries) = BlockCursor::read(self.finder.source(), handle, &self.options) else {
+            return;
+        };
+        let mut plain = KeyTrial::new(KeyFormat::LevelDb);
+        let mut timed = KeyTrial::new(KeyFormat::Basho);
+        let mut are_times = true;
+        while let Ok(true) = entries.next() {
+            let key = entries.key();
+            let time = InternalKey::parse(key, KeyFormat::Basho).and_then(|key| key.time);
+            are_times &= time.is_none_or(|time| TIMES.contains(&time));
+            let more = plain.add(key);
+            if !timed.add(key) && !more {
+                break;
+            }
+        }
+        if plain.is_internal() {
+            self.versions.format = Some(KeyFormat::LevelDb);
+        } else if timed.is_internal() && are_times {
+            self.versions.format = Some(KeyFormat::Basho);
+            self.is_tried = true;
+        } else if self.versions.format.is_none() {
+            self.is_tried = true;
+        }
+    }
+}
+
+impl<R: ReadAt> Rows for CarvedRows<'_, R> {
+    fn advance(&mut self) -> Result<bool, Fault> {
+        while !self.ended {
+            if let Some((handle, block)) = &mut self.block {
+                let moved: Result<bool, Error> = block.next();
+                if matches!(moved, Ok(true)) {
+                    let (handle, len) = (*handle, block.key().len());
+                    if !self.limit.take(len as u64) {
+                        return Err(self.limit_reached(handle));
+                    }
+                    if self.versions.shows(block.key(), handle.offset)? {
+                        return Ok(true);
+                    }
+                    continue;
+                }
+                self.block = None;
+                moved?;
+            }
+            if !self.next_block()? {
+                self.ended = true;
+            }
+        }
+        Ok(false)
+    }
+
+    fn row(&self) -> Option<Row<'_>> {
+        let (handle, block) = self.block.as_ref()?;
+        Some(self.versions.row(self.path, handle.offset, block.key(), block.value()))
+    }
+
+    fn note(&self) -> Option<String> {
+        Some(format!("data blocks found by their checksums: {}", self.blocks))
+    }
+}

@@ -1,0 +1,196 @@
+//! The entries of a database.
+
+use std::cmp::Ordering;
+use std::path::Path;
+
+use filterblock::database::{Database, EntryFile, Scan, TableStatus};
+use filterblock::table::ReadOptions;
+use filterblock::{Error, InternalKey};
+
+use super::range::KeyRange;
+use super::row::{Fault, Row, Rows, State, Version};
+
+pub struct DatabaseRows<'d> {
+    scan: Scan<'d>,
+    range: &'d KeyRange,
+    all: bool,
+    /// The last entry that was shown. Those up to it are passed over.
+    place: Option<Place>,
+    is_resumed: bool,
+    ended: bool,
+}
+
+/// The place of an entry in the order of a database.
+pub struct Place {
+    user_key: Vec<u8>,
+    sequence: u64,
+}
+
+impl Place {
+    /// Tells whether this entry is at the place or before it. `all`: of each key, the newest is first.
+    fn has_passed(&self, key: &InternalKey<'_>, all: bool) -> bool {
+        match key.user_key.cmp(&self.user_key) {
+            Ordering::Less => true,
+            Ordering::Equal => !all || key.sequence >= self.sequence,
+            Ordering::Greater => false,
+        }
+    }
+}
+
+impl<'d> DatabaseRows<'d> {
+    /// `all`: all versions instead of the newest of each key. `place`: to go on behind.
+    ///
+    /// # Errors
+    ///
+    /// If the keys are not in bytewise order by the MANIFEST.
+    pub fn new(
+        database: &'d Database,
+        options: &ReadOptions,
+        range: &'d KeyRange,
+        all: bool,
+        place: Option<Place>,
+    ) -> Result<Self, Error> {
+        let mut scan = if all { database.scan_versions(options)? } else { database.scan(options)? };
+        if let Some(start) = place.as_ref().map(|place| &*place.user_key).or(range.start()) {
+            scan.seek(start);
+        }
+        Ok(Self { scan, range, all, is_resumed: place.is_some(), place, ended: false })
+    }
+
+    /// The place of the last entry that was shown.
+    pub fn into_place(self) -> Option<Place> {
+        self.place
+    }
+}
+
+impl Rows for DatabaseRows<'_> {
+    fn advance(&mut self) -> Result<bool, Fault> {
+        while !self.ended && self.scan.next()? {
+            let Some(entry) = self.scan.entry() else { break };
+            let key = entry.key.user_key;
+            self.ended = self.range.is_past(key);
+            if self.is_resumed {
+                let place = self.place.as_ref();
+                if place.is_some_and(|place| place.has_passed(&entry.key, self.all)) {
+                    continue;
+                }
+                self.is_resumed = false;
+            }
+            // A table whose keys are not in order may have any key here.
+            if !self.ended && self.range.contains(key) {
+                let place = self.place.get_or_insert_with(|| Place { user_key: Vec::new(), sequence: 0 });
+                place.user_key.clear();
+                place.user_key.extend_from_slice(key);
+                place.sequence = entry.key.sequence;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn row(&self) -> Option<Row<'_>> {
+        self.scan.entry().map(|entry| Row {
+            path: entry.file.path().unwrap_or(Path::new("")),
+            offset: entry.offset,
+            state: state(entry.file),
+            key: entry.key.user_key,
+            version: Some(Version { sequence: entry.key.sequence, kind: entry.key.kind }),
+            value: entry.value,
+        })
+    }
+}
+
+const fn state(file: EntryFile<'_>) -> State {
+    match file {
+        EntryFile::Log(log) if log.is_live => State::Log,
+        EntryFile::Log(_) => State::Obsolete,
+        EntryFile::Table(table) => match table.status {
+            TableStatus::Live(_) => State::Live,
+            TableStatus::Obsolete => State::Obsolete,
+            TableStatus::Unlisted => State::Unlisted,
+            _ => State::Unknown,
+        },
+    }
+}
+
+// They read databases of the repository.
+#[cfg(in_repository)]
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    type Shown = (PathBuf, u64, Vec<u8>, u64);
+
+    /// Up to `most` entries, and the place behind them.
+    fn shown(
+        database: &Database,
+        range: &KeyRange,
+        all: bool,
+        place: Option<Place>,
+        most: usize,
+    ) -> (Vec<Shown>, Option<Place>) {
+        let mut rows = DatabaseRows::new(database, &ReadOptions::default(), range, all, place).unwrap();
+        let mut shown = Vec::new();
+        while shown.len() < most && rows.advance().unwrap() {
+            let row = rows.row().unwrap();
+            let sequence = row.version.unwrap().sequence;
+            shown.push((row.path.to_owned(), row.offset, row.key.to_vec(), sequence));
+        }
+        (shown, rows.into_place())
+    }
+
+    #[test]
+    fn what_goes_on_behind_a_place_shows_each_entry_once() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");
+        let database = Database::open(folder).unwrap();
+        let from = KeyRange { from: Some(b"item/0100".to_vec()), ..KeyRange::default() };
+        for (range, all) in [(KeyRange::default(), true), (KeyRange::default(), false), (from, true)] {
+            let (whole, _) = shown(&database, &range, all, None, usize::MAX);
+            assert!(whole.len() > 300);
+            for at in (0..whole.len()).step_by(23).chain([1, 2, 3, whole.len() - 1, whole.len()]) {
+                let (before, place) = shown(&database, &range, all, None, at);
+                let (behind, end) = shown(&database, &range, all, place, usize::MAX);
+                assert!([before, behind].concat() == whole, "{at} of {} in {range:?}", whole.len());
+                assert!(shown(&database, &range, all, end, usize::MAX).0.is_empty());
+            }
+            // Interrupted again and again, as far as it got.
+            let (mut found, mut place) = (Vec::new(), None);
+            loop {
+                let (some, next) = shown(&database, &range, all, place, 37);
+                place = next;
+                if some.is_empty() {
+                    break;
+                }
+                found.extend(some);
+            }
+            assert!(found == whole, "{} of {}", found.len(), whole.len());
+        }
+    }
+
+    /// As if the newest version of the last key were gone when the database is read again.
+    #[test]
+    fn a_key_does_not_come_again_with_an_older_version() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["CURRENT", "MANIFEST-000008", "000005.ldb", "000007.ldb", "000009.ldb"] {
+            std::fs::copy(source.join(name), folder.path().join(name)).unwrap();
+        }
+        let (whole, older) = (Database::open(source).unwrap(), Database::open(folder.path()).unwrap());
+        let range = KeyRange::default();
+        let (all, _) = shown(&whole, &range, false, None, usize::MAX);
+        let (tables, _) = shown(&older, &range, false, None, usize::MAX);
+        let mut have_older = 0;
+        for (at, (.., key, sequence)) in all.iter().enumerate() {
+            if !tables.iter().any(|row| row.2 == *key && row.3 < *sequence) {
+                continue;
+            }
+            have_older += 1;
+            let (_, place) = shown(&whole, &range, false, None, at + 1);
+            let (behind, _) = shown(&older, &range, false, place, 1);
+            assert!(behind.iter().all(|row| row.2 > *key), "{behind:?} behind {key:?}");
+        }
+        assert!(have_older > 0);
+    }
+}

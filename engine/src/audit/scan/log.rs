@@ -1,0 +1,61 @@
+//! The writes of a log.
+
+use std::io::Read;
+use std::path::Path;
+
+use filterblock::database::LogWrites;
+
+use super::range::KeyRange;
+use super::row::{Fault, Row, Rows, State, Version};
+
+pub struct LogRows<'a, R> {
+    writes: LogWrites<R>,
+    path: &'a Path,
+    range: &'a KeyRange,
+    all: bool,
+    /// The number of deletions in the range that were left out.
+    left_out: u64,
+}
+
+impl<'a, R: Read> LogRows<'a, R> {
+    /// `all`: deletions too.
+    pub fn new(source: R, path: &'a Path, range: &'a KeyRange, all: bool) -> Self {
+        Self { writes: LogWrites::new(source), path, range, all, left_out: 0 }
+    }
+}
+
+impl<R: Read> Rows for LogRows<'_, R> {
+    fn advance(&mut self) -> Result<bool, Fault> {
+        while self.writes.next()? {
+            let Some(write) = self.writes.write().filter(|write| self.range.contains(write.key)) else {
+                continue;
+            };
+            if self.all || write.value.is_some() {
+                return Ok(true);
+            }
+            self.left_out += 1;
+        }
+        Ok(false)
+    }
+
+    fn row(&self) -> Option<Row<'_>> {
+        self.writes.write().map(|write| Row {
+            path: self.path,
+            offset: write.offset,
+            state: State::Alone,
+            key: write.key,
+            version: Some(Version { sequence: write.sequence, kind: u8::from(write.value.is_some()) }),
+            value: write.value.unwrap_or_default(),
+        })
+    }
+
+    fn note(&self) -> Option<String> {
+        let deletions =
+            (self.left_out > 0).then(|| format!("deletions left out: {}, which --all shows", self.left_out));
+        let tail = self.writes.incomplete_tail().map(|offset| {
+            format!("the log ends within the record at offset {offset}, which LevelDB leaves out too")
+        });
+        let notes: Vec<String> = deletions.into_iter().chain(tail).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
+}

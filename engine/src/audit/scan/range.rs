@@ -1,0 +1,73 @@
+//! The range of keys to show, in bytewise order.
+
+/// The bounds given. Keys have to fit all of them.
+#[derive(Clone, Debug, Default)]
+pub struct KeyRange {
+    pub prefix: Option<Vec<u8>>,
+    /// The first key.
+    pub from: Option<Vec<u8>>,
+    /// The key that is no longer in the range.
+    pub to: Option<Vec<u8>>,
+}
+
+impl KeyRange {
+    /// The first key that may be in the range. `None`: any may be.
+    pub fn start(&self) -> Option<&[u8]> {
+        self.prefix.as_deref().max(self.from.as_deref())
+    }
+
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.prefix.as_ref().is_none_or(|prefix| key.starts_with(prefix))
+            && self.from.as_ref().is_none_or(|from| from.as_slice() <= key)
+            && !self.is_past_end(key)
+    }
+
+    /// Returns true if neither `key` nor any key behind it is in the range.
+    pub fn is_past(&self, key: &[u8]) -> bool {
+        let is_past_prefix = |prefix: &Vec<u8>| prefix.as_slice() < key && !key.starts_with(prefix);
+        self.is_past_end(key) || self.prefix.as_ref().is_some_and(is_past_prefix)
+    }
+
+    fn is_past_end(&self, key: &[u8]) -> bool {
+        self.to.as_ref().is_some_and(|to| to.as_slice() <= key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the definition: a key is past the range if no key at or after it is in the range.
+    #[test]
+    fn the_start_and_the_end_of_a_range_agree_with_what_it_contains() {
+        let keys: Vec<Vec<u8>> = (0..=3)
+            .flat_map(|len| (0..3usize.pow(len)).map(move |n| (0..len).map(move |at| n / 3usize.pow(at) % 3)))
+            .map(|digits| digits.map(|digit| [0, b'a', 0xff][digit]).collect())
+            .collect();
+        let mut sorted = keys.clone();
+        sorted.sort();
+        let bounds: Vec<Option<Vec<u8>>> = std::iter::once(None).chain(keys.into_iter().map(Some)).collect();
+        for prefix in &bounds {
+            for from in bounds.iter().step_by(3) {
+                for to in bounds.iter().step_by(2) {
+                    let range = KeyRange { prefix: prefix.clone(), from: from.clone(), to: to.clone() };
+                    let mut may_follow = false;
+                    for key in sorted.iter().rev() {
+                        let is_in = prefix.as_ref().is_none_or(|prefix| key.starts_with(prefix))
+                            && from.as_ref().is_none_or(|from| from <= key)
+                            && to.as_ref().is_none_or(|to| key < to);
+                        assert_eq!(range.contains(key), is_in);
+                        may_follow |= is_in;
+                        assert!(!(range.is_past(key) && may_follow), "{range:?} {key:?}");
+                        assert!(!(is_in && range.start().is_some_and(|start| key.as_slice() < start)));
+                    }
+                }
+            }
+        }
+        let range = KeyRange { prefix: Some(b"a".to_vec()), ..KeyRange::default() };
+        assert!(range.is_past(b"b") && !range.is_past(b"a\xff\xff") && !range.is_past(b""));
+        assert_eq!(range.start(), Some(&b"a"[..]));
+        let range = KeyRange { to: Some(b"b".to_vec()), ..range };
+        assert!(range.is_past(b"b") && !range.is_past(b"a"));
+    }
+}

@@ -1,0 +1,277 @@
+//! The entries of one table.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use filterblock::table::{Cursor, Origin, ReadAt, ReadOptions, Table};
+use filterblock::{Error, InternalKey, KeyFormat};
+
+use super::range::KeyRange;
+use super::row::{Fault, Row, Rows, State, Version};
+use crate::audit::stats::blocks::Blocks;
+use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::sample::{self, Sample};
+
+/// The number of keys looked at to tell internal keys from others.
+const TRIED: usize = 256;
+/// No database comes to so many writes, but numbers, most significant byte first, look like it.
+const MAX_SEQUENCE: u64 = 1 << 48;
+
+pub struct TableRows<'a, R> {
+    cursor: Cursor<'a, R>,
+    path: &'a Path,
+    versions: Versions<'a>,
+}
+
+/// Decides which of the stored entries are shown.
+pub(super) struct Versions<'a> {
+    /// `None`: keys are no internal keys.
+    pub(super) format: Option<KeyFormat>,
+    range: &'a KeyRange,
+    all: bool,
+    /// The user key before, if it had a version.
+    last: Option<Vec<u8>>,
+}
+
+impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
+    /// `all`: every entry as it is stored; otherwise the newest version of each key. `internal`:
+    /// whether the keys are internal keys, if that is known.
+    ///
+    /// # Errors
+    ///
+    /// If the table does not open.
+    pub fn new(
+        source: R,
+        options: &ReadOptions,
+        path: &'a Path,
+        range: &'a KeyRange,
+        all: bool,
+        internal: Option<bool>,
+    ) -> Result<Self, Error> {
+        let table = Table::open(source, options)?;
+        let internal = match internal {
+            Some(internal) => internal,
+            None => has_internal_keys(&table),
+        };
+        let format = internal.then(|| format_of(table.origin()));
+        Ok(Self { cursor: table.into_cursor(), path, versions: Versions::new(format, range, all) })
+    }
+}
+
+/// The format of internal keys in a table of this origin.
+pub(super) fn format_of(origin: Option<Origin>) -> KeyFormat {
+    if origin == Some(Origin::Basho) { KeyFormat::Basho } else { KeyFormat::LevelDb }
+}
+
+/// Tells by the filters, or else by the first keys, whether the keys are internal keys. The table has
+/// to be opened as if they were not.
+pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
+    let by_filters = || {
+        let filters = table.filter().cloned().map(FilterStats::new);
+        let mut blocks = Blocks::list(table).ok()?;
+        Sample::take(table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0).ok()?.key_format().ok()
+    };
+    if let Some(format) = by_filters() {
+        return format == sample::KeyFormat::Internal;
+    }
+    let mut trial = KeyTrial::new(format_of(table.origin()));
+    // Each byte is read once at most, however often an index names a damaged block.
+    let mut read_to = 0;
+    for handle in table.data_blocks().flatten() {
+        let Some(end) = handle.end().filter(|&end| handle.offset >= read_to && end <= table.file_size())
+        else {
+            continue;
+        };
+        read_to = end;
+        let Ok(mut entries) = table.block_cursor(handle) else { continue };
+        while let Ok(true) = entries.next() {
+            if !trial.add(entries.key()) {
+                return trial.is_internal();
+            }
+        }
+        break;
+    }
+    trial.is_internal()
+}
+
+/// Tries whether keys can be a database's internal keys.
+pub(super) struct KeyTrial {
+    format: KeyFormat,
+    tried: usize,
+    fits: bool,
+    before: Option<Vec<u8>>,
+}
+
+impl KeyTrial {
+    pub(super) const fn new(format: KeyFormat) -> Self {
+        Self { format, tried: 0, fits: true, before: None }
+    }
+
+    /// Returns false if no more keys are needed.
+    pub(super) fn add(&mut self, key: &[u8]) -> bool {
+        let greatest = if self.format == KeyFormat::Basho { 3 } else { 1 };
+        let is_one = InternalKey::parse(key, self.format)
+            .is_some_and(|key| key.kind <= greatest && key.sequence < MAX_SEQUENCE);
+        // Numbers of eight bytes, most significant first, look like versions of an empty key, with
+        // the oldest first.
+        let is_newer = self.before.as_ref().is_some_and(|before| {
+            self.format.user_key(before) == self.format.user_key(key)
+                && self.format.compare(before, key, Ord::cmp).is_ge()
+        });
+        self.fits &= is_one && !is_newer;
+        self.tried += 1;
+        let before = self.before.get_or_insert_default();
+        before.clear();
+        before.extend_from_slice(key);
+        self.fits && self.tried < TRIED
+    }
+
+    pub(super) const fn is_internal(&self) -> bool {
+        self.fits && self.tried > 0
+    }
+}
+
+impl<'a> Versions<'a> {
+    pub(super) const fn new(format: Option<KeyFormat>, range: &'a KeyRange, all: bool) -> Self {
+        Self { format, range, all, last: None }
+    }
+
+    /// Returns true if the entry of this stored key is to be shown. Has to be asked for each.
+    ///
+    /// # Errors
+    ///
+    /// If it is no internal key though the table's keys are; `offset` is that of its block.
+    pub(super) fn shows(&mut self, stored: &[u8], offset: u64) -> Result<bool, Fault> {
+        let Some(format) = self.format else { return Ok(self.range.contains(stored)) };
+        let Some(key) = InternalKey::parse(stored, format) else {
+            let (expected, found) = (format.suffix_len(stored), stored.len());
+            let what = format!("internal key at offset {offset}");
+            let expected = format!("at least {expected} bytes");
+            return Err(Fault::damage(&what, offset, expected, format!("{found} bytes")));
+        };
+        if !self.range.contains(key.user_key) {
+            return Ok(false);
+        }
+        if self.all {
+            return Ok(true);
+        }
+        if self.last.as_deref() == Some(key.user_key) {
+            return Ok(false);
+        }
+        let last = self.last.get_or_insert_default();
+        last.clear();
+        last.extend_from_slice(key.user_key);
+        Ok(key.kind != 0)
+    }
+
+    pub(super) fn row<'r>(&self, path: &'r Path, offset: u64, stored: &'r [u8], value: &'r [u8]) -> Row<'r> {
+        let parsed = self.format.and_then(|format| InternalKey::parse(stored, format));
+        Row {
+            path,
+            offset,
+            state: State::Alone,
+            key: parsed.map_or(stored, |key| key.user_key),
+            version: parsed.map(|key| Version { sequence: key.sequence, kind: key.kind }),
+            value,
+        }
+    }
+}
+
+impl<R: ReadAt> Rows for TableRows<'_, R> {
+    fn advance(&mut self) -> Result<bool, Fault> {
+        loop {
+            match self.cursor.next() {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) => {
+                    self.cursor.skip_block();
+                    return Err(error.into());
+                }
+            }
+            let offset = self.cursor.block_handle().map_or(0, |handle| handle.offset);
+            if self.versions.shows(self.cursor.key(), offset)? {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn row(&self) -> Option<Row<'_>> {
+        let offset = self.cursor.block_handle()?.offset;
+        Some(self.versions.row(self.path, offset, self.cursor.key(), self.cursor.value()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `[user key][time, for types 2 and 3][sequence << 8 | type]`
+    fn key(user_key: &str, sequence: u64, kind: u8) -> Vec<u8> {
+        let mut key = user_key.as_bytes().to_vec();
+        key.extend(if kind > 1 { &[7; 8][..] } else { &[] });
+        key.extend((sequence << 8 | u64::from(kind)).to_le_bytes());
+        key
+    }
+
+    fn are_internal(format: KeyFormat, keys: &[Vec<u8>]) -> bool {
+        let mut trial = KeyTrial::new(format);
+        for key in keys {
+            if !trial.add(key) {
+                break;
+            }
+        }
+        trial.is_internal()
+    }
+
+    #[test]
+    fn every_key_has_a_say_in_whether_keys_are_internal() {
+        let all: Vec<_> = (0..TRIED).map(|at| key(&format!("{at:04}"), 7, 1)).collect();
+        for format in [KeyFormat::LevelDb, KeyFormat::Basho] {
+            assert!(are_internal(format, &all));
+            assert!(!are_internal(format, &[]));
+            for at in [0, 1, TRIED / 2, TRIED - 1] {
+                let mut keys = all.clone();
+                keys[at] = b"short".to_vec();
+                assert!(!are_internal(format, &keys), "{at}");
+                keys[at] = key("0", 1 << 48, 1);
+                assert!(!are_internal(format, &keys), "{at}");
+                keys[at] = key("0", (1 << 48) - 1, 1);
+                assert!(are_internal(format, &keys), "{at}");
+            }
+        }
+        // No more are asked.
+        let more = [all, vec![b"short".to_vec()]].concat();
+        assert!(are_internal(KeyFormat::LevelDb, &more));
+    }
+
+    #[test]
+    fn types_belong_to_their_format() {
+        for kind in 0..6 {
+            let keys = [key("a", 7, 1), key("b", 7, kind)];
+            assert_eq!(are_internal(KeyFormat::LevelDb, &keys), kind <= 1, "{kind}");
+            assert_eq!(are_internal(KeyFormat::Basho, &keys), kind <= 3, "{kind}");
+        }
+    }
+
+    #[test]
+    fn versions_of_a_key_come_newest_first() {
+        for (first, second, fits) in [(7, 6, true), (7, 7, false), (6, 7, false)] {
+            assert_eq!(are_internal(KeyFormat::LevelDb, &[key("a", first, 1), key("a", second, 1)]), fits);
+            assert!(are_internal(KeyFormat::LevelDb, &[key("a", first, 1), key("b", second, 1)]));
+        }
+    }
+
+    #[test]
+    fn of_each_key_the_newest_version_shows_unless_it_is_a_deletion() {
+        let range = KeyRange::default();
+        for kind in 0..4 {
+            let mut versions = Versions::new(Some(KeyFormat::Basho), &range, false);
+            assert_eq!(versions.shows(&key("a", 9, kind), 0), Ok(kind != 0), "{kind}");
+            assert_eq!(versions.shows(&key("a", 8, 1), 0), Ok(false));
+            assert_eq!(versions.shows(&key("b", 7, 1), 0), Ok(true));
+            let mut all = Versions::new(Some(KeyFormat::Basho), &range, true);
+            assert_eq!(all.shows(&key("a", 9, kind), 0), Ok(true));
+            assert_eq!(all.shows(&key("a", 8, 1), 0), Ok(true));
+        }
+    }
+}

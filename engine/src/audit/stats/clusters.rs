@@ -1,0 +1,177 @@
+//! Data blocks side by side in three places of a table: a sample for sources where each place takes
+//! a request.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use filterblock::Result;
+use filterblock::table::{BlockHandle, ReadAt, Table};
+
+use super::blocks::Blocks;
+use super::key_count::KeyCount;
+use super::sample::Sample;
+
+/// The number of places, and the most data blocks of all of them.
+const PLACES: u64 = 3;
+const MAX_BLOCKS: u64 = 16;
+/// The most bytes of a place, unless its first block is larger.
+const MAX_BYTES: u64 = 44 << 10;
+/// The bytes behind each block: its type and its checksum.
+const TRAILER: u64 = 5;
+/// The half width of the interval in standard errors: Student's t for three places and 95 %.
+const STANDARD_ERRORS: f64 = 4.303;
+
+/// The data blocks of up to three places.
+#[derive(Default, Debug)]
+pub struct Clusters(Vec<Vec<BlockHandle>>);
+
+impl Clusters {
+    /// Chooses blocks that `blocks` lists: all if they are few and small, else some in the middle of
+    /// each third of the index. Together they take no more than the file.
+    pub fn choose<R>(table: &Table<R>, blocks: &Blocks) -> Self {
+        let entries = blocks.entries;
+        let mut room = table.file_size();
+        let mut places: Vec<(Range<u64>, u64, Vec<BlockHandle>)> = (0..PLACES)
+            .map(|place| {
+                let third = entries * place / PLACES..entries * (place + 1) / PLACES;
+                let most = match entries > MAX_BLOCKS {
+                    true => (MAX_BLOCKS + PLACES - 1 - place) / PLACES,
+                    false => third.end - third.start,
+                };
+                let skipped = (third.end - third.start).saturating_sub(most) / 2;
+                (third.start + skipped..(third.start + skipped + most).min(third.end), 0, Vec::new())
+            })
+            .collect();
+        let mut seen = BTreeSet::new();
+        for (at, handle) in (0..).zip(table.data_blocks()) {
+            let Some((_, bytes, chosen)) = places.iter_mut().find(|(range, ..)| range.contains(&at)) else {
+                continue;
+            };
+            let Ok(handle) = handle else { continue };
+            let size = handle.size.saturating_add(TRAILER);
+            let fits = chosen.is_empty() || bytes.saturating_add(size) <= MAX_BYTES;
+            if fits && size <= room && blocks.offsets.contains(handle.offset) && seen.insert(handle.offset) {
+                *bytes = bytes.saturating_add(size);
+                room -= size;
+                chosen.push(handle);
+            }
+        }
+        Self(places.into_iter().map(|(.., chosen)| chosen).collect())
+    }
+
+    pub fn handles(&self) -> impl Iterator<Item = BlockHandle> {
+        self.0.iter().flatten().copied()
+    }
+
+    /// The bytes of the file that the blocks take, each with its trailer.
+    #[cfg(any(test, feature = "remote"))]
+    pub fn ranges(&self, file_size: u64) -> Vec<Range<u64>> {
+        let end = |handle: &BlockHandle| handle.offset.saturating_add(handle.size).saturating_add(TRAILER);
+        self.handles().map(|handle| handle.offset.min(file_size)..end(&handle).min(file_size)).collect()
+    }
+
+    /// The compression types of the blocks. A trailer that cannot be read has none.
+    pub(super) fn types<R: ReadAt>(&self, table: &Table<R>) -> Result<BTreeSet<u8>> {
+        let mut types = BTreeSet::new();
+        for handle in self.handles() {
+            match table.compression_of(handle) {
+                Ok(id) => drop(types.insert(id)),
+                Err(error) if error.needs_range() => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(types)
+    }
+
+    /// The number of the table's keys, by those of the blocks in `sample`. `None` if a place has no
+    /// block that could be decoded.
+    pub(super) fn key_count(&self, sample: &Sample, blocks: &Blocks) -> Option<KeyCount> {
+        let keys_of = |handle: &BlockHandle| sample.keys_of(handle.offset).flatten();
+        let decoded: Vec<Vec<u64>> =
+            self.0.iter().map(|place| place.iter().filter_map(keys_of).collect()).collect();
+        let number = decoded.iter().map(Vec::len).sum::<usize>() as u64;
+        let sum = decoded.iter().flatten().fold(0_u64, |sum, keys| sum.saturating_add(*keys));
+        let all = blocks.offsets.len();
+        if number == all && blocks.are_distinct() {
+            return Some(KeyCount { keys: sum, low: sum, high: sum, exact: true });
+        }
+        let mean = |keys: &Vec<u64>| {
+            let sum: f64 = keys.iter().map(|keys| *keys as f64).sum();
+            (!keys.is_empty()).then(|| sum / keys.len() as f64)
+        };
+        let means: Vec<f64> = decoded.iter().map(mean).collect::<Option<_>>()?;
+        let places = means.len() as f64;
+        let of_all = means.iter().sum::<f64>() / places;
+        let spread: f64 = means.iter().map(|mean| (mean - of_all).powi(2)).sum::<f64>() / (places - 1.0);
+        // Differences that none of the blocks decoded show are rarer than one in so many.
+        let error = (STANDARD_ERRORS * (spread / places).sqrt()).max(of_all / number as f64);
+        let times = |mean: f64| (mean.max(0.0) * all as f64).round() as u64;
+        // A block holds a key at least.
+        let least = sum.saturating_add(all.saturating_sub(number));
+        let keys = times(of_all).max(least);
+        let (low, high) = (times(of_all - error).clamp(least, keys), times(of_all + error).max(keys));
+        Some(KeyCount { keys, low, high, exact: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use filterblock::table::{TableBuilder, WriteOptions};
+
+    use super::*;
+    use crate::audit::reading::read_options;
+
+    /// A table of so many blocks with one key each, whose value has so many bytes.
+    fn table(blocks: u32, value: usize) -> Table<Bytes> {
+        let options =
+            WriteOptions::default().block_size(1).compression(filterblock::table::Compression::None);
+        let mut builder = TableBuilder::new(Vec::new(), options);
+        (0..blocks).for_each(|key| builder.add(&key.to_be_bytes(), &vec![7; value]).unwrap());
+        Table::open(builder.finish().unwrap().0.into(), &read_options()).unwrap()
+    }
+
+    fn chosen(table: &Table<Bytes>) -> (Vec<usize>, Clusters) {
+        let blocks = Blocks::list(table).unwrap();
+        let clusters = Clusters::choose(table, &blocks);
+        let all: Vec<u64> = table.data_blocks().map(|handle| handle.unwrap().offset).collect();
+        let at = |handle: BlockHandle| all.iter().position(|at| *at == handle.offset).unwrap();
+        (clusters.handles().map(at).collect(), clusters)
+    }
+
+    #[test]
+    fn sixteen_blocks_lie_in_the_middle_of_each_third() {
+        let (places, _) = chosen(&table(300, 100));
+        let expected: Vec<usize> = (47..53).chain(147..152).chain(247..252).collect();
+        assert_eq!(places, expected);
+        for few in [1, 2, 3, 7, 15, 16] {
+            assert_eq!(chosen(&table(few, 10)).0, (0..few as usize).collect::<Vec<_>>(), "{few}");
+        }
+    }
+
+    #[test]
+    fn large_blocks_are_fewer() {
+        let table = table(60, 20_000);
+        let (places, clusters) = chosen(&table);
+        assert_eq!(places.len(), 6, "{places:?}");
+        let bytes: u64 = clusters.ranges(table.file_size()).iter().map(|range| range.end - range.start).sum();
+        assert!(bytes <= 3 * MAX_BYTES, "{bytes}");
+        let (places, _) = chosen(&self::table(9, 100_000));
+        assert_eq!(places, [0, 3, 6]);
+    }
+
+    #[test]
+    fn keys_are_counted_or_estimated_within_an_interval() {
+        for (blocks, exact) in [(16, true), (300, false)] {
+            let table = table(blocks, 10);
+            let mut listed = Blocks::list(&table).unwrap();
+            let clusters = Clusters::choose(&table, &listed);
+            let none = BTreeSet::new();
+            let sample = Sample::of(clusters.handles(), &table, &mut listed, &none, None, 0).unwrap();
+            let keys = u64::from(blocks);
+            let count = clusters.key_count(&sample, &listed).unwrap();
+            assert_eq!((count.keys, count.exact), (keys, exact));
+            assert_eq!((count.low..=count.high), if exact { keys..=keys } else { 300..=319 });
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The hash behind filters under LevelDB's old name, found by trying both on keys that the table
+//! holds.
+
+use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolicy, LegacyHash};
+
+use crate::audit::key_encoding::is_internal;
+
+/// The policy's name in LevelDB up to 1.17, and in goleveldb, which still writes it.
+pub const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
+
+pub(super) type Reader<'a, P> = FilterBlockReader<P, &'a [u8]>;
+
+/// The filters of a table, read by one hash: as filters of whole keys, and of the user part of
+/// internal keys.
+struct HashReader<'a> {
+    whole: Reader<'a, LegacyBloomPolicy>,
+    user_part: Reader<'a, BashoInternalFilterPolicy<LegacyBloomPolicy>>,
+}
+
+/// The filters of a table, read by either hash.
+pub(super) struct HashReaders<'a> {
+    unsigned: HashReader<'a>,
+    signed: HashReader<'a>,
+}
+
+/// Counts the stored keys that match by each hash, as whole keys and by their user part.
+#[derive(Default, PartialEq, Eq, Debug)]
+pub(super) struct HashTrial {
+    asked: u64,
+    unsigned: [u64; 2],
+    signed: [u64; 2],
+}
+
+/// The hashes that deny none of the stored keys tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FittingHash {
+    Unsigned,
+    Signed,
+    Either,
+}
+
+impl FittingHash {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unsigned => "unsigned",
+            Self::Signed => "signed",
+            Self::Either => "either",
+        }
+    }
+}
+
+impl<'a> HashReader<'a> {
+    fn new(hash: LegacyHash, contents: &'a [u8]) -> Self {
+        let policy = LegacyBloomPolicy::new(10).with_hash(hash);
+        Self {
+            whole: FilterBlockReader::new(policy, contents),
+            user_part: FilterBlockReader::new(BashoInternalFilterPolicy::new(policy), contents),
+        }
+    }
+
+    fn matches(&self, offset: u64, key: &[u8]) -> [u64; 2] {
+        // The wrapped policy lets a key pass that is too short for an internal key.
+        let user_part = is_internal(key) && self.user_part.key_may_match(offset, key);
+        [self.whole.key_may_match(offset, key), user_part].map(u64::from)
+    }
+}
+
+impl<'a> HashReaders<'a> {
+    /// The filters by the hash that fits, unsigned if both or none do.
+    pub(super) const fn by(&self, fitting: Option<FittingHash>) -> &Reader<'a, LegacyBloomPolicy> {
+        match fitting {
+            Some(FittingHash::Signed) => &self.signed.whole,
+            Some(FittingHash::Unsigned | FittingHash::Either) | None => &self.unsigned.whole,
+        }
+    }
+
+    /// `None` for filters under other names.
+    pub(super) fn new(policy: &str, contents: &'a [u8]) -> Option<Self> {
+        let reader = |hash| HashReader::new(hash, contents);
+        (policy == OLD_NAME)
+            .then(|| Self { unsigned: reader(LegacyHash::Unsigned), signed: reader(LegacyHash::Signed) })
+    }
+}
+
+impl HashTrial {
+    /// Asks for a key that is stored in the data block at `offset`.
+    pub(super) fn ask(&mut self, readers: &HashReaders<'_>, offset: u64, key: &[u8]) {
+        self.asked += 1;
+        for (counts, reader) in [(&mut self.unsigned, &readers.unsigned), (&mut self.signed, &readers.signed)]
+        {
+            for (count, matched) in counts.iter_mut().zip(reader.matches(offset, key)) {
+                *count += matched;
+            }
+        }
+    }
+
+    /// The hash that denies no stored key; `None` if both do, or no key was asked for.
+    pub(super) fn fitting(&self) -> Option<FittingHash> {
+        let fits = |counts: [u64; 2]| self.asked > 0 && counts.contains(&self.asked);
+        match (fits(self.unsigned), fits(self.signed)) {
+            (true, false) => Some(FittingHash::Unsigned),
+            (false, true) => Some(FittingHash::Signed),
+            (true, true) => Some(FittingHash::Either),
+            (false, false) => None,
+        }
+    }
+}

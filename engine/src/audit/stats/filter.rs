@@ -1,0 +1,112 @@
+//! One filter: its size, its bits set, and the share of absent keys that pass it.
+
+use filterblock::FilterShape;
+
+/// A filter of a filter block.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Filter {
+    pub state: State,
+    pub bytes: u64,
+    pub bits: u64,
+    pub bits_set: u64,
+    /// `None` if there is no filter, or its policy does not describe it.
+    pub probes: Option<u32>,
+    /// The share of absent keys that pass.
+    pub rate: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    Ok,
+    Empty,
+    Malformed,
+}
+
+impl State {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Empty => "empty",
+            Self::Malformed => "malformed",
+        }
+    }
+}
+
+impl Filter {
+    /// A filter without bytes of its own.
+    pub(super) const fn without_bytes(state: State, rate: f64) -> Self {
+        Self { state, bytes: 0, bits: 0, bits_set: 0, probes: None, rate }
+    }
+
+    /// A filter of `len` bytes, as its policy describes it. Where it says nothing, every key may
+    /// match as far as anyone knows.
+    pub(super) fn described(len: usize, shape: Option<FilterShape>) -> Self {
+        let unknown = Self { bytes: len as u64, ..Self::without_bytes(State::Ok, 1.0) };
+        shape.map_or(unknown, |shape| Self {
+            bits: shape.bits,
+            bits_set: shape.bits_set,
+            probes: Some(shape.probes),
+            rate: shape.expected_rate,
+            ..unknown
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use filterblock::{
+        BloomFilterPolicy, CassandraBloomPolicy, FilterBlockReader, LegacyBloomPolicy, Murmur3BloomPolicy,
+        SharedPolicy,
+    };
+
+    use crate::audit::stats::filters::FilterStats;
+
+    /// A block of one filter with these contents.
+    fn single(policy: SharedPolicy, filter: &[u8]) -> FilterStats {
+        let len = (filter.len() as u32).to_le_bytes();
+        let contents = [filter, &[0; 4], &len, &[11]].concat();
+        FilterStats::new(FilterBlockReader::new(policy, contents.into()))
+    }
+
+    /// Filters that deny nothing, or everything.
+    #[test]
+    fn the_rate_is_what_the_policies_answer() {
+        let policies: [SharedPolicy; 4] = [
+            Arc::new(BloomFilterPolicy::new(10)),
+            Arc::new(LegacyBloomPolicy::new(10)),
+            Arc::new(CassandraBloomPolicy::new(10)),
+            Arc::new(Murmur3BloomPolicy::new(10)),
+        ];
+        let mut passing = 0;
+        let mut denied = 0;
+        for policy in policies {
+            for len in [0, 1, 4, 8, 16, 24, 32] {
+                for probes in 0..=255 {
+                    for fill in [0, 0xff] {
+                        let stats = single(Arc::clone(&policy), &[vec![fill; len], vec![probes]].concat());
+                        let rate = stats.filter(0).unwrap().rate;
+                        let passes = stats.reader().key_may_match(0, b"key");
+                        assert_eq!(
+                            rate,
+                            if passes { 1.0 } else { 0.0 },
+                            "{} {len} {probes} {fill}",
+                            policy.name()
+                        );
+                        *if passes { &mut passing } else { &mut denied } += 1;
+                    }
+                }
+            }
+        }
+        assert!(passing > 1000 && denied > 500, "{passing} {denied}");
+    }
+
+    #[test]
+    fn the_rate_is_the_share_of_bits_to_the_power_of_k() {
+        for (filter, rate) in [(&[0x0f, 1][..], 0.5), (&[0x0f, 3], 0.125), (&[0xff, 30], 1.0), (&[7], 0.0)] {
+            let stats = single(Arc::new(BloomFilterPolicy::new(10)), filter);
+            assert_eq!(stats.filter(0).unwrap().rate, rate, "{filter:?}");
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The filters of a block: sizes, bits set, and the expected rate of false positives.
+
+use std::ops::RangeInclusive;
+
+use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
+
+use super::filter::{Filter, State};
+use super::offsets::Offsets;
+
+/// With a greater base_lg all filters are malformed.
+const MAX_BASE_LG: u8 = 63;
+
+/// The filters of a block, described by their policy.
+#[derive(Debug)]
+pub struct FilterStats {
+    reader: FilterBlockReader<SharedPolicy>,
+    /// Set if the filters share bytes. A damaged offset array can name the same bytes for a million
+    /// filters, which are then not described: that takes a pass over each.
+    overlap: bool,
+}
+
+/// The sums over all filters of a block.
+#[derive(Default, PartialEq, Eq, Debug)]
+pub struct Summary {
+    pub filters: u64,
+    pub empty: u64,
+    pub bits: u64,
+    pub bits_set: u64,
+    /// `None` if they differ, or there are no filters.
+    pub probes: Option<u32>,
+    pub array_bytes: u64,
+}
+
+impl FilterStats {
+    pub fn new(reader: FilterBlockReader<SharedPolicy>) -> Self {
+        let filters = (0..reader.num_filters()).filter_map(|index| reader.filter(index));
+        let len = filters.fold(0_u64, |len, filter| len.saturating_add(filter.len() as u64));
+        let overlap = len > reader.contents().len() as u64;
+        Self { reader, overlap }
+    }
+
+    pub const fn reader(&self) -> &FilterBlockReader<SharedPolicy> {
+        &self.reader
+    }
+
+    /// The index of the filter for the data block at `offset`. There may be no such filter.
+    pub fn index_for(&self, offset: u64) -> u64 {
+        if self.reader.base_lg() > MAX_BASE_LG { u64::MAX } else { offset >> self.reader.base_lg() }
+    }
+
+    /// Filter `index`; `None` beyond the last one.
+    pub fn filter(&self, index: u64) -> Option<Filter> {
+        let index = usize::try_from(index).ok().filter(|&index| index < self.reader.num_filters())?;
+        if self.reader.base_lg() > MAX_BASE_LG {
+            return Some(Filter::without_bytes(State::Malformed, 1.0));
+        }
+        let Some(filter) = self.reader.filter(index) else {
+            // A malformed filter denies nothing, unless it is an empty one in a wrong place.
+            let offset = (index as u64).checked_shl(self.reader.base_lg().into()).unwrap_or_default();
+            let rate = if self.reader.key_may_match(offset, b"") { 1.0 } else { 0.0 };
+            return Some(Filter::without_bytes(State::Malformed, rate));
+        };
+        if filter.is_empty() {
+            return Some(Filter::without_bytes(State::Empty, 0.0));
+        }
+        let shape = if self.overlap { None } else { self.reader.policy().describe(filter) };
+        Some(Filter::described(filter.len(), shape))
+    }
+
+    /// The index of each filter that is not empty, and the bytes of its bits. There are none if the
+    /// filters share bytes.
+    pub(super) fn array_lens(&self) -> impl Iterator<Item = (u64, u64)> {
+        let number = if self.overlap { 0 } else { self.reader.num_filters() };
+        (0..number).filter_map(|index| {
+            let (_, array) = self.reader.filter(index)?.split_last()?;
+            Some((index as u64, array.len() as u64))
+        })
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Filter> {
+        (0..self.reader.num_filters() as u64).filter_map(|index| self.filter(index))
+    }
+
+    pub fn summary(&self) -> Summary {
+        let filters = self.reader.num_filters() as u64;
+        let mut summary = Summary { filters, array_bytes: 4 * filters, ..Summary::default() };
+        let mut differ = false;
+        for filter in self.iter() {
+            summary.empty += u64::from(filter.state == State::Empty);
+            summary.bits += filter.bits;
+            summary.bits_set += filter.bits_set;
+            if filter.probes.is_some() {
+                differ |= summary.probes.is_some_and(|probes| Some(probes) != filter.probes);
+                summary.probes = filter.probes;
+            }
+        }
+        summary.probes = summary.probes.filter(|_| !differ);
+        summary
+    }
+
+    /// The share of absent keys that pass for the data block at `offset`.
+    pub fn rate_at(&self, offset: u64) -> f64 {
+        self.filter(self.index_for(offset)).map_or(1.0, |filter| filter.rate)
+    }
+
+    /// The mean rate over data blocks; `None` if there are none.
+    pub fn mean_rate(&self, blocks: &Offsets) -> Option<f64> {
+        mean(blocks.iter().map(|offset| self.rate_at(offset)))
+    }
+
+    /// The mean rate over the filters that are not empty, for a block without its table.
+    pub fn mean_rate_of_filters(&self) -> Option<f64> {
+        mean(self.iter().filter(|filter| filter.state != State::Empty).map(|filter| filter.rate))
+    }
+
+    /// The rate of each filter that covers some of these data blocks.
+    pub fn covering_rates(&self, blocks: &Offsets) -> impl Iterator<Item = f64> {
+        self.covering(blocks).map(|index| self.filter(index).map_or(1.0, |filter| filter.rate))
+    }
+
+    /// The number of filters that cover some of these data blocks.
+    pub fn num_covering(&self, blocks: &Offsets) -> u64 {
+        self.covering(blocks).count() as u64
+    }
+
+    /// Returns true if the filter for the data block at `offset` covers others of these.
+    pub fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
+        blocks.range(self.range(self.index_for(offset))).nth(1).is_some()
+    }
+
+    fn covering(&self, blocks: &Offsets) -> impl Iterator<Item = u64> {
+        let mut last = None;
+        let indices = blocks.iter().map(|offset| self.index_for(offset));
+        indices.filter(move |&index| last.replace(index) != Some(index))
+    }
+
+    /// The first and the last offset of a data block that filter `index` covers.
+    pub fn range(&self, index: u64) -> RangeInclusive<u64> {
+        let lg = u32::from(self.reader.base_lg().min(MAX_BASE_LG));
+        let start = u128::from(index) << lg;
+        let last = start + (1 << lg) - 1;
+        let clamp = |offset| u64::try_from(offset).unwrap_or(u64::MAX);
+        clamp(start)..=clamp(last)
+    }
+}
+
+fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = rates.fold((0.0, 0u64), |(sum, count), rate| (sum + rate, count + 1));
+    (count > 0).then(|| sum / count as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterPolicy, FilterShape, Keys};
+
+    use super::*;
+
+    fn policy() -> SharedPolicy {
+        Arc::new(BloomFilterPolicy::new(10))
+    }
+
+    fn stats_of(contents: &[u8]) -> FilterStats {
+        FilterStats::new(FilterBlockReader::new(policy(), contents.to_vec().into()))
+    }
+
+    fn offsets(given: &[u64]) -> Offsets {
+        let mut offsets = Offsets::default();
+        given.iter().for_each(|&offset| offsets.insert(offset));
+        offsets
+    }
+
+    /// Filters of 2 KiB: one of three keys, one that is empty, one of a thousand keys.
+    fn three() -> Vec<u8> {
+        let mut builder = FilterBlockBuilder::new(policy());
+        let keys = [(0, 3), (2 * 2048, 1000)];
+        for (offset, count) in keys {
+            builder.start_block(offset).unwrap();
+            (0..count).for_each(|key| builder.add_key(format!("{offset} {key}").as_bytes()));
+        }
+        builder.finish().unwrap().to_vec()
+    }
+
+    /// Counts the bits set in the plainest way.
+    fn counted(filter: &[u8]) -> u64 {
+        filter.iter().map(|byte| u64::from(byte.count_ones())).sum()
+    }
+
+    #[test]
+    fn every_filter_is_counted() {
+        let contents = three();
+        let stats = stats_of(&contents);
+        for index in [0, 2] {
+            let bytes = stats.reader().filter(index).unwrap();
+            let filter = stats.filter(index as u64).unwrap();
+            assert_eq!(filter.state, State::Ok);
+            assert_eq!(filter.bytes, bytes.len() as u64);
+            assert_eq!(filter.bits, 8 * (bytes.len() as u64 - 1));
+            assert_eq!(filter.bits_set, counted(&bytes[..bytes.len() - 1]));
+            assert_eq!(filter.probes, Some(6));
+            let share = filter.bits_set as f64 / filter.bits as f64;
+            assert!((filter.rate - share.powf(6.0)).abs() < 1e-12);
+            assert!(filter.rate < 0.02);
+        }
+        assert_eq!(stats.filter(1).unwrap().state, State::Empty);
+        assert_eq!(stats.filter(1).unwrap().rate, 0.0);
+        assert_eq!(stats.filter(3), None);
+        let bits = 64 + 10_000;
+        let bits_set = counted(&contents[..8]) + counted(&contents[9..9 + 1250]);
+        let expected = Summary { filters: 3, empty: 1, bits, bits_set, probes: Some(6), array_bytes: 12 };
+        assert_eq!(stats.summary(), expected);
+    }
+
+    #[test]
+    fn the_mean_is_over_data_blocks() {
+        let contents = three();
+        let stats = stats_of(&contents);
+        let [first, last] = [0, 2].map(|index| stats.filter(index).unwrap().rate);
+        assert_eq!(stats.mean_rate(&offsets(&[])), None);
+        assert_eq!(stats.mean_rate(&offsets(&[0])), Some(first));
+        assert_eq!(stats.mean_rate(&offsets(&[2048])), Some(0.0), "an empty filter");
+        assert_eq!(stats.mean_rate(&offsets(&[3 * 2048])), Some(1.0), "beyond the last filter");
+        let mean = stats.mean_rate(&offsets(&[0, 100, 2 * 2048, u64::MAX])).unwrap();
+        assert!((mean - (2.0 * first + last + 1.0) / 4.0).abs() < 1e-12);
+        let mean = stats.mean_rate_of_filters().unwrap();
+        assert!((mean - (first + last) / 2.0).abs() < 1e-12);
+        let rates: Vec<_> = stats.covering_rates(&offsets(&[0, 100, 2048, 9000])).collect();
+        assert_eq!(rates, [first, 0.0, 1.0]);
+        assert_eq!(stats.num_covering(&offsets(&[0, 100, 2048, 9000])), 3);
+    }
+
+    #[test]
+    fn malformed_filters_deny_nothing() {
+        let mut contents = [&[0; 9][..], &[0; 4], &[9, 0, 0, 0, 11]].concat();
+        let end = contents.len();
+        contents[9..13].copy_from_slice(&10u32.to_le_bytes());
+        let filter = stats_of(&contents).filter(0).unwrap();
+        assert_eq!((filter.state, filter.rate, filter.bits), (State::Malformed, 1.0, 0));
+        for base_lg in 64..=255 {
+            contents[9..13].copy_from_slice(&[0; 4]);
+            contents[end - 1] = base_lg;
+            let stats = stats_of(&contents);
+            assert_eq!(stats.rate_at(0), 1.0);
+            assert_eq!(stats.filter(0).unwrap().state, State::Malformed);
+        }
+    }
+
+    #[test]
+    fn any_bytes_can_be_counted() {
+        let mut state = 1u32;
+        let mut byte = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        for len in (0..400usize).chain([5000, 20_000]) {
+            let mut contents: Vec<u8> = (0..len).map(|_| byte()).collect();
+            // An array that is likely to be one, of offsets that go back and forth.
+            if let Some(tail) = len.checked_sub(5) {
+                let array = (tail / 2) as u32;
+                contents[tail..tail + 4].copy_from_slice(&array.to_le_bytes());
+                for entry in contents[array as usize..tail].chunks_exact_mut(4) {
+                    let offset = u32::from_le_bytes(entry.try_into().unwrap()) % (array + 1);
+                    entry.copy_from_slice(&offset.to_le_bytes());
+                }
+            }
+            let stats = stats_of(&contents);
+            for (index, filter) in stats.iter().enumerate() {
+                let Some((_, array)) = stats.reader().filter(index).and_then(<[u8]>::split_last) else {
+                    continue;
+                };
+                if filter.probes.is_some() {
+                    assert_eq!(filter.bits_set, counted(array), "{len} {index}");
+                }
+            }
+            stats.summary();
+        }
+    }
+
+    /// Counts the bytes that it is asked to describe.
+    #[derive(Default)]
+    struct Describing(AtomicU64);
+
+    impl FilterPolicy for Describing {
+        fn name(&self) -> &str {
+            "test.Describing"
+        }
+        fn create_filter(&self, _: Keys<'_>, _: &mut Vec<u8>) -> filterblock::Result<()> {
+            Ok(())
+        }
+        fn key_may_match(&self, _: &[u8], _: &[u8]) -> bool {
+            true
+        }
+        fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
+            self.0.fetch_add(filter.len() as u64, Ordering::Relaxed);
+            BloomFilterPolicy::new(10).describe(filter)
+        }
+    }
+
+    /// Filters that are the same 4,000 bytes, a thousand times, and filters one behind the other.
+    #[test]
+    fn filters_that_share_bytes_are_not_described() {
+        for shared in [false, true] {
+            let mut contents = vec![6; 4000];
+            for index in 0..1000_u32 {
+                let sound = index * 4;
+                let back_and_forth = if index % 2 == 0 { 0 } else { 4000 };
+                contents.extend(if shared { back_and_forth } else { sound }.to_le_bytes());
+            }
+            contents.extend(4000_u32.to_le_bytes());
+            contents.push(11);
+            let policy = Arc::new(Describing::default());
+            let len = contents.len() as u64;
+            let stats = FilterStats::new(FilterBlockReader::new(Arc::clone(&policy) as _, contents.into()));
+            let summary = stats.summary();
+            let described = policy.0.load(Ordering::Relaxed);
+            if shared {
+                assert_eq!((described, summary.bits, summary.probes), (0, 0, None));
+                assert_eq!(stats.filter(0).map(|filter| (filter.state, filter.rate)), Some((State::Ok, 1.0)));
+            } else {
+                assert!(described == 4000 && described <= len);
+                assert_eq!((summary.bits, summary.bits_set, summary.probes), (24_000, 6000, Some(6)));
+            }
+        }
+    }
+}

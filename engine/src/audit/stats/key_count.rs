@@ -1,0 +1,247 @@
+//! The number of a table's keys, estimated from some of its data blocks.
+//!
+//! The index is cut into equal parts, and one block of each part is decoded: a stratified sample.
+//! The estimate multiplies the keys of each block by the blocks of its part. Its error is taken
+//! from the differences between neighbouring parts. While it is large, each part is cut in two and
+//! a block of the other half is decoded too.
+
+use filterblock::table::{BlockHandle, ReadAt, Table};
+use filterblock::{Error, Result};
+
+use super::blocks::{BlockFault, Blocks};
+use super::sample::Sample;
+
+/// The number of parts to begin with, and the most parts.
+const MIN_PARTS: u64 = 64;
+const MAX_PARTS: u64 = 1024;
+/// The error, as a share of the estimate, with which no further blocks are decoded.
+const GOOD_ENOUGH: f64 = 0.1;
+/// The half width of the interval in standard errors. For the normal distribution 1.96 would be 95
+/// %; numbers of keys are skewed, and sampling ends when the error happens to look small.
+const STANDARD_ERRORS: f64 = 2.5;
+/// The most bytes to decode: so many always, and so many sizes of the file. The last block may go
+/// beyond.
+const MIN_DECODED: u64 = 1 << 20;
+const FILES_DECODED: u64 = 4;
+
+/// The number of a table's keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeyCount {
+    pub keys: u64,
+    /// An interval that holds the number for 19 of 20 tables.
+    pub low: u64,
+    pub high: u64,
+    /// All were counted.
+    pub exact: bool,
+}
+
+/// The keys of one data block for each part of the index.
+struct Parts {
+    /// Number of entries of the index, without the last one.
+    entries: u64,
+    /// For each part the position of the block decoded, and its number of keys. `None`: it could
+    /// not be decoded.
+    chosen: Vec<(u64, Option<u64>)>,
+}
+
+/// Decodes blocks to count their keys.
+struct Counter<'a, R> {
+    table: &'a Table<R>,
+    blocks: &'a mut Blocks,
+    sample: &'a Sample,
+    /// The offsets of blocks decoded here.
+    seen: Vec<u64>,
+    /// The bytes that may still be read and decoded.
+    read_left: u64,
+    decoded_left: u64,
+}
+
+impl KeyCount {
+    /// Decodes up to 1025 data blocks that lie apart. `None` if the first of them cannot be decoded.
+    /// Damage in them is noted in `blocks`. `sample`: blocks that have been decoded already.
+    pub(super) fn estimate<R: ReadAt>(
+        table: &Table<R>,
+        blocks: &mut Blocks,
+        sample: &Sample,
+    ) -> Result<Option<Self>> {
+        let Some(entries) = blocks.entries.checked_sub(1) else {
+            return Ok(blocks.damage.is_none().then(|| Self::exactly(0)));
+        };
+        let size = table.file_size();
+        let mut counter = Counter {
+            table,
+            blocks,
+            sample,
+            seen: Vec::new(),
+            read_left: size.saturating_sub(sample.bytes_read()),
+            decoded_left: size.saturating_mul(FILES_DECODED).saturating_add(MIN_DECODED),
+        };
+        // The last block is not like the others: it is as full as the table happened to end.
+        let last = counter.keys_at(&[entries])?.first().copied().flatten();
+        let mut parts = Parts { entries, chosen: Vec::new() };
+        let mut number = MIN_PARTS;
+        loop {
+            parts.refine(number, |positions| counter.keys_at(positions))?;
+            let mut count = parts.estimate(last, counter.blocks.offsets.len());
+            if let Some(count) = &mut count {
+                count.exact &= counter.blocks.damage.is_none();
+            }
+            let is_good = count.is_none_or(|count| count.is_good() || number >= entries);
+            if is_good || number >= MAX_PARTS || counter.decoded_left == 0 || counter.read_left == 0 {
+                return Ok(count);
+            }
+            number = number.saturating_mul(2);
+        }
+    }
+
+    const fn exactly(keys: u64) -> Self {
+        Self { keys, low: keys, high: keys, exact: true }
+    }
+
+    fn is_good(self) -> bool {
+        self.high.saturating_sub(self.low) as f64 <= 2.0 * GOOD_ENOUGH * self.keys as f64
+    }
+}
+
+impl Parts {
+    /// Cuts the index into `number` parts and chooses a block of each, which stays the one chosen
+    /// before if there is one in it.
+    fn refine(
+        &mut self,
+        number: u64,
+        keys_at: impl FnOnce(&[u64]) -> Result<Vec<Option<u64>>>,
+    ) -> Result<()> {
+        let number = number.min(self.entries);
+        let mut positions = Vec::new();
+        for part in 0..number {
+            let (start, end) = (self.start(part, number), self.start(part + 1, number));
+            let behind = self.chosen.partition_point(|(at, _)| *at < start);
+            if self.chosen.get(behind).is_none_or(|(at, _)| *at >= end) {
+                // Any block of the part is as likely as another, and the same ones in each run.
+                positions.push(start + scramble(start ^ self.entries.rotate_left(32)) % (end - start));
+            }
+        }
+        let keys = keys_at(&positions)?;
+        self.chosen.extend(positions.into_iter().zip(keys));
+        self.chosen.sort_unstable();
+        Ok(())
+    }
+
+    /// The first position of a part.
+    fn start(&self, part: u64, number: u64) -> u64 {
+        let start = u128::from(self.entries) * u128::from(part) / u128::from(number.max(1));
+        u64::try_from(start).unwrap_or(u64::MAX)
+    }
+
+    /// `last`: the keys of the last block. `blocks`: the number of blocks, which is less than that of
+    /// entries where the index is damaged.
+    fn estimate(&self, last: Option<u64>, blocks: u64) -> Option<KeyCount> {
+        let found: Vec<u64> = self.chosen.iter().filter_map(|(_, keys)| *keys).chain(last).collect();
+        let decoded = found.len() as u64;
+        let sum: u64 = found.iter().fold(0, |sum, keys| sum.saturating_add(*keys));
+        if decoded == blocks {
+            return Some(KeyCount::exactly(sum));
+        }
+        let mean = (decoded > 0).then(|| sum as f64 / decoded as f64)?;
+        let number = self.chosen.len() as u64;
+        let (mut keys, mut variance, mut unknown) = (last.map_or(mean, |last| last as f64), 0.0, 0.0);
+        unknown += if last.is_none() { mean } else { 0.0 };
+        let mut pair = None;
+        for (part, (_, found)) in (0..).zip(&self.chosen) {
+            let blocks = (self.start(part + 1, number) - self.start(part, number)) as f64;
+            keys += blocks * found.map_or(mean, |found| found as f64);
+            let Some(found) = *found else {
+                unknown += blocks * mean;
+                continue;
+            };
+            // Neighbours with the same keys on average differ by twice the variance of one.
+            match pair.take() {
+                None => pair = Some((found, blocks)),
+                Some((other, other_blocks)) => {
+                    let difference = found as f64 - other as f64;
+                    let undecoded = (blocks * (blocks - 1.0)).max(other_blocks * (other_blocks - 1.0));
+                    variance += difference * difference * undecoded;
+                }
+            }
+        }
+        let scale = blocks as f64 / (self.entries as f64 + 1.0);
+        // Differences that none of the blocks decoded show are rarer than one in so many.
+        let least = if number < self.entries { keys / number.max(1) as f64 } else { 0.0 };
+        let error = (STANDARD_ERRORS * variance.sqrt()).max(least) + unknown;
+        let at_least = sum.saturating_add(blocks.saturating_sub(decoded));
+        let whole = |value: f64| (value * scale).round().max(0.0) as u64;
+        let keys = whole(keys).max(at_least);
+        Some(KeyCount {
+            keys,
+            low: whole(keys as f64 / scale - error).clamp(at_least.min(keys), keys),
+            high: keys.saturating_add(whole(error)),
+            exact: false,
+        })
+    }
+}
+
+impl<R: ReadAt> Counter<'_, R> {
+    /// The keys of the blocks at these positions in the index, which ascend. `None` for a block that
+    /// cannot be decoded, and for one that has been counted before.
+    fn keys_at(&mut self, positions: &[u64]) -> Result<Vec<Option<u64>>> {
+        let mut wanted = positions.iter().copied().peekable();
+        let mut found = Vec::with_capacity(positions.len());
+        for (at, handle) in (0..).zip(self.table.data_blocks()) {
+            match wanted.peek() {
+                None => break,
+                Some(&position) if position != at => continue,
+                Some(_) => {}
+            }
+            wanted.next();
+            let handle = handle.ok().filter(|handle| self.blocks.offsets.contains(handle.offset));
+            found.push(match handle {
+                Some(handle) => self.keys_of(handle)?,
+                None => None,
+            });
+        }
+        found.resize(positions.len(), None);
+        Ok(found)
+    }
+
+    fn keys_of(&mut self, handle: BlockHandle) -> Result<Option<u64>> {
+        if self.seen.contains(&handle.offset) {
+            return Ok(None);
+        }
+        self.seen.push(handle.offset);
+        if let Some(known) = self.sample.keys_of(handle.offset) {
+            return Ok(known);
+        }
+        if handle.size > self.read_left || self.decoded_left == 0 {
+            return Ok(None);
+        }
+        self.read_left -= handle.size;
+        match self.count(handle) {
+            Ok(keys) => Ok(Some(keys)),
+            Err(error) if error.needs_range() => Err(error),
+            // The block may be sound: this build or its limits are in the way.
+            Err(error) => {
+                if !matches!(error.without_path(), Error::Unsupported { .. } | Error::Limit { .. }) {
+                    self.blocks.damage.note_block(&BlockFault::Read(error), handle.offset);
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn count(&mut self, handle: BlockHandle) -> Result<u64> {
+        let mut entries = self.table.block_cursor(handle)?;
+        self.decoded_left = self.decoded_left.saturating_sub(entries.size() as u64);
+        let mut keys = 0;
+        while entries.next()? {
+            keys += 1;
+        }
+        Ok(keys)
+    }
+}
+
+/// Mixes the bits of `value` (the finalizer of SplitMix64).
+const fn scramble(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}

@@ -1,0 +1,16 @@
+//! The numbers of a table that can be had without reading it all: from index, metaindex and filter
+//! block, the trailers of the data blocks, and a few data blocks.
+
+pub mod blocks;
+pub mod clusters;
+pub mod dialect;
+pub mod encoding;
+pub mod filter;
+pub mod filter_cost;
+pub mod filters;
+pub mod key_count;
+pub mod metaindex;
+pub mod offsets;
+pub mod ranges;
+pub mod sample;
+pub mod table;

@@ -1,0 +1,219 @@
+//! The saving by larger ranges: what the filter block would take if each filter covered more.
+//!
+//! A larger range joins filters. LevelDB gives a filter so many bits for each key, at least 64, and
+//! rounds up to whole bytes. The number of bits a key is not in the file. It is the one that
+//! explains the sizes of all filters, their k and the number of the table's keys, and with it each
+//! filter's size tells its number of keys. A filter also takes 4 bytes in the offset array, empty
+//! or not, and 1 byte for k if it is not empty.
+//!
+//! If no number of bits a key explains the sizes, the bits of joined filters are taken to stay the
+//! same.
+
+use filterblock::expected_false_positive_rate;
+
+use super::filters::FilterStats;
+use super::key_count::KeyCount;
+use super::offsets::Offsets;
+
+/// The bytes that a filter takes in the offset array.
+pub const OFFSET_ENTRY_LEN: u64 = 4;
+/// The greatest base_lg: one filter for the whole table.
+const MAX_BASE_LG: u8 = 63;
+/// The bytes behind the offset array: where it begins, and base_lg.
+const TAIL_LEN: u64 = 5;
+/// The fewest bytes of bits.
+const MIN_ARRAY: u64 = 8;
+/// The most bits a key to look for.
+const MAX_BITS_PER_KEY: u64 = 100;
+
+/// Larger ranges, and what they would save.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LargerRanges {
+    pub base_lg: u8,
+    /// In bytes of the filter block.
+    pub saves: u64,
+    /// The share of absent keys that would pass, in the mean over the data blocks. `None` if it
+    /// cannot be told.
+    pub rate: Option<f64>,
+}
+
+/// A filter block whose filters might be joined.
+pub struct Ranges<'a> {
+    filters: &'a FilterStats,
+    blocks: &'a Offsets,
+    /// The offset behind the last data block.
+    data_end: u64,
+    probes: Option<u32>,
+    sizing: Option<Sizing>,
+}
+
+/// The rule by which the number of keys decides the size of a filter.
+#[derive(Clone, Copy)]
+struct Sizing {
+    bits_per_key: u64,
+    /// The mean number of keys of a filter of the least size.
+    keys_of_least: f64,
+}
+
+impl<'a> Ranges<'a> {
+    /// `probes`: k of all filters. `keys`: the number of the table's keys.
+    pub fn new(
+        filters: &'a FilterStats,
+        blocks: &'a Offsets,
+        data_end: u64,
+        probes: Option<u32>,
+        keys: Option<KeyCount>,
+    ) -> Self {
+        let sizing = keys.and_then(|keys| Sizing::explaining(filters, probes?, keys));
+        Self { filters, blocks, data_end, probes, sizing }
+    }
+
+    /// Finds the least base_lg that saves nine tenths of what one filter for the whole table would
+    /// save; `None` if there is nothing to save. `rate`: the mean rate over the data blocks now.
+    pub fn larger(&self, rate: Option<f64>) -> Option<LargerRanges> {
+        let base_lg = self.filters.reader().base_lg();
+        if base_lg >= MAX_BASE_LG {
+            return None;
+        }
+        // Beyond this there is one filter, whatever the range.
+        let last = self.blocks.iter().last()?;
+        let most_lg = (u64::BITS - last.leading_zeros()).min(u32::from(MAX_BASE_LG)) as u8;
+        let now = self.size_with(base_lg);
+        let saves = |base_lg: u8| now.saturating_sub(self.size_with(base_lg));
+        let most = saves(most_lg);
+        let enough = |saved: u64| saved > 0 && saved.saturating_mul(10) >= most.saturating_mul(9);
+        let (base_lg, saves) = (base_lg + 1..=most_lg)
+            .map(|base_lg| (base_lg, saves(base_lg)))
+            .find(|&(_, saved)| enough(saved))?;
+        Some(LargerRanges { base_lg, saves, rate: self.changed_rate(rate, base_lg) })
+    }
+
+    /// The rate with another base_lg, if it is `rate` now.
+    ///
+    /// Its distance from the rate of random keys depends on the keys, and is taken to stay the
+    /// same. Filters of the least size are no guide to that: nearly all their bits are clear.
+    fn changed_rate(&self, rate: Option<f64>, base_lg: u8) -> Option<f64> {
+        let expected = self.rate_with(base_lg)?;
+        let least = self.filters.array_lens().filter(|(_, bytes)| *bytes == MIN_ARRAY).count();
+        if least > self.filters.array_lens().count() / 2 {
+            return Some(expected);
+        }
+        let now = self.rate_with(self.filters.reader().base_lg()).filter(|now| *now > 0.0)?;
+        Some((rate? * expected / now).min(1.0))
+    }
+
+    /// The size of the filter block with another base_lg.
+    fn size_with(&self, base_lg: u8) -> u64 {
+        let mut size = TAIL_LEN;
+        self.join(base_lg, |_, joined| size = size.saturating_add(self.array_len(joined)).saturating_add(1));
+        // A filter for each range up to the end of the data, and one for the last block.
+        let last = self.blocks.iter().last().map_or(0, |last| (last >> base_lg).saturating_add(1));
+        let filters = last.max(self.data_end >> base_lg);
+        size.saturating_add(filters.saturating_mul(OFFSET_ENTRY_LEN))
+    }
+
+    /// The bytes of a filter's bits.
+    fn array_len(&self, joined: Joined) -> u64 {
+        match self.sizing {
+            Some(sizing) => sizing.array_len(joined.keys),
+            None => joined.bytes,
+        }
+    }
+
+    /// The mean rate over the data blocks that is expected with this base_lg, of keys like random
+    /// ones.
+    fn rate_with(&self, base_lg: u8) -> Option<f64> {
+        let probes = self.probes.filter(|_| self.sizing.is_some())?;
+        let (mut sum, mut blocks) = (0.0, 0_u64);
+        self.join(base_lg, |range, joined| {
+            let bits = self.array_len(joined).saturating_mul(8);
+            let rate = expected_false_positive_rate(bits, probes, joined.keys.round().max(1.0) as u64);
+            let start = range << base_lg;
+            let covered = self.blocks.range(start..=start | ((1 << base_lg) - 1)).count() as u64;
+            sum += rate * covered as f64;
+            blocks += covered;
+        });
+        (blocks > 0).then(|| sum / blocks as f64)
+    }
+
+    /// Joins the filters as a larger `base_lg` would, and calls `visit` with each range that has
+    /// keys and what it joins.
+    fn join(&self, base_lg: u8, mut visit: impl FnMut(u64, Joined)) {
+        let shift = base_lg.saturating_sub(self.filters.reader().base_lg());
+        let mut current: Option<(u64, Joined)> = None;
+        for (index, bytes) in self.filters.array_lens() {
+            let range = index >> shift;
+            if let Some((range, joined)) = current.take_if(|(before, _)| *before != range) {
+                visit(range, joined);
+            }
+            let (_, joined) = current.get_or_insert((range, Joined::default()));
+            joined.bytes = joined.bytes.saturating_add(bytes);
+            joined.keys += self.sizing.map_or(0.0, |sizing| sizing.keys_of(bytes));
+        }
+        if let Some((range, joined)) = current {
+            visit(range, joined);
+        }
+    }
+}
+
+/// Filters put together.
+#[derive(Clone, Copy, Default)]
+struct Joined {
+    /// The bytes of their bits.
+    bytes: u64,
+    /// Their keys, if there is a rule for sizes.
+    keys: f64,
+}
+
+impl Sizing {
+    /// The rule that explains the sizes of all filters, for filters of `probes` probes and a table
+    /// of so many keys.
+    fn explaining(filters: &FilterStats, probes: u32, keys: KeyCount) -> Option<Self> {
+        // LevelDB's k is 0.69 times the bits a key, at least 1 and at most 30.
+        let fits = |bits: &u64| (bits * 69 / 100).clamp(1, 30) == u64::from(probes);
+        let candidates = (1..=MAX_BITS_PER_KEY).filter(fits);
+        let explained = candidates.filter_map(|bits| Self::of(filters, bits, keys));
+        let all = explained
+            .min_by(|(off, a), (than, b)| off.total_cmp(than).then(b.bits_per_key.cmp(&a.bits_per_key)));
+        all.map(|(_, sizing)| sizing)
+    }
+
+    /// The rule of so many bits a key, if filters of these sizes can come from it, and the share by
+    /// which it is off the number of keys.
+    fn of(filters: &FilterStats, bits_per_key: u64, keys: KeyCount) -> Option<(f64, Self)> {
+        let sizing = Self { bits_per_key, keys_of_least: 0.0 };
+        let (mut least, mut known) = (0_u64, 0.0);
+        for (_, bytes) in filters.array_lens() {
+            if bytes == MIN_ARRAY {
+                least += 1;
+                continue;
+            }
+            let keys = bytes.saturating_mul(8) / bits_per_key;
+            if sizing.array_len(keys as f64) != bytes {
+                return None;
+            }
+            known += keys as f64;
+        }
+        // The keys that are left are in filters of the least size, which have one at least.
+        let most = (8 * MIN_ARRAY / bits_per_key).max(1) as f64;
+        let left = (keys.keys as f64 - known) / least as f64;
+        let keys_of_least = if least > 0 { left.clamp(1.0, most) } else { 0.0 };
+        let explained = known + keys_of_least * least as f64;
+        let off = (explained - keys.keys as f64).abs() / keys.keys.max(1) as f64;
+        let (low, high) = (keys.low as f64 * 0.9, keys.high as f64 * 1.1);
+        let is_likely = explained >= low && explained <= high;
+        is_likely.then_some((off, Self { keys_of_least, ..sizing }))
+    }
+
+    fn array_len(self, keys: f64) -> u64 {
+        let bits = (keys * self.bits_per_key as f64).round() as u64;
+        bits.div_ceil(8).max(MIN_ARRAY)
+    }
+
+    fn keys_of(self, bytes: u64) -> f64 {
+        match bytes {
+            MIN_ARRAY => self.keys_of_least,
+            bytes => (bytes.saturating_mul(8) / self.bits_per_key) as f64,
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! A few data blocks, read to learn what the others are likely to hold.
+
+use std::collections::BTreeSet;
+
+use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
+use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPolicy as _, Result};
+
+use super::blocks::{BlockFault, Blocks};
+use super::dialect::{FittingHash, HashReaders, HashTrial};
+use super::filters::FilterStats;
+use super::offsets::Offsets;
+use crate::audit::key_encoding::{KeyEncoding, is_internal};
+use crate::audit::rates::clusters::Clusters;
+use crate::audit::rates::measured::MeasuredRate;
+use crate::audit::rates::neighbours::Neighbours;
+use crate::audit::reading::decode_limit;
+
+/// The most data blocks to read.
+const MAX_BLOCKS: usize = 16;
+/// The most keys of a block to ask its filter for, and the most bytes of keys in all.
+const KEYS_PER_BLOCK: u64 = 256;
+const MAX_KEY_BYTES: usize = 8 << 20;
+/// The ways to read keys as long as their format is not known.
+const ENCODINGS: [KeyEncoding; 2] = [KeyEncoding::Internal, KeyEncoding::Whole];
+/// zlib makes at most so many bytes of one.
+const FAILED_EXPANSION: u64 = 1032;
+
+/// The parts of keys that a table's filters are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyFormat {
+    /// The user part of internal keys.
+    Internal,
+    /// Whole keys.
+    User,
+}
+
+impl KeyFormat {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Internal => "internal",
+            Self::User => "user",
+        }
+    }
+}
+
+/// The results of reading one data block.
+struct BlockRead {
+    keys: u64,
+    /// The size of the block once decompressed.
+    decoded: u64,
+}
+
+/// The results of reading a few data blocks.
+#[derive(Default, PartialEq, Debug)]
+pub struct Sample {
+    /// The offset of each block, and its number of keys; `None` if it could not be decoded.
+    blocks: Vec<(u64, Option<u64>)>,
+    /// The size of all of them together, as stored.
+    bytes: u64,
+    /// The number of keys that filters were asked for. A filter that denies nothing is not asked.
+    asked: u64,
+    matched_whole: u64,
+    matched_user_part: u64,
+    /// Compression types, and the codecs that blocks of these types turned out to need.
+    codecs: BTreeSet<(u8, Codec)>,
+    hashes: HashTrial,
+    /// The answers for neighbours of the keys in each of `ENCODINGS`.
+    neighbours: [Clusters; 2],
+    /// The reason why a block could not be decompressed, though it may be sound.
+    unsupported: Option<String>,
+}
+
+/// The room that reading some data blocks one by one takes.
+struct Room {
+    /// The bytes of keys that filters may still be asked for.
+    key_bytes: usize,
+    /// The number of neighbours to make for a data block.
+    count: usize,
+    /// Those made of keys in each of `ENCODINGS`.
+    neighbours: [Neighbours; 2],
+}
+
+impl Sample {
+    /// Reads up to 16 data blocks, evenly spread over the index. Damage in them is noted in
+    /// `blocks`. `types`: the compression types of all data blocks; none if codecs are not asked
+    /// for. `neighbours`: the number of keys to make for each block, and to ask its filter for.
+    pub fn take<R: ReadAt>(
+        table: &Table<R>,
+        blocks: &mut Blocks,
+        types: &BTreeSet<u8>,
+        filters: Option<&FilterStats>,
+        neighbours: usize,
+    ) -> Result<Self> {
+        Self::of(spread(table, blocks), table, blocks, types, filters, neighbours)
+    }
+
+    /// Reads the data blocks at `handles`, as [`take`](Self::take) does.
+    pub fn of<R: ReadAt>(
+        handles: impl IntoIterator<Item = BlockHandle>,
+        table: &Table<R>,
+        blocks: &mut Blocks,
+        types: &BTreeSet<u8>,
+        filters: Option<&FilterStats>,
+        neighbours: usize,
+    ) -> Result<Self> {
+        let mut sample = Self::default();
+        let mut room =
+            Room { key_bytes: MAX_KEY_BYTES, count: neighbours, neighbours: [0, 1].map(Neighbours::new) };
+        let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
+        let mut left = decode_limit(given, table.file_size());
+        for handle in handles {
+            // The first block is read whatever it holds: the limit on a block bounds it.
+            if left == 0 {
+                break;
+            }
+            // A block that cannot be decoded counts as if zlib had filled it.
+            let failed = left.saturating_sub(handle.size.saturating_mul(FAILED_EXPANSION));
+            let read = sample.read(table, handle, types, filters, &blocks.offsets, &mut room);
+            let read = read.map_err(without_path);
+            sample.blocks.push((handle.offset, read.as_ref().ok().map(|read| read.keys)));
+            sample.bytes = sample.bytes.saturating_add(handle.size);
+            match read {
+                Ok(read) => left = left.saturating_sub(read.decoded),
+                Err(error) if error.needs_range() => return Err(error),
+                // The block may be sound: this build or its limits are in the way.
+                Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => {
+                    sample.unsupported.get_or_insert_with(|| error.to_string());
+                    left = failed;
+                }
+                Err(error) => {
+                    blocks.damage.note_block(&BlockFault::Read(error), handle.offset);
+                    left = failed;
+                }
+            }
+        }
+        Ok(sample)
+    }
+
+    fn read<R: ReadAt>(
+        &mut self,
+        table: &Table<R>,
+        handle: BlockHandle,
+        types: &BTreeSet<u8>,
+        filters: Option<&FilterStats>,
+        offsets: &Offsets,
+        room: &mut Room,
+    ) -> Result<BlockRead> {
+        let mut entries = table.block_cursor(handle)?;
+        match (types.first(), types.len()) {
+            (None, _) => {}
+            (Some(&only), 1) => drop(self.codecs.insert((only, entries.codec()))),
+            _ => drop(self.codecs.insert((table.compression_of(handle)?, entries.codec()))),
+        }
+        // A filter that lets every key pass says nothing about their format.
+        let reader = filters.filter(|filters| filters.rate_at(handle.offset) < 1.0).map(FilterStats::reader);
+        // Of the wrappers for internal keys, this one knows Riak's too.
+        let internal = reader.map(|reader| {
+            FilterBlockReader::new(BashoInternalFilterPolicy::new(reader.policy()), reader.contents())
+        });
+        let by_hash = reader.and_then(|reader| HashReaders::new(reader.policy().name(), reader.contents()));
+        let mut asked = 0;
+        let mut keys = 0;
+        let encodings = filters.filter(|_| room.count > 0).map(|_| self.encodings()).unwrap_or_default();
+        let is_shared = filters.is_some_and(|filters| filters.is_shared(handle.offset, offsets));
+        room.neighbours.iter_mut().for_each(|made| made.begin(room.count, is_shared));
+        while entries.next()? {
+            keys += 1;
+            let key = entries.key();
+            for (encoding, made) in encodings.iter().zip(&mut room.neighbours) {
+                encoding
+                    .and_then(|encoding| encoding.filtered(key))
+                    .into_iter()
+                    .for_each(|key| made.key(key));
+            }
+            let (Some(reader), Some(internal)) = (reader, &internal) else { continue };
+            if asked < KEYS_PER_BLOCK && key.len() <= room.key_bytes {
+                asked += 1;
+                room.key_bytes -= key.len();
+                self.asked += 1;
+                self.matched_whole += u64::from(reader.key_may_match(handle.offset, key));
+                let user_part = is_internal(key) && internal.key_may_match(handle.offset, key);
+                self.matched_user_part += u64::from(user_part);
+                if let Some(by_hash) = &by_hash {
+                    self.hashes.ask(by_hash, handle.offset, key);
+                }
+            }
+        }
+        for (made, answers) in room.neighbours.iter_mut().zip(&mut self.neighbours) {
+            let (passed, asked) = match (&by_hash, filters) {
+                (Some(by_hash), _) => made.ask(by_hash.by(self.hashes.fitting()), handle.offset),
+                (None, Some(filters)) => made.ask(filters.reader(), handle.offset),
+                (None, None) => continue,
+            };
+            answers.add(passed, asked, 1.0);
+        }
+        Ok(BlockRead { keys, decoded: entries.size() as u64 })
+    }
+
+    /// The format of the keys that filters are made of, or the reason why it cannot be told.
+    pub fn key_format(&self) -> std::result::Result<KeyFormat, String> {
+        let user_part = self.matched_user_part == self.asked;
+        let whole = self.matched_whole == self.asked;
+        match (user_part, whole) {
+            _ if self.asked == 0 => Err(match &self.unsupported {
+                Some(error) => format!("no data block could be read: {error}"),
+                None => "no filter has a key to deny".to_owned(),
+            }),
+            (true, false) => Ok(KeyFormat::Internal),
+            (false, true) => Ok(KeyFormat::User),
+            (true, true) => Err("the keys tried match either way".to_owned()),
+            (false, false) => Err("the filters deny keys that are there, either way".to_owned()),
+        }
+    }
+
+    /// The encodings that the keys may be in, going by those tried, at the place of each in
+    /// `ENCODINGS`.
+    fn encodings(&self) -> [Option<KeyEncoding>; 2] {
+        let [internal, whole] = ENCODINGS.map(Some);
+        match self.key_format() {
+            Ok(KeyFormat::Internal) => [internal, None],
+            Ok(KeyFormat::User) => [None, whole],
+            Err(_) => [internal, whole],
+        }
+    }
+
+    /// The share of neighbours of stored keys that pass; `None` if none were asked for, or the
+    /// format of the keys cannot be told.
+    pub fn neighbour_rate(&self, blocks: &Blocks) -> Option<MeasuredRate> {
+        let [internal, whole] = &self.neighbours;
+        let answers = match self.key_format().ok()? {
+            KeyFormat::Internal => internal,
+            KeyFormat::User => whole,
+        };
+        answers.rate(self.blocks.len() as u64 == blocks.offsets.len())
+    }
+
+    /// Returns true if more of the keys tried match by their user part than as they are.
+    pub const fn looks_internal(&self) -> bool {
+        self.matched_user_part > self.matched_whole
+    }
+
+    /// The hash behind the filters, if the policy's name leaves that open.
+    pub fn fitting_hash(&self) -> Option<FittingHash> {
+        self.hashes.fitting()
+    }
+
+    /// The codecs that blocks of this compression type turned out to need; none if no block of the
+    /// type could be read.
+    pub fn codecs_of(&self, id: u8) -> impl Iterator<Item = Codec> {
+        self.codecs.iter().filter(move |(of, _)| *of == id).map(|&(_, codec)| codec)
+    }
+
+    /// The reason why filters are not to be trusted though their structure may be sound.
+    pub fn unsound(&self) -> Option<String> {
+        let denied = self.asked - self.matched_user_part.max(self.matched_whole);
+        (denied > 0).then(|| {
+            let asked = self.asked;
+            format!(
+                "expected filters that let stored keys pass, found that they deny {denied} of {asked} tried"
+            )
+        })
+    }
+
+    /// The number of keys of the block at `offset`, `None` in it if the block could not be decoded.
+    /// `None` if it was not read.
+    pub(super) fn keys_of(&self, offset: u64) -> Option<Option<u64>> {
+        self.blocks.iter().find(|(at, _)| *at == offset).map(|(_, keys)| *keys)
+    }
+
+    /// The size of the blocks read, in bytes of the file.
+    pub(super) const fn bytes_read(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// Chooses up to 16 data blocks, each once. Together they take no more than the file, even if they
+/// overlap.
+fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
+    let mut chosen: Vec<BlockHandle> = Vec::with_capacity(MAX_BLOCKS);
+    let mut room = table.file_size();
+    let most = MAX_BLOCKS as u64;
+    for (at, handle) in (0u64..).zip(table.data_blocks()) {
+        // The first entry of each of 16 equal parts of the index.
+        let due = blocks.entries <= most || at * most % blocks.entries < most;
+        let Ok(handle) = handle else { continue };
+        let is_new = blocks.offsets.contains(handle.offset)
+            && chosen.iter().all(|other| other.offset != handle.offset);
+        if due && is_new && chosen.len() < MAX_BLOCKS && handle.size <= room {
+            room -= handle.size;
+            chosen.push(handle);
+        }
+    }
+    chosen
+}
+
+fn without_path(error: Error) -> Error {
+    match error {
+        Error::InFile { error, .. } => *error,
+        error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use filterblock::table::{TableBuilder, WriteOptions};
+
+    use super::*;
+    use crate::audit::reading::read_options;
+
+    #[test]
+    fn a_sample_is_spread_over_the_whole_table() {
+        let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1));
+        (0..100_u8).for_each(|key| builder.add(&[key], b"value").unwrap());
+        let table = Table::open(builder.finish().unwrap().0, &read_options()).unwrap();
+        let blocks = Blocks::list(&table).unwrap();
+        let all: Vec<u64> = table.data_blocks().map(|handle| handle.unwrap().offset).collect();
+        let chosen = spread(&table, &blocks);
+        let places: Vec<_> =
+            chosen.iter().map(|handle| all.iter().position(|at| *at == handle.offset).unwrap()).collect();
+        assert_eq!(places.len(), MAX_BLOCKS);
+        assert!(places.windows(2).all(|pair| (6..=7).contains(&(pair[1] - pair[0]))), "{places:?}");
+        assert!(places[0] == 0 && places[15] > 90, "{places:?}");
+    }
+}

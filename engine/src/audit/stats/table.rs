@@ -1,0 +1,99 @@
+//! The numbers of one table.
+
+use std::collections::BTreeSet;
+
+use filterblock::table::{Origin, ReadAt, Table};
+use filterblock::{Error, Result};
+
+use super::blocks::Blocks;
+use super::clusters::Clusters;
+use super::filter_cost::FilterCost;
+use super::filters::FilterStats;
+use super::key_count::KeyCount;
+use super::metaindex::Metaindex;
+use super::sample::{KeyFormat, Sample};
+use crate::audit::error_kind::ErrorKind;
+use crate::audit::fetched::Depth;
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::reading::{filter_trouble, is_unreadable};
+
+#[derive(PartialEq, Debug)]
+pub struct TableStats {
+    pub file_size: u64,
+    pub blocks: Blocks,
+    /// The data blocks that were looked at.
+    pub depth: Depth,
+    /// The compression types in the trailers of these data blocks.
+    pub compression: BTreeSet<u8>,
+    pub metaindex: Metaindex,
+    /// The reason why there are no filters though there might be.
+    pub filter_error: Option<String>,
+    pub filter_error_kind: Option<ErrorKind>,
+    /// The filter error means that something could not be read.
+    pub filter_unreadable: bool,
+    /// The filter error means that filters are in an encoding that is not taken on trust.
+    pub filter_unsupported: bool,
+    /// Whose mark is in the metaindex.
+    pub origin: Option<Origin>,
+    pub sample: Sample,
+    /// `None` if no data block could be read.
+    pub keys: Option<KeyCount>,
+}
+
+impl TableStats {
+    /// `filters`: of this table, if it has some. `neighbours`: the number of keys to ask each of some
+    /// filters for.
+    pub fn new<R: ReadAt>(
+        table: &Table<R>,
+        filters: Option<&FilterStats>,
+        neighbours: usize,
+        depth: Depth,
+    ) -> Result<Self> {
+        let metaindex = Metaindex::read(table);
+        let filter_error = filter_trouble(table).map(Error::without_path);
+        let (mut blocks, compression) = match depth {
+            Depth::All => Blocks::list_with_types(table)?,
+            Depth::Tail | Depth::Sample => (Blocks::list(table)?, BTreeSet::new()),
+        };
+        let (sample, compression, keys) = match depth {
+            Depth::Tail => (Sample::default(), compression, None),
+            Depth::Sample => {
+                let clusters = Clusters::choose(table, &blocks);
+                let types = clusters.types(table)?;
+                let sample = Sample::of(clusters.handles(), table, &mut blocks, &types, filters, neighbours)?;
+                let keys = clusters.key_count(&sample, &blocks);
+                (sample, types, keys)
+            }
+            Depth::All => {
+                let sample = Sample::take(table, &mut blocks, &compression, filters, neighbours)?;
+                let keys = KeyCount::estimate(table, &mut blocks, &sample)?;
+                (sample, compression, keys)
+            }
+        };
+        let is_internal = sample.key_format() == Ok(KeyFormat::Internal);
+        let encoding = if is_internal { KeyEncoding::Internal } else { KeyEncoding::Whole };
+        blocks.damage.find_lost_keys(table, encoding);
+        Ok(Self {
+            file_size: table.file_size(),
+            blocks,
+            depth,
+            compression,
+            filter_error_kind: filter_error
+                .map(ErrorKind::of)
+                .or_else(|| metaindex.error.as_ref().map(|_| ErrorKind::Damaged)),
+            filter_error: filter_error.map(Error::to_string).or_else(|| metaindex.error.clone()),
+            filter_unreadable: filter_error.is_some_and(is_unreadable),
+            filter_unsupported: matches!(filter_error, Some(Error::Unsupported { .. })),
+            metaindex,
+            origin: table.origin(),
+            sample,
+            keys,
+        })
+    }
+
+    /// The cost of a filter block, if there is none.
+    pub fn filter_cost(&self) -> Option<FilterCost> {
+        let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
+        self.keys.filter(|_| none).map(|count| FilterCost::of(count, &self.blocks))
+    }
+}

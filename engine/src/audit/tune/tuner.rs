@@ -1,0 +1,141 @@
+//! The way from tables to a report.
+
+use std::collections::BTreeMap;
+
+use filterblock::Error;
+use rayon::prelude::*;
+
+use super::advice::policy_of;
+use super::conclusion::Done;
+use super::draw;
+use super::in_use::{hash_in, in_use};
+use super::input::{Input, Request, TableFiles};
+use super::lookups::settle;
+use super::questions::Question;
+use super::report::{Setting, TuneFailure, Tuning};
+use super::sample::choose;
+use super::settings::{grid, readers};
+use super::tally::{self, LevelTally};
+use super::trial::{self, Plan, Trial};
+use super::visits::{
+    count_visits, levels_of, lookups_of, make_lookups, most_visits, neighbours, own_lookups, sought, usable,
+};
+use crate::audit::policies::Policy;
+
+/// The number of stored keys to draw, and the fewest if each lookup comes to very many tables.
+const DRAWN: u64 = 16_384;
+const FEWEST_DRAWN: u64 = 256;
+/// The most visits of lookups to tables to keep in memory, of keys drawn and of the user's.
+const MAX_VISITS: u64 = 4_000_000;
+/// The number of random keys to ask the filters of a level for, and of keys made of stored ones, and
+/// the fewest of each for one table.
+const RANDOM: u64 = 1 << 17;
+const MADE: u64 = 1 << 16;
+const FEWEST: u64 = 512;
+/// The tables to try at a time: their results wait in memory.
+const BATCH: usize = 256;
+
+/// Finds out what other filters would do for the tables. `progress` is called with the bytes of
+/// tables that were tried; `expect` with those to come.
+pub fn tune<F: TableFiles>(
+    input: &Input<'_, F>,
+    request: &Request,
+    expect: &(dyn Fn(u64) + Sync),
+    progress: &(dyn Fn(u64) + Sync),
+) -> Tuning {
+    let mut faults = BTreeMap::new();
+    let most = MAX_VISITS / most_visits(input).max(1);
+    let (drawn, unread) = draw::draw(input, (most / 2).clamp(FEWEST_DRAWN, DRAWN));
+    note_faults(&mut faults, unread);
+    let own = own_lookups(request, usize::try_from(most).unwrap_or(usize::MAX));
+    let mut lookups = make_lookups(input, &drawn, own);
+    let survey = settle(input, &mut lookups);
+    for (table, result) in survey.iter().enumerate() {
+        if let Err(error) = result {
+            faults.entry(table).or_insert_with(|| TuneFailure::of(error));
+        }
+    }
+    let (policy, policy_assumed) = policy_of(request.policy, &survey, || hash_in(input, &survey));
+    let chosen = choose(input, request.all, &faults);
+    let in_use = in_use(input, &survey, policy, &chosen);
+    let settings = grid(policy, &in_use.iter().map(|(&pair, _)| pair).collect::<Vec<_>>());
+    let most_used = in_use.iter().max_by_key(|&(_, count)| *count).map(|(&pair, _)| pair);
+
+    expect(chosen.iter().map(|&table| input.size(table)).sum());
+    let sought = sought(input, &lookups);
+    let try_one = |table: usize, tables: u64| {
+        let trial = try_table(input, table, tables, policy, &settings, sought.get(table));
+        progress(input.size(table));
+        trial
+    };
+    let (mut tallies, bytes) = try_tables(input, &chosen, &neighbours(input, &lookups), try_one, &mut faults);
+    let usable = usable(&survey, policy, &faults);
+    let mut levels = levels_of(input, &survey, &usable, &mut tallies, settings.len());
+    let counted = count_visits(input, &lookups, &usable, &mut levels);
+    let facts = counted.facts(levels, input.manifest.is_some());
+    let done =
+        Done { input, request, facts, settings, policy, policy_assumed, most_used, survey, faults, bytes };
+    done.report(lookups_of(request, &lookups))
+}
+
+fn note_faults(faults: &mut BTreeMap<usize, TuneFailure>, unread: Vec<(usize, Error)>) {
+    for (table, error) in unread {
+        faults.entry(table).or_insert_with(|| TuneFailure::of(&error));
+    }
+}
+
+/// Tries tables by `try_one`, which gets the number of those of the same level, and adds up what came
+/// of it. Also returns the bytes of the tables that could be tried.
+fn try_tables<F: TableFiles>(
+    input: &Input<'_, F>,
+    chosen: &[usize],
+    neighbours: &[tally::Visits],
+    try_one: impl Fn(usize, u64) -> Result<Trial, trial::Fault> + Sync,
+    faults: &mut BTreeMap<usize, TuneFailure>,
+) -> (BTreeMap<Option<u8>, LevelTally>, u64) {
+    let mut counts: BTreeMap<Option<u8>, u64> = BTreeMap::new();
+    chosen.iter().for_each(|&table| *counts.entry(input.level(table)).or_default() += 1);
+    let count = |table| counts.get(&input.level(table)).copied().unwrap_or_default();
+    let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
+    let mut bytes = 0;
+    for batch in chosen.chunks(BATCH) {
+        let trials: Vec<_> = batch.par_iter().map(|&table| (table, try_one(table, count(table)))).collect();
+        for (table, trial) in trials {
+            let size = input.size(table);
+            match trial {
+                Ok(trial) => {
+                    bytes += size;
+                    let visits = neighbours.get(table).copied().unwrap_or_default();
+                    let tally = tallies.entry(input.level(table));
+                    tally.or_insert_with(|| LevelTally::new(trial.settings.len())).add(&trial, size, visits);
+                }
+                Err(trial::Fault(error)) => {
+                    faults.entry(table).or_insert(error);
+                }
+            }
+        }
+    }
+    (tallies, bytes)
+}
+
+/// `tables`: the number of tables of the level that are tried.
+fn try_table<F: TableFiles>(
+    input: &Input<'_, F>,
+    table: usize,
+    tables: u64,
+    policy: Policy,
+    settings: &[Setting],
+    sought: Option<&Vec<(&[u8], Question)>>,
+) -> Result<Trial, trial::Fault> {
+    let opened = input.files.open(table)?;
+    let plan = Plan {
+        settings,
+        policies: &readers(policy),
+        policy,
+        encoding: input.encoding,
+        random: (RANDOM / tables.max(1)).max(FEWEST),
+        made: (MADE / tables.max(1)).max(FEWEST),
+        seed: table as u64,
+    };
+    trial::run(&opened, &plan, sought.map_or(&[][..], |sought| sought))
+}

@@ -1,0 +1,345 @@
+//! All checks of one table.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use filterblock::table::{Meter, ReadAt, ReadOptions, Table};
+use filterblock::{Error, LegacyHash, Result, quote};
+
+use super::budget::Budget;
+use super::denials::DenialCheck;
+use super::finding::{Code, Finding};
+use super::fpr_sampler::FprSampler;
+use super::order::{ExpectedOrder, OrderCheck};
+use super::verdict::{Note, Verdict};
+use super::walk::{Walk, Walked};
+use crate::audit::foreign::explain;
+use crate::audit::key_encoding::KeyEncoding;
+use crate::audit::lost_keys::LostKeys;
+use crate::audit::reading::{filter_trouble, is_not_whole};
+use crate::audit::record::TableRecord;
+use crate::audit::stats::blocks::Blocks;
+use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::metaindex::Metaindex;
+use crate::audit::stats::offsets::Offsets;
+use crate::audit::stats::sample::{KeyFormat, Sample};
+
+/// Progress is reported in steps of so many bytes: showing it takes time.
+const PROGRESS_STEP: u64 = 256 << 10;
+
+/// The options for verifying tables.
+pub struct VerifyOptions {
+    pub read: ReadOptions,
+    /// Counts the work of all tables.
+    pub meter: Arc<Meter>,
+    /// The user has said that keys are in bytewise order.
+    pub bytewise: bool,
+    /// The most bytes of blocks and keys to decode of one file; by default in proportion to the
+    /// file.
+    pub max_output: Option<u64>,
+    /// The seed for making absent keys.
+    pub seed: u64,
+}
+
+/// Watches the verification of one table.
+pub trait Observer {
+    /// Called before the data blocks are read in the order of the index, usually that of the file.
+    fn begin_walk(&self) {}
+    /// Called when more bytes of the file have been dealt with.
+    fn progress(&self, _bytes: u64) {}
+}
+
+impl Observer for () {}
+
+/// Verifies the table that `source` holds. `record`: what the database around it says.
+/// `may_be_unfinished`: nobody has said that it is a whole table.
+///
+/// # Errors
+///
+/// [`Error::NeedRange`] and nothing else.
+pub fn table<R: ReadAt>(
+    source: R,
+    record: Option<&TableRecord<'_>>,
+    may_be_unfinished: bool,
+    options: &VerifyOptions,
+    observer: &impl Observer,
+) -> Result<Verdict> {
+    let size = source.len().unwrap_or_default();
+    let meter = Arc::new(Meter::default());
+    let (reported, dealt_with) = (Cell::new(0_u64), Cell::new(0_u64));
+    let progress = |bytes: u64| {
+        // A handle may name any size.
+        dealt_with.set(dealt_with.get().saturating_add(bytes).min(size));
+        let unreported = dealt_with.get() - reported.get();
+        if unreported >= PROGRESS_STEP {
+            reported.set(dealt_with.get());
+            observer.progress(unreported);
+        }
+    };
+    let mut verdict = Verdict::default();
+    let result = match Table::open(&source, &options.read.clone().meter(Arc::clone(&meter))) {
+        Ok(table) => {
+            let table = OpenTable { table: &table, meter: &meter, record, options };
+            table.check(&|| observer.begin_walk(), &progress, &mut verdict)
+        }
+        Err(error) if error.needs_range() => Err(error),
+        Err(error) => {
+            let record = record.filter(|_| may_be_unfinished);
+            let finding = Finding::of(&error);
+            explain(&source, &error, finding.found.clone())
+                .map(|found| not_opened(&error, Finding { found, ..finding }, record, &mut verdict))
+        }
+    };
+    options.meter.add(&meter);
+    result?;
+    if let Some(record) = record {
+        compare_record(size, record, &mut verdict);
+    }
+    // Index and filter, and whatever could not be read.
+    observer.progress(size.saturating_sub(reported.get()));
+    Ok(verdict)
+}
+
+fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Verdict) {
+    let is_used = record.is_none_or(|record| record.live.is_some());
+    // It is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
+    if is_not_whole(error) && !is_used {
+        verdict.is_not_live = true;
+        verdict.notes.push(Note::NotWhole(Box::new(finding)));
+    } else {
+        let live = record.and_then(|record| record.live);
+        verdict.findings.push(finding.with_lost(live.and_then(LostKeys::of_table)));
+    }
+}
+
+/// A table, and what has to be known to check it.
+struct OpenTable<'a, R> {
+    table: &'a Table<R>,
+    /// Counts the work of this table.
+    meter: &'a Arc<Meter>,
+    record: Option<&'a TableRecord<'a>>,
+    options: &'a VerifyOptions,
+}
+
+impl<R: ReadAt> OpenTable<'_, R> {
+    fn check(&self, begin_walk: &dyn Fn(), progress: &dyn Fn(u64), verdict: &mut Verdict) -> Result<()> {
+        let table = self.table;
+        let stats = table.filter().cloned().map(FilterStats::new);
+        // Damage in the index and the blocks sampled is found again by the walk.
+        let mut blocks = Blocks::list(table)?;
+        let encodings = self.encodings(&mut blocks, stats.as_ref())?;
+        self.filter_block(verdict);
+
+        begin_walk();
+        let budget = Budget::new(Arc::clone(self.meter), self.options.max_output, table.file_size());
+        let mut walk = Walk::new(table, OrderCheck::new(self.expected_order(), &encodings), budget, verdict);
+        walk.denials = table.filter().map(|filters| DenialCheck::new(filters, &encodings));
+        walk.sampler = stats.as_ref().map(|stats| {
+            let used_filters = stats.num_covering(&blocks.offsets);
+            FprSampler::new(stats.reader(), blocks.offsets.len(), used_filters, self.options.seed)
+        });
+        walk.encoding = encodings.first().copied().unwrap_or(KeyEncoding::Whole);
+        walk.is_internal = encodings == [KeyEncoding::Internal];
+        walk.seen = (!blocks.are_distinct()).then(Offsets::default);
+        walk.all(progress)?;
+        let mut walked = walk.end();
+
+        // Filters that are not asked, for whatever reason, have no rate.
+        if filter_trouble(table).is_none() {
+            verdict.estimated_fpr = stats.as_ref().and_then(|stats| stats.mean_rate(&blocks.offsets));
+            verdict.measured_fpr = walked.measured_fpr;
+        }
+        if let Some((denied, findings, hash)) = walked.denials.take() {
+            verdict.denied = denied;
+            verdict.findings.append(findings);
+            if hash == Some(LegacyHash::Signed) {
+                verdict.notes.push(Note::SignedHash);
+            }
+        }
+        self.compare_range(&walked, verdict);
+        match walked.order {
+            Ok(findings) => verdict.findings.append(findings),
+            Err(note) => verdict.notes.push(note),
+        }
+        let unused = walked.extents.finish(table.file_size(), &mut verdict.findings);
+        if unused > 0 && walked.complete {
+            verdict.notes.push(Note::UnusedBytes(unused));
+        }
+        Ok(())
+    }
+
+    fn expected_order(&self) -> ExpectedOrder {
+        let comparator = self.record.and_then(|record| record.comparator);
+        match comparator {
+            _ if self.options.bytewise => ExpectedOrder::Bytewise,
+            Some(_) if self.record.is_some_and(|record| record.is_bytewise) => ExpectedOrder::Bytewise,
+            Some(name) => ExpectedOrder::Custom(name.to_vec()),
+            None => ExpectedOrder::Presumed,
+        }
+    }
+
+    /// The possible encodings of the keys: one if it is known, or can be told from the filters.
+    fn encodings(&self, blocks: &mut Blocks, filters: Option<&FilterStats>) -> Result<Vec<KeyEncoding>> {
+        if self.record.is_some() {
+            return Ok(vec![KeyEncoding::Internal]);
+        }
+        let sample = Sample::take(self.table, blocks, &BTreeSet::new(), filters, 0)?;
+        Ok(match sample.key_format() {
+            Ok(KeyFormat::Internal) => vec![KeyEncoding::Internal],
+            Ok(KeyFormat::User) => vec![KeyEncoding::Whole],
+            Err(_) if sample.looks_internal() => vec![KeyEncoding::Internal, KeyEncoding::Whole],
+            Err(_) => vec![KeyEncoding::Whole, KeyEncoding::Internal],
+        })
+    }
+
+    /// Checks the filter block as such, or finds out why there are no filters to ask.
+    fn filter_block(&self, verdict: &mut Verdict) {
+        let table = self.table;
+        let metaindex = Metaindex::read(table);
+        if let Some(error) = filter_trouble(table) {
+            let finding = Finding::of(error);
+            let code = if finding.code.hides() { finding.code } else { Code::FilterUnusable };
+            let found = match error.without_path() {
+                Error::Corrupt { what, .. } => format!("{} ({what})", finding.found),
+                _ => finding.found,
+            };
+            verdict.findings.push(Finding { code, found, ..finding });
+            return;
+        }
+        if let Some(error) = &metaindex.error {
+            let offset = table.metaindex_handle().offset;
+            let expected = "a metaindex that can be read to its end";
+            verdict.findings.push(Finding::new(Code::FilterUnusable, offset, expected, error.clone()));
+        }
+        let Some(filters) = table.filter() else {
+            let names: Vec<_> = metaindex.filter_names().map(<[u8]>::to_vec).collect();
+            let note = if names.is_empty() { Note::NoFilter } else { Note::UnknownPolicy(names) };
+            verdict.notes.push(note);
+            return;
+        };
+        if let Err(error) = filters.check() {
+            let start = table.filter_handle().unwrap_or_default().offset;
+            let finding = Finding::of(&error);
+            let offset = finding.offset.map(|offset| start.saturating_add(offset));
+            verdict.findings.push(Finding { offset, ..finding });
+        }
+    }
+
+    /// Compares the first and the last key with those that the MANIFEST records.
+    fn compare_range(&self, walked: &Walked, verdict: &mut Verdict) {
+        let Some(live) = self.record.and_then(|record| record.live).filter(|_| walked.complete) else {
+            return;
+        };
+        for (end, recorded, found) in
+            [("first", &live.smallest, &walked.first_key), ("last", &live.largest, &walked.last_key)]
+        {
+            if found.as_deref() != Some(&recorded[..]) {
+                let expected = format!("{} as the {end} key, as the MANIFEST has it", quote(recorded));
+                let found = found.as_ref().map_or_else(|| "no key".to_owned(), |key| quote(key).to_string());
+                verdict.findings.push(Finding::new(Code::TableRange, None, expected, found));
+            }
+        }
+    }
+}
+
+/// Compares a live table with what the MANIFEST records: its size, as LevelDB looks for the footer
+/// there, and that its keys lie apart from those of the other tables on its level.
+fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
+    let Some(live) = record.live else {
+        let is_new = record.is_unlisted && verdict.is_not_live;
+        verdict.notes.push(if is_new { Note::Unlisted } else { Note::Obsolete });
+        return;
+    };
+    if let Some(before) = record.overlapped {
+        let expected = format!(
+            "a first key after {}, the last of table {} on the same level {}",
+            quote(&before.largest),
+            before.number,
+            live.level
+        );
+        let found = quote(&live.smallest).to_string();
+        verdict.findings.push(Finding::new(Code::TableOverlap, None, expected, found));
+    }
+    if live.size != size {
+        let expected = format!("{} bytes, as the MANIFEST has it", live.size);
+        verdict.findings.push(Finding::new(Code::TableSize, None, expected, format!("{size} bytes")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::io;
+
+    use bytes::Bytes;
+    use filterblock::table::{Compression, TableBuilder, WriteOptions};
+
+    use super::*;
+    use crate::audit::reading::read_options;
+
+    /// A table, and all that happens while it is verified.
+    struct Watched {
+        file: Bytes,
+        events: RefCell<Vec<Event>>,
+    }
+
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    enum Event {
+        Read { offset: u64 },
+        WalkBegins,
+        Progress(u64),
+    }
+
+    impl ReadAt for Watched {
+        fn len(&self) -> io::Result<u64> {
+            Ok(self.file.len() as u64)
+        }
+        fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+            self.events.borrow_mut().push(Event::Read { offset });
+            self.file.read_at(offset, len)
+        }
+    }
+
+    impl Observer for Watched {
+        fn begin_walk(&self) {
+            self.events.borrow_mut().push(Event::WalkBegins);
+        }
+        fn progress(&self, bytes: u64) {
+            self.events.borrow_mut().push(Event::Progress(bytes));
+        }
+    }
+
+    #[test]
+    fn the_observer_learns_when_blocks_are_read_in_order_and_of_every_byte() {
+        let mut builder =
+            TableBuilder::new(Vec::new(), WriteOptions::default().compression(Compression::None));
+        let entries = 0..20_000_u32;
+        entries.for_each(|key| builder.add(&key.to_be_bytes(), &key.to_be_bytes().repeat(16)).unwrap());
+        let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
+        let meter = Arc::new(Meter::default());
+        let options =
+            VerifyOptions { read: read_options(), meter, bytewise: true, max_output: None, seed: 0 };
+        let verdict = table(&watched, None, true, &options, &watched).unwrap();
+        assert_eq!((verdict.keys, verdict.findings.is_empty()), (20_000, true));
+
+        let events = watched.events.into_inner();
+        let begin = events.iter().position(|event| *event == Event::WalkBegins).unwrap();
+        let (before, walk) = (&events[..begin], &events[begin + 1..]);
+        let reads = |events: &[Event]| {
+            let offset =
+                |event: &Event| if let Event::Read { offset } = event { Some(*offset) } else { None };
+            events.iter().filter_map(offset).collect::<Vec<_>>()
+        };
+        // The end of the file and 16 blocks with their trailers once more.
+        let is_progress = |event: &Event| matches!(event, Event::Progress(_));
+        assert!(reads(before).len() > 16 && !before.iter().any(is_progress), "{before:?}");
+        let in_order = reads(walk);
+        assert!(in_order.len() > 100 && in_order.is_sorted(), "{in_order:?}");
+        assert!(!walk.contains(&Event::WalkBegins));
+        let progress = walk.iter().map(|event| if let Event::Progress(bytes) = event { *bytes } else { 0 });
+        assert_eq!(progress.clone().sum::<u64>(), watched.file.len() as u64);
+        let steps = progress.filter(|bytes| *bytes > 0).count() as u64;
+        assert!(steps > 2 && steps <= 2 + watched.file.len() as u64 / PROGRESS_STEP, "{steps}");
+    }
+}

@@ -1,0 +1,100 @@
+//! The page as a whole.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use filterblock::escape_path;
+
+use super::page::Page;
+use super::pictures;
+use super::sections::{facts, fill, findings, levels, rates, reads, settings, tables, tree};
+use super::style::STYLE;
+use super::verdict::{Tone, Verdict};
+use super::words::text;
+use crate::audit::overview::database::Kind;
+use crate::words::numbers::{count, counted, measured, size};
+
+/// The rules for the browser: nothing is loaded, nothing is run, and only the page's own style
+/// counts.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+/// The page as HTML.
+pub fn document(page: &Page<'_>, verdict: &Verdict) -> String {
+    let path = text(escape_path(page.path).to_string().as_bytes());
+    let what = match page.overview.kind {
+        Kind::Database => "The filters of the database",
+        Kind::Folder => "The filters of the tables in",
+        Kind::Table => "The filters of the table",
+    };
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                title { "Filters of " (path) }
+                style { (PreEscaped(STYLE)) (PreEscaped(pictures::STYLE)) }
+            }
+            body {
+                header {
+                    h1 { span { (what) } code { (path) } }
+                    (verdict_box(verdict))
+                    (numbers(page))
+                }
+                main {
+                    (tree::tree(page))
+                    (reads::reads(page))
+                    (rates::rates(page))
+                    (settings::settings(page))
+                    (levels::levels(page))
+                    (fill::fill(page))
+                    (findings::findings(page))
+                    (tables::tables(page))
+                    (facts::facts(page))
+                }
+                footer { "Made by filterblock " (env!("CARGO_PKG_VERSION")) " from " code { (path) } "." }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn verdict_box(verdict: &Verdict) -> Markup {
+    let class = match verdict.tone {
+        Tone::Good => "verdict good",
+        Tone::Better => "verdict better",
+        Tone::Bad => "verdict bad",
+    };
+    html! {
+        div class=(class) {
+            p { (verdict.state) " " (verdict.advice) }
+            @if let Some(command) = &verdict.command { pre { code { (command) } } }
+        }
+    }
+}
+
+/// The numbers that everybody wants first.
+fn numbers(page: &Page<'_>) -> Markup {
+    let sums = page.overview.in_use();
+    let about = if sums.keys.estimated { "~" } else { "" };
+    let mut numbers = vec![("tables", count(sums.tables)), ("size", size(sums.size))];
+    numbers.extend(sums.keys.keys.map(|keys| ("entries", format!("{about}{}", count(keys)))));
+    numbers.push(("filters", size(sums.filter_size)));
+    numbers.extend(sums.random().map(|rate| ("random keys passing", measured(rate))));
+    numbers.extend(sums.neighbours().map(|rate| ("keys near stored ones passing", measured(rate))));
+    let findings = page.overview.found.total();
+    if findings > 0 {
+        numbers.push(("findings", count(findings)));
+    }
+    let logs = page.overview.logs.len() as u64;
+    if logs > 0 {
+        numbers.push(("newest writes", counted(logs, "log")));
+    }
+    html! {
+        dl.key {
+            @for (what, number) in &numbers { div { dt { (what) } dd { (number) } } }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The fill of filters along tables.
+
+use std::fmt::Write as _;
+
+use maud::{Markup, html};
+
+use super::colours;
+use super::plot::{self, Key};
+use super::svg::{self, Anchor, number};
+use crate::words::fill_bins::{FillBin, FillBins};
+use crate::words::numbers::{count, counted, percent, ratio};
+
+/// The filters of a table from its start to its end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FillStrip {
+    /// The name of the file, safe to print.
+    pub name: String,
+    pub bins: FillBins,
+}
+
+/// The heights of each line of a strip's name, its bars, the line of empty ranges below, and the gap,
+/// in pixels.
+const NAME: f64 = 18.0;
+const BARS: f64 = 40.0;
+const EMPTY: f64 = 6.0;
+const GAP: f64 = 14.0;
+/// The most characters of a file's name, so that the numbers behind it can be seen.
+const MOST_NAME: usize = 24;
+
+/// Draws the share of bits set along each table as a strip.
+pub fn fill(strips: &[FillStrip]) -> Markup {
+    let mut list_top = 0.0;
+    let strips_drawn: Vec<Markup> = strips
+        .iter()
+        .map(|strip| {
+            let names = names(strip);
+            let markup = draw(strip, &names, list_top);
+            list_top += names.len() as f64 * NAME + BARS + EMPTY + GAP;
+            markup
+        })
+        .collect();
+    list_top += 6.0;
+    let keys = [
+        Key::line("", "p-mean", None, "share of bits set, the mean (top: all, dots: half)"),
+        Key::field("p-band", "from the least to the greatest"),
+        Key::field("p-e4", "ranges without keys: an empty filter"),
+        Key::field(colours::UNKNOWN, "filters that are malformed or not known"),
+    ];
+    let body = html! {
+        @for strip in strips_drawn { (strip) }
+        @if !strips.is_empty() {
+            (svg::text(0.0, list_top - 4.0, Anchor::Right, "p-dim", "start of the table"))
+            (svg::text(1.0, list_top - 4.0, Anchor::Left, "p-dim", "end"))
+        }
+        (plot::list(list_top + 4.0, false, &keys))
+    };
+    let title = "Fill of the filters along tables";
+    svg::frame(title, &description(strips), list_top + 4.0 + plot::list_height(&keys), body)
+}
+
+fn description(strips: &[FillStrip]) -> String {
+    let filters = strips.iter().map(|strip| strip.bins.sum().filters).fold(0, u64::saturating_add);
+    let (strips, filters) = (counted(strips.len() as u64, "table"), counted(filters, "filter"));
+    format!("The share of bits set in each of {filters} of {strips}, from the start of the table to its end.")
+}
+
+/// The lines above a strip: one, or two if there is more to say than that all is well.
+fn names(strip: &FillStrip) -> Vec<String> {
+    let sum = strip.bins.sum();
+    let mut first = format!("{}: {}", svg::cut(&strip.name, MOST_NAME), counted(sum.filters, "filter"));
+    if sum.known() > 0 {
+        let _ = write!(first, ", {} set", percent(sum.mean));
+    }
+    let empty = (sum.empty > 0).then(|| format!("{} empty", percent(ratio(sum.empty, sum.filters))));
+    let unknown = (sum.unknown > 0).then(|| format!("{} not known", count(sum.unknown)));
+    let second: Vec<String> = [empty, unknown].into_iter().flatten().collect();
+    let second = Some(second.join(", ")).filter(|second| !second.is_empty());
+    [Some(first), second].into_iter().flatten().collect()
+}
+
+fn draw(strip: &FillStrip, names: &[String], top: f64) -> Markup {
+    let (bars, bins) = (top + names.len() as f64 * NAME, &strip.bins.bins);
+    html! {
+        @for (at, name) in (0_u32..).zip(names) {
+            @let class = if at > 0 { "p-dim" } else { "" };
+            (svg::text(0.0, top + f64::from(at) * NAME + 12.0, Anchor::Right, class, name))
+        }
+        (svg::rectangle("p-track", (0.0, 1.0), bars, BARS, ""))
+        // One unit a bin, stretched to any width.
+        svg y=(number(bars)) width="100%" height=(number(BARS + EMPTY)) preserveAspectRatio="none"
+            viewBox={ "0 0 " (bins.len().max(1)) " " (number(BARS + EMPTY)) } {
+            (path("p-band", &band(bins)))
+            (path(colours::UNKNOWN, &runs(bins, 0.0, BARS, |bin| bin.unknown > 0)))
+            (path("p-mean", &means(bins)))
+            @for (quarter, class) in (1..=4).zip(["p-e1", "p-e2", "p-e3", "p-e4"]) {
+                (path(class, &runs(bins, BARS, EMPTY, |bin| empty_quarter(bin) == quarter)))
+            }
+        }
+        (svg::line("p-half", (0.0, bars + BARS / 2.0), (1.0, bars + BARS / 2.0)))
+    }
+}
+
+fn path(class: &str, path: &str) -> Markup {
+    html! { @if !path.is_empty() { path class=(class) d=(path) {} } }
+}
+
+/// The quarter that the share of empty filters is in: 0 if there is none, 4 only if there is no
+/// other.
+fn empty_quarter(bin: &FillBin) -> u64 {
+    match bin.empty {
+        0 => 0,
+        empty if empty == bin.filters => 4,
+        empty => (empty.saturating_mul(3) / bin.filters.max(1)).saturating_add(1).min(3),
+    }
+}
+
+fn height(share: f64) -> f64 {
+    (1.0 - share) * BARS
+}
+
+/// The path of the fields from the least to the greatest share. Fields of no height are made a
+/// little higher than the line of the mean.
+fn band(bins: &[FillBin]) -> String {
+    let mut path = String::new();
+    for (at, bin) in bins.iter().enumerate().filter(|(_, bin)| bin.known() > 0) {
+        let (top, bottom) = (number(height(bin.max)), number(height(bin.min)));
+        let _ = write!(path, "M{at} {top}h1V{bottom}h-1z");
+    }
+    path
+}
+
+/// The path of the means: a step a bin, with gaps where there is none.
+fn means(bins: &[FillBin]) -> String {
+    let mut path = String::new();
+    let mut is_open = false;
+    for (at, bin) in bins.iter().enumerate() {
+        if bin.known() == 0 {
+            is_open = false;
+            continue;
+        }
+        let y = number(height(bin.mean));
+        let _ = if is_open { write!(path, "V{y}h1") } else { write!(path, "M{at} {y}h1") };
+        is_open = true;
+    }
+    path
+}
+
+/// The path of rectangles around the bins that are `chosen`: neighbours share one.
+fn runs(bins: &[FillBin], top: f64, height: f64, chosen: impl Fn(&FillBin) -> bool) -> String {
+    let mut path = String::new();
+    let mut at = 0;
+    for run in bins.chunk_by(|a, b| chosen(a) == chosen(b)) {
+        if run.first().is_some_and(&chosen) {
+            let _ = write!(path, "M{at} {}h{}v{}h-{}z", number(top), run.len(), number(height), run.len());
+        }
+        at += run.len();
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::fill_bins::Fill;
+
+    fn bins(fills: &[Fill]) -> Vec<FillBin> {
+        FillBins::new(fills.len() as u64, 400, fills.iter().copied()).bins
+    }
+
+    #[test]
+    fn empty_ranges_are_gaps() {
+        let bins = bins(&[Fill::Share(0.5), Fill::Share(0.25), Fill::Empty, Fill::Empty, Fill::Share(1.0)]);
+        assert_eq!(means(&bins), "M0 20h1V30h1M4 0h1");
+        assert_eq!(band(&bins), "M0 20h1V20h-1zM1 30h1V30h-1zM4 0h1V0h-1z");
+        assert_eq!(runs(&bins, 40.0, 6.0, |bin| bin.empty > 0), "M2 40h2v6h-2z");
+        assert_eq!(runs(&bins, 40.0, 6.0, |bin| bin.unknown > 0), "");
+    }
+
+    #[test]
+    fn a_part_with_some_empty_filters_is_told_from_an_empty_one() {
+        let of = |empty| empty_quarter(&FillBin { filters: 100, empty, ..FillBin::default() });
+        assert_eq!([0, 1, 33, 34, 67, 99, 100].map(of), [0, 1, 1, 2, 3, 3, 4]);
+    }
+
+    #[test]
+    fn strips_say_what_they_are_of() {
+        let fills = [Fill::Share(0.5), Fill::Empty, Fill::Unknown, Fill::Empty];
+        let strip = FillStrip { name: "7.ldb".to_owned(), bins: FillBins::new(4, 400, fills) };
+        assert_eq!(names(&strip), ["7.ldb: 4 filters, 50.0 % set", "50.0 % empty, 1 not known"]);
+        let none = FillStrip { name: "8.ldb".to_owned(), bins: FillBins::default() };
+        assert_eq!(names(&none), ["8.ldb: 0 filters"]);
+        let text = fill(&[strip, none]).into_string();
+        assert!(text.contains("each of 4 filters of 2 tables") && text.contains("0 0 1 46"), "{text}");
+    }
+}

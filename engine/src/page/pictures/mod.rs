@@ -1,0 +1,31 @@
+//! Pictures of a database's filters, as SVG within a page.
+//!
+//! Each takes plain numbers, and stands any: what is not finite or out of range is left out or drawn
+//! at the edge, and said. Horizontal places are in percent and vertical ones in pixels, so that a
+//! picture fits any width while its text keeps its size. A page needs [`STYLE`], once, and may hold
+//! one [`tree`] only, since its hatching has an `id`.
+
+mod colours;
+mod curve;
+mod fill;
+mod interval;
+mod levels;
+mod plot;
+mod rates;
+mod reads;
+mod scale;
+mod style;
+mod svg;
+mod tree;
+
+pub use curve::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve};
+pub use fill::{FillStrip, fill};
+pub use interval::Interval;
+pub use levels::{LevelSize, levels};
+pub use rates::{RatePoint, Rates, rates};
+pub use reads::{ReadsPair, reads};
+pub use style::STYLE;
+pub use tree::{TableFilter, Tree, TreeLevel, TreeTable, tree};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,308 @@
+//! Rates of false positives against bits a key.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::interval::Interval;
+use super::plot::{self, BELOW, Key, Plot, TITLE, axis_percent};
+use super::scale::{Linear, Log};
+use super::svg::{self, Shape};
+use crate::words::numbers::{counted, percent};
+
+/// The filters of a table.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RatePoint {
+    /// The name of the file, safe to print.
+    pub name: String,
+    /// The size of all filters in bits for each key of the table.
+    pub bits_per_key: f64,
+    /// The measured rate, from 0 to 1.
+    pub rate: Interval,
+}
+
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Rates {
+    pub points: Vec<RatePoint>,
+    /// The rates that the formula gives, as bits a key and rate, by rising bits. May be empty.
+    pub formula: Vec<(f64, f64)>,
+    /// Tables that have no point, since they have no filters or none of a known rate.
+    pub left_out: u64,
+}
+
+/// The most points drawn one by one.
+const MOST: usize = 2000;
+/// The columns and rows in which more points are put together.
+const CELLS: (f64, f64) = (48.0, 32.0);
+/// The bits a key that the axis holds in any case.
+const LEAST_BITS: f64 = 16.0;
+/// The most that it holds if some tables have so many: this, or so many times the median.
+const USUAL_BITS: f64 = 32.0;
+const TIMES_MEDIAN: f64 = 4.0;
+/// The room beyond the least and the greatest rate: so many times the rate.
+const ROOM: f64 = 2.0;
+/// The rates that the axis may hold.
+const RATES: (f64, f64) = (1e-7, 1.0);
+const PLOT: Plot = Plot { height: 220.0 };
+
+/// Tables as one mark.
+#[derive(Clone, PartialEq, Default, Debug)]
+struct Dot {
+    tables: u64,
+    /// The mean places of their marks on both axes, from 0 to 1.
+    x: f64,
+    y: f64,
+    /// No false positive was found, so that the rate is somewhere below.
+    is_below: bool,
+    title: String,
+}
+
+struct Axes {
+    bits: Linear,
+    rates: Log,
+}
+
+/// Draws a point for each table, or for tables near each other if there are over 2,000.
+pub fn rates(rates: &Rates) -> Markup {
+    let sound: Vec<&RatePoint> = rates.points.iter().filter(|point| is_sound(point)).collect();
+    let odd = rates.points.len().saturating_sub(sound.len()) as u64;
+    let axes = axes(&sound, &rates.formula);
+    let dots = dots(&sound, &axes);
+    let largest = dots.iter().map(|dot| dot.tables).max().unwrap_or_default();
+    let beyond = sound.iter().filter(|point| point.bits_per_key > axes.bits.high).count() as u64;
+    let keys = keys(rates, &dots, beyond, odd);
+    let percent_ticks: Vec<_> =
+        axes.rates.ticks(7).into_iter().map(|rate| (axes.rates.share(rate), axis_percent(rate))).collect();
+    let minor: Vec<_> = axes.rates.minor_ticks().map(|rate| axes.rates.share(rate)).collect();
+    let bits_ticks: Vec<_> =
+        axes.bits.ticks(7, 1.0).into_iter().map(|bits| (axes.bits.share(bits), svg::number(bits))).collect();
+    let formula: Vec<(f64, f64)> = rates
+        .formula
+        .iter()
+        .filter(|(bits, rate)| *bits <= axes.bits.high && axes.rates.holds(*rate))
+        .map(|(bits, rate)| (axes.bits.share(*bits), PLOT.y(axes.rates.share(*rate))))
+        .collect();
+    let body = html! {
+        (PLOT.vertical("false positives (logarithmic)", &percent_ticks, &minor))
+        (PLOT.horizontal("bits a key", &bits_ticks))
+        @for (from, to) in formula.iter().zip(formula.iter().skip(1)) { (svg::line("p-formula", *from, *to)) }
+        @for dot in &dots {
+            @let shape = if dot.is_below { Shape::Below } else { Shape::Circle };
+            (svg::mark("p-point", shape, (dot.x, PLOT.y(dot.y)), radius(dot.tables, largest), &dot.title))
+        }
+        (plot::list(TITLE + PLOT.height + BELOW, true, &keys))
+    };
+    let title = "False positives of each table against bits a key";
+    let height = TITLE + PLOT.height + BELOW + plot::list_height(&keys);
+    svg::framed("p-axes", title, &description(&sound, &dots), height, body)
+}
+
+/// Returns true if the point has a place.
+fn is_sound(point: &RatePoint) -> bool {
+    point.bits_per_key.is_finite()
+        && point.bits_per_key >= 0.0
+        && point.rate.is_sound()
+        && point.rate.high > 0.0
+}
+
+/// The rate at which a point is drawn: where no false positive was found, the greatest one likely.
+fn shown_rate(point: &RatePoint) -> f64 {
+    if point.rate.value > 0.0 { point.rate.value } else { point.rate.high }
+}
+
+fn axes(points: &[&RatePoint], formula: &[(f64, f64)]) -> Axes {
+    let mut bits: Vec<f64> = points.iter().map(|point| point.bits_per_key).collect();
+    bits.sort_by(f64::total_cmp);
+    let median = bits.get(bits.len() / 2).copied().unwrap_or(1.0);
+    let most = USUAL_BITS.max(median * TIMES_MEDIAN);
+    let bits = Linear::from_zero(bits.into_iter().map(|bits| bits.min(most)).chain([LEAST_BITS]));
+    let formula = formula.iter().filter(|(at, _)| *at <= bits.high).map(|(_, rate)| *rate);
+    let rates = if points.is_empty() {
+        Log::around(formula, RATES.0, RATES.1)
+    } else {
+        let with_room = |point: &&RatePoint| [shown_rate(point) / ROOM, shown_rate(point) * ROOM];
+        Log::around(points.iter().flat_map(with_room), RATES.0, RATES.1)
+    };
+    Axes { bits, rates }
+}
+
+fn dots(points: &[&RatePoint], axes: &Axes) -> Vec<Dot> {
+    let alone = points.iter().map(|point| Dot {
+        tables: 1,
+        x: axes.bits.share(point.bits_per_key),
+        y: axes.rates.share(shown_rate(point)),
+        is_below: point.rate.value <= 0.0,
+        title: title(point),
+    });
+    if points.len() <= MOST {
+        return alone.collect();
+    }
+    let mut cells: BTreeMap<(u32, u32, bool), (Dot, f64, f64)> = BTreeMap::new();
+    for (dot, point) in alone.zip(points) {
+        let cell = ((dot.x * CELLS.0) as u32, (dot.y * CELLS.1) as u32, dot.is_below);
+        let (sum, bits, rate) = cells.entry(cell).or_default();
+        sum.tables = sum.tables.saturating_add(1);
+        let tables = sum.tables as f64;
+        let towards = |mean: f64, value: f64| mean + (value - mean) / tables;
+        (sum.x, sum.y) = (towards(sum.x, dot.x), towards(sum.y, dot.y));
+        (*bits, *rate) = (towards(*bits, point.bits_per_key), towards(*rate, point.rate.value));
+        sum.is_below = dot.is_below;
+        sum.title = dot.title;
+    }
+    let joined = |(dot, bits, rate): (Dot, f64, f64)| {
+        if dot.tables == 1 {
+            return dot;
+        }
+        let title = format!(
+            "{}: {bits:.1} bits a key and {} in the mean",
+            counted(dot.tables, "table"),
+            percent(rate)
+        );
+        Dot { title, ..dot }
+    };
+    cells.into_values().map(joined).collect()
+}
+
+fn title(point: &RatePoint) -> String {
+    let Interval { value, low, high } = point.rate;
+    let (rate, low, high) = (percent(value), percent(low), percent(high));
+    format!("{}: {:.1} bits a key, {rate} ({low} to {high})", point.name, point.bits_per_key)
+}
+
+/// Half the width of a mark: its area grows with the number of tables.
+fn radius(tables: u64, largest: u64) -> f64 {
+    const LEAST: f64 = 2.0;
+    const MOST: f64 = 7.0;
+    if largest <= 1 {
+        return 3.0;
+    }
+    let share = tables as f64 / largest.max(1) as f64;
+    (MOST * share.sqrt()).max(LEAST)
+}
+
+fn keys(rates: &Rates, dots: &[Dot], beyond: u64, odd: u64) -> Vec<Key> {
+    let mut keys = Vec::new();
+    let is_joined = dots.iter().any(|dot| dot.tables > 1);
+    let what = if is_joined { "tables near each other, larger for more" } else { "a table" };
+    keys.push(Key::mark("", "p-point", Shape::Circle, what));
+    if dots.iter().any(|dot| dot.is_below) {
+        keys.push(Key::mark("", "p-point", Shape::Below, "none found: the rate is here or below"));
+    }
+    if rates.formula.len() > 1 {
+        keys.push(Key::line("", "p-formula", None, "by the formula"));
+    }
+    for (number, what) in [
+        (beyond, "of more bits a key, at the right edge"),
+        (rates.left_out.saturating_add(odd), "without a known rate, not drawn"),
+    ] {
+        if number > 0 {
+            keys.push(Key { mark: html! {}, text: format!("{} {what}", counted(number, "table")) });
+        }
+    }
+    keys
+}
+
+fn description(points: &[&RatePoint], dots: &[Dot]) -> String {
+    let mut text =
+        format!("{} as {}.", counted(points.len() as u64, "table"), counted(dots.len() as u64, "mark"));
+    let mut found: Vec<f64> = points.iter().map(|point| point.rate.value).collect();
+    found.sort_by(f64::total_cmp);
+    if let (Some(least), Some(median), Some(most)) = (found.first(), found.get(found.len() / 2), found.last())
+    {
+        let [least, median, most] = [least, median, most].map(|rate| percent(*rate));
+        text += &format!(" Rates from {least} to {most}, the middle one {median}.");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(bits_per_key: f64, value: f64) -> RatePoint {
+        let rate = Interval { value, low: value / 2.0, high: value * 2.0 + 1e-4 };
+        RatePoint { name: "1.ldb".to_owned(), bits_per_key, rate }
+    }
+
+    fn all(points: &[RatePoint]) -> (Axes, Vec<Dot>) {
+        let points: Vec<_> = points.iter().filter(|point| is_sound(point)).collect();
+        let axes = axes(&points, &[]);
+        let dots = dots(&points, &axes);
+        (axes, dots)
+    }
+
+    #[test]
+    fn few_tables_have_a_mark_each() {
+        let (axes, dots) = all(&[point(10.0, 0.01), point(20.0, 0.0), point(5.0, 0.1)]);
+        assert_eq!(axes.bits, Linear { low: 0.0, high: 20.0 });
+        // From 0.001 % to 100 %.
+        let shown: Vec<_> = dots.iter().map(|dot| (dot.x, (dot.y * 5.0).round(), dot.is_below)).collect();
+        // Where none was found, the upper end of the interval is shown: 0.01 %.
+        assert_eq!(shown, [(0.5, 3.0, false), (1.0, 1.0, true), (0.25, 4.0, false)]);
+        assert!(
+            dots[0].title.starts_with("1.ldb: 10.0 bits a key, 1.00 % (0.50 % to 2.01 %)"),
+            "{}",
+            dots[0].title
+        );
+    }
+
+    #[test]
+    fn many_tables_share_marks_and_none_is_lost() {
+        let points: Vec<_> = (0..9000_u32)
+            .map(|n| {
+                point(f64::from(n % 300) / 10.0, if n % 10 == 0 { 0.0 } else { f64::from(n % 97 + 1) / 1e4 })
+            })
+            .collect();
+        let (_, dots) = all(&points);
+        assert!(dots.len() < 2000, "{}", dots.len());
+        assert_eq!(dots.iter().map(|dot| dot.tables).sum::<u64>(), 9000);
+        let below: u64 = dots.iter().filter(|dot| dot.is_below).map(|dot| dot.tables).sum();
+        assert_eq!(below, 900);
+        assert!(dots.iter().any(|dot| dot.title.starts_with("30 tables: ")), "{:?}", dots[0]);
+        assert!(dots.iter().all(|dot| (0.0..=1.0).contains(&dot.x) && (0.0..=1.0).contains(&dot.y)));
+    }
+
+    #[test]
+    fn a_table_of_one_key_does_not_squeeze_the_others() {
+        let mut points = vec![point(10.0, 0.01); 9];
+        points.push(point(4000.0, 0.01));
+        let (axes, dots) = all(&points);
+        assert_eq!((axes.bits.high, dots[0].x, dots[9].x), (40.0, 0.25, 1.0));
+        let text = rates(&Rates { points, left_out: 3, ..Rates::default() }).into_string();
+        assert!(text.contains("1 table of more bits a key, at the right edge"), "{text}");
+        assert!(text.contains("3 tables without a known rate, not drawn"), "{text}");
+    }
+
+    #[test]
+    fn one_table_has_room_around_it() {
+        let (axes, dots) = all(&[point(10.0, 0.009)]);
+        assert_eq!((axes.bits.high, dots[0].x), (16.0, 0.625));
+        // From 0.1 % to 10 %.
+        assert!((0.45..0.5).contains(&dots[0].y), "{}", dots[0].y);
+    }
+
+    #[test]
+    fn what_has_no_place_is_counted() {
+        let points =
+            vec![point(10.0, 0.02), point(8.0, f64::NAN), point(f64::INFINITY, 0.02), point(20.0, 0.09)];
+        let text = rates(&Rates { points, left_out: 3, ..Rates::default() }).into_string();
+        assert!(text.contains("5 tables without a known rate, not drawn"), "{text}");
+        assert!(!text.contains("at the right edge"), "one is at the end of the axis, not beyond: {text}");
+    }
+
+    #[test]
+    fn the_formula_is_drawn_where_the_axes_have_it() {
+        let formula = vec![
+            (1.0, 0.6),
+            (4.0, 0.146),
+            (6.0, 0.06),
+            (8.0, 0.022),
+            (10.0, 0.012),
+            (12.0, 0.0034),
+            (40.0, 0.02),
+        ];
+        let text = rates(&Rates { points: vec![point(12.0, 0.03)], formula, left_out: 0 }).into_string();
+        // From 1 % to 10 %, up to 16 bits: two lines between three points, and one in the list.
+        assert_eq!(text.matches(r#"<line class="p-formula""#).count(), 2 + 1, "{text}");
+    }
+}

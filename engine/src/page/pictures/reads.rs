@@ -1,0 +1,237 @@
+//! Block reads a lookup.
+
+use maud::{Markup, html};
+
+use super::interval::Interval;
+use super::plot::{self, Key};
+use super::scale::{Linear, Log};
+use super::svg::{self, Anchor, Shape};
+
+/// A kind of lookup.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct ReadsPair {
+    /// As in "absent keys near stored ones".
+    pub name: String,
+    /// The mean number of data blocks that such a lookup reads.
+    pub now: Interval,
+    /// The same with the filters that are recommended; `None` if the present ones are to stay.
+    pub recommended: Option<Interval>,
+}
+
+/// The heights of a name, of a bar, and of the gap below, in pixels.
+const NAME: f64 = 18.0;
+const BAR: f64 = 14.0;
+const GAP: f64 = 12.0;
+/// If the greatest number is more than this times the least, the scale is logarithmic: bars would be
+/// too short to compare.
+const MOST_LINEAR: f64 = 40.0;
+/// The least number of reads that a logarithmic scale holds.
+const LEAST: f64 = 1e-6;
+
+#[derive(Clone, Copy, Debug)]
+enum Scale {
+    Linear(Linear),
+    Log(Log),
+}
+
+impl Scale {
+    fn of(intervals: &[Interval]) -> Self {
+        let values = || intervals.iter().map(|interval| interval.value).filter(|value| *value > 0.0);
+        let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        if least.max(LEAST) * MOST_LINEAR < most {
+            let ends = intervals.iter().flat_map(|interval| [interval.value, interval.high]);
+            return Self::Log(Log::around(ends, LEAST, f64::MAX));
+        }
+        Self::Linear(Linear::from_zero(intervals.iter().map(|interval| interval.high)))
+    }
+
+    /// The place of `value` in the picture.
+    fn place(self, value: f64) -> f64 {
+        let share = match self {
+            Self::Linear(scale) => scale.share(value),
+            Self::Log(scale) => scale.share(value),
+        };
+        share * plot::BARS
+    }
+
+    fn ticks(self) -> Vec<f64> {
+        match self {
+            Self::Linear(scale) => scale.ticks(6, 1.0),
+            Self::Log(scale) => scale.ticks(6),
+        }
+    }
+}
+
+/// Draws a pair of bars for each kind of lookup, or of marks where bars would be too unlike.
+pub fn reads(pairs: &[ReadsPair]) -> Markup {
+    let intervals: Vec<Interval> =
+        pairs.iter().flat_map(|pair| [Some(pair.now), pair.recommended]).flatten().collect();
+    let sound: Vec<Interval> = intervals.into_iter().filter(Interval::is_sound).collect();
+    let scale = Scale::of(&sound);
+    let has_second = pairs.iter().any(|pair| pair.recommended.is_some());
+    let bars = if has_second { 2.0 * BAR } else { BAR };
+    let height = NAME + bars + GAP;
+    let bottom = pairs.len() as f64 * height;
+    let is_log = matches!(scale, Scale::Log(_));
+    let keys = keys(has_second, is_log);
+    let ticks: Vec<(f64, String)> =
+        scale.ticks().into_iter().map(|value| (scale.place(value), short(value))).collect();
+    let body = html! {
+        @for (place, _) in &ticks { (svg::line("p-grid", (*place, 0.0), (*place, bottom))) }
+        @for (at, pair) in (0_u32..).zip(pairs) {
+            @let top = f64::from(at) * height;
+            (svg::text(0.0, top + 12.0, Anchor::Right, "p-halo", &pair.name))
+            (bar(scale, "now", pair.now, top + NAME))
+            @if let Some(recommended) = pair.recommended {
+                (bar(scale, "then", recommended, top + NAME + BAR))
+            }
+        }
+        @if !sound.is_empty() {
+            @for (place, text) in &ticks {
+                (svg::text(*place, bottom + 12.0, anchor(*place), "p-small", text))
+            }
+        }
+        (plot::list(bottom + 22.0, false, &keys))
+    };
+    let title = "Data blocks read for a lookup";
+    svg::frame(title, &description(pairs), bottom + 22.0 + plot::list_height(&keys), body)
+}
+
+/// The side for the text of a tick: that at the start of the axis stays inside the picture.
+fn anchor(place: f64) -> Anchor {
+    if place < 0.02 { Anchor::Right } else { Anchor::Middle }
+}
+
+fn keys(has_second: bool, is_log: bool) -> Vec<Key> {
+    let key = |class: &str, shape, text| match is_log {
+        true => Key::mark("", &format!("p-{class}"), shape, text),
+        false => Key::field(&format!("p-{class}"), text),
+    };
+    let mut keys = vec![key("now", Shape::Circle, "now")];
+    if has_second {
+        keys.push(key("then", Shape::Diamond, "recommended"));
+    }
+    keys.push(Key::line("", "p-whisker", None, "95 % interval"));
+    if is_log {
+        keys.push(Key { mark: html! {}, text: "logarithmic: ten times as many at each step".to_owned() });
+    }
+    keys
+}
+
+/// Draws a bar or, on a logarithmic scale, a mark, and its interval.
+fn bar(scale: Scale, class: &str, interval: Interval, top: f64) -> Markup {
+    if !interval.is_sound() {
+        return html! { (svg::text(0.0, top + 11.0, Anchor::Right, "p-dim", "not known")) };
+    }
+    let Interval { value, low, high } = interval;
+    let middle = top + BAR / 2.0;
+    let place = scale.place(value);
+    let fill = format!("p-{class}");
+    let whisker = (scale.place(low), scale.place(high));
+    html! {
+        @match scale {
+            Scale::Linear(_) => (svg::rectangle(&fill, (0.0, place), top + 1.0, BAR - 2.0, &span(interval))),
+            Scale::Log(_) => {
+                @let shape = if class == "now" { Shape::Circle } else { Shape::Diamond };
+                (svg::mark(&fill, shape, (place, middle), 4.5, &span(interval)))
+            }
+        }
+        @if low < high {
+            (svg::line("p-whisker", (whisker.0, middle), (whisker.1, middle)))
+            @for end in [whisker.0, whisker.1] {
+                (svg::line("p-whisker", (end, middle - 3.0), (end, middle + 3.0)))
+            }
+        }
+        (plot::after(whisker.1, middle + 4.0, &short(value)))
+    }
+}
+
+fn name(pair: &ReadsPair) -> String {
+    let mut text = format!("{}: {}", pair.name, short(pair.now.value));
+    if let Some(recommended) = pair.recommended {
+        text += &format!(", recommended {}", short(recommended.value));
+    }
+    text
+}
+
+fn span(interval: Interval) -> String {
+    let Interval { value, low, high } = interval;
+    format!("{} ({} to {})", short(value), short(low), short(high))
+}
+
+/// A number of reads with three digits that count.
+fn short(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    if value != 0.0 && !(1e-6..1e6).contains(&value.abs()) {
+        return format!("{value:.1e}");
+    }
+    let digits = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    let decimals = (2.0 - digits).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn description(pairs: &[ReadsPair]) -> String {
+    let list: Vec<String> = pairs.iter().map(name).collect();
+    if list.is_empty() { "Nothing is known.".to_owned() } else { format!("{}.", list.join("; ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(now: f64, recommended: f64) -> ReadsPair {
+        let around = |value: f64| Interval { value, low: value * 0.9, high: value * 1.25 };
+        ReadsPair { name: "absent".to_owned(), now: around(now), recommended: Some(around(recommended)) }
+    }
+
+    #[test]
+    fn bars_begin_at_0() {
+        let text = reads(&[pair(0.8, 0.2)]).into_string();
+        // The scale ends with the interval, at 1.
+        assert!(text.contains(r#"<rect class="p-now" x="0%" y="19" width="60.8%""#), "{text}");
+        assert!(text.contains(r#"<rect class="p-then" x="0%" y="33" width="15.2%""#), "{text}");
+        assert!(text.contains("absent: 0.8, recommended 0.2"), "{text}");
+        assert!(text.contains(r#"<line class="p-whisker" x1="54.72%" y1="25" x2="76%" y2="25">"#), "{text}");
+        assert!(!text.contains("logarithmic"));
+    }
+
+    #[test]
+    fn numbers_far_apart_are_marks_on_a_logarithmic_scale() {
+        let text = reads(&[pair(1.0, 0.01)]).into_string();
+        assert!(text.contains("logarithmic") && text.contains("<circle class=\"p-now\""), "{text}");
+        // From 0.01 to 10, in three decades.
+        let Scale::Log(scale) = Scale::of(&[pair(1.0, 0.01).now, pair(1.0, 0.01).recommended.unwrap()])
+        else {
+            panic!("linear");
+        };
+        assert!((scale.share(1.0) - 2.0 / 3.0).abs() < 1e-9);
+        // 0 is no reason for it.
+        assert!(matches!(Scale::of(&[Interval::exact(0.0), Interval::exact(2.0)]), Scale::Linear(_)));
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (0.0809, "0.0809"),
+            (0.018_94, "0.0189"),
+            (12.345, "12.3"),
+            (1234.5, "1234"),
+            (100.0, "100"),
+            (1e-9, "1.0e-9"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        let text = reads(&[pair(f64::NAN, 0.5)]).into_string();
+        assert!(text.contains("not known") && text.contains("absent: -, recommended 0.5"), "{text}");
+    }
+}

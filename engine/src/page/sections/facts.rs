@@ -1,0 +1,136 @@
+//! What the database is, and what of it was looked at.
+
+use maud::{Markup, html};
+
+use crate::audit::overview::database::{Kind, Overview};
+use crate::audit::tune::report::{BudgetOrigin, Tuning};
+use crate::page::page::Page;
+use crate::page::words::{message, name};
+use crate::words::estimates::about_count;
+use crate::words::numbers::{count, counted, size};
+
+/// The most files that are named.
+const MOST: usize = 20;
+
+pub fn facts(page: &Page<'_>) -> Markup {
+    let overview = page.overview;
+    html! {
+        section {
+            h2 { "The database" }
+            dl.facts {
+                (fact("What it is", html! { (kind(overview)) }))
+                @if let Some(comparator) = &overview.comparator {
+                    (fact("Order of keys", name(comparator)))
+                }
+                (fact("Filters of", policies(overview)))
+                @if overview.kind != Kind::Table { (fact("Logs", logs(overview))) }
+                @if let Some(tuning) = page.tuned() { (tuned(tuning)) }
+                @if !overview.remarks.is_empty() {
+                    (fact("Passed over", html! {
+                        @for (file, why) in overview.remarks.iter().take(MOST) { div { (name(file)) ": " (message(why)) } }
+                        @let more = overview.remarks.len().saturating_sub(MOST);
+                        @if more > 0 { div { (count(more as u64)) " more" } }
+                    }))
+                }
+            }
+        }
+        section {
+            h2 { "What was looked at" }
+            ul {
+                li {
+                    "Of every table: index, filter block, the trailers of data blocks, and some data blocks. Numbers of \
+                     entries behind ~ are estimates from these. The filters were asked for random keys, and for keys \
+                     near stored ones."
+                }
+                @if overview.found.verified {
+                    li { "Every block and every entry, by the checks of " code { "filterblock verify" } "." }
+                } @else {
+                    li { "Not every block: " code { "--no-verify" } " was given." }
+                }
+                @match page.tuned() {
+                    Some(tuning) => li { (sampled(tuning)) },
+                    None => li { "No other filters were tried." },
+                }
+                li { "Files were only read. Intervals are of 95 %." }
+            }
+        }
+    }
+}
+
+fn fact(what: &str, text: Markup) -> Markup {
+    html! { div { dt { (what) } dd { (text) } } }
+}
+
+fn kind(overview: &Overview) -> &'static str {
+    match (overview.kind, overview.has_records) {
+        (Kind::Database, true) => "A database, with a MANIFEST that can be relied on",
+        (Kind::Database, false) => {
+            "A database whose MANIFEST cannot be relied on: all tables are taken to be in use"
+        }
+        (Kind::Folder, _) => "A folder of tables without a MANIFEST",
+        (Kind::Table, _) => "A single table",
+    }
+}
+
+fn policies(overview: &Overview) -> Markup {
+    let policies = overview.policies();
+    html! {
+        @if policies.is_empty() { "no policy: no table has filters" }
+        @for (policy, tables) in policies.iter().take(MOST) {
+            div { (name(policy)) ", " (counted(*tables, "table")) }
+        }
+        @let more = policies.len().saturating_sub(MOST);
+        @if more > 0 { div { (count(more as u64)) " more" } }
+    }
+}
+
+fn logs(overview: &Overview) -> Markup {
+    let logs = &overview.logs;
+    html! {
+        @if logs.is_empty() { "No log holds writes that are in no table yet" }
+        @for (log, bytes) in logs.iter().take(MOST) {
+            div { (name(log)) ", " (size(*bytes)) ": the newest writes, which no filter covers" }
+        }
+        @let more = logs.len().saturating_sub(MOST);
+        @if more > 0 { div { (count(more as u64)) " more" } }
+    }
+}
+
+fn tuned(tuning: &Tuning) -> Markup {
+    let memory = &tuning.memory;
+    let origin = match tuning.budget.origin {
+        BudgetOrigin::Given => "as given",
+        BudgetOrigin::InUse => "what the filters take today",
+        BudgetOrigin::TenBits => "ten bits a key",
+    };
+    html! {
+        (fact("Filters in memory", html! {
+            "LevelDB maps the first 1,000 tables that it opens, here " (count(memory.mapped_tables))
+            ", and holds the filters of the others on the heap: " (counted(memory.heap_tables, "table")) ", "
+            (size(memory.heap_bytes)) ". goleveldb keeps all in its block cache."
+        }))
+        (fact("Budget", html! { (size(tuning.budget.bytes)) ", " (origin) }))
+        @if tuning.policy_assumed {
+            (fact("Advice for", html! { code { (tuning.policy.name()) } ", LevelDB's own policy" }))
+        }
+        @for note in &tuning.notes { (fact("Note", html! { (message(note)) })) }
+        @for (file, error) in tuning.faults.iter().take(MOST) {
+            (fact("Left out", html! { (name(file.as_bytes())) ": " (message(error)) }))
+        }
+    }
+}
+
+fn sampled(tuning: &Tuning) -> String {
+    let sample = &tuning.sample;
+    let entries = about_count(sample.entries);
+    match sample.is_all() {
+        true => format!("For other filters: all {entries} entries."),
+        false => format!(
+            "For other filters: every entry of {} of {}, {} of {}, which stand for {entries} entries.",
+            count(sample.tables),
+            counted(sample.of_tables, "table"),
+            size(sample.bytes),
+            size(sample.of_bytes)
+        ),
+    }
+}

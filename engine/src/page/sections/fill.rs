@@ -1,0 +1,46 @@
+//! How full the filters along some tables are.
+
+use maud::{Markup, html};
+
+use super::grid::{Cell, folded};
+use crate::audit::overview::table::TableFacts;
+use crate::page::page::Page;
+use crate::page::pictures::{FillStrip, fill as picture};
+use crate::page::words::{name, place};
+use crate::words::numbers::{count, or_dash, percent, ratio, size};
+
+pub fn fill(page: &Page<'_>) -> Markup {
+    if page.strips.is_empty() {
+        return html! {};
+    }
+    let pictures: Vec<FillStrip> = page.strips.iter().map(|strip| strip.picture.clone()).collect();
+    let lines: Vec<_> = page.strips.iter().filter_map(|strip| line(&strip.table)).collect();
+    let titles =
+        ["table", "", "#size", "#data blocks a filter", "#filters", "#of them empty", "#bits set", "#probes"];
+    html! {
+        section {
+            h2 { "How full the filters are" }
+            p {
+                "Each strip is the filters of a table from its start to its end: the largest table of each level, and \
+                 those that let most pass. About half of the bits should be set. A filter is empty where no data block \
+                 begins in its range, which costs four bytes and nothing else."
+            }
+            figure { (picture(&pictures)) }
+            (folded("The numbers", &titles, &lines))
+        }
+    }
+}
+
+fn line(table: &TableFacts) -> Option<Vec<Cell>> {
+    let filter = table.filter?;
+    Some(vec![
+        Cell::Head(name(&table.name)),
+        Cell::text(place(table.place)),
+        Cell::Number(size(table.size)),
+        Cell::Number(or_dash(1_u64.checked_shl(filter.base_lg.into()).map(size))),
+        Cell::Number(count(filter.filters)),
+        Cell::Number(count(filter.empty)),
+        Cell::Number(percent(ratio(filter.bits_set, filter.bits))),
+        Cell::Number(or_dash(filter.probes)),
+    ])
+}

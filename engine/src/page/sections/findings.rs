@@ -1,0 +1,113 @@
+//! What is wrong, and what it means.
+
+use maud::{Markup, html};
+
+use super::grid::{Cell, grid};
+use crate::audit::overview::findings::Found;
+use crate::audit::verify::finding::Finding;
+use crate::page::meanings::Meaning;
+use crate::page::page::Page;
+use crate::page::words::{message, name};
+use crate::words::notes::note_text;
+use crate::words::numbers::{count, counted, counted_as};
+
+pub fn findings(page: &Page<'_>) -> Markup {
+    let found = &page.overview.found;
+    html! {
+        section {
+            h2 { "Findings" }
+            p { (summary(found)) }
+            @if !found.codes.is_empty() {
+                div.stack { (grid(&["finding", "#number", "what it means", "what to do"], &codes(found))) }
+            }
+            @if !found.list.is_empty() {
+                details open[found.list.len() <= 8] {
+                    summary { (counted(found.list.len() as u64, "finding")) ", one by one" }
+                    (grid(&["file", "finding", "#at offset", "expected", "found"], &list(found)))
+                }
+            }
+            @if !found.seen.is_empty() {
+                (grid(&["file", "what is wrong"], &seen(found)))
+            }
+            @if found.more() > 0 {
+                p.dim {
+                    (count(found.more())) " more are not listed here; " code { "filterblock verify" }
+                    " lists them."
+                }
+            }
+            @if !found.notes.is_empty() {
+                details {
+                    summary { "Notes: no faults, and good to know" }
+                    ul {
+                        @for (file, note) in &found.notes { li { (name(file)) ": " (message(&note_text(note))) } }
+                        @if found.more_notes > 0 { li { (counted(found.more_notes, "more note")) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn summary(found: &Found) -> String {
+    if !found.verified {
+        return match found.total() {
+            0 => "Nothing wrong was seen. Not every block was read: --no-verify was given.".to_owned(),
+            total => format!(
+                "{} seen. Not every block was read: --no-verify was given.",
+                counted_as(total, "fault was", "faults were")
+            ),
+        };
+    }
+    let entries = counted_as(found.counts.keys, "entry", "entries");
+    let files = counted(found.counts.all(), "file");
+    match found.total() {
+        0 => format!(
+            "None. Every block of {files} was read with its checksum, and the filters asked for {entries}."
+        ),
+        total => format!(
+            "{} in {files} with {entries}; {} is denied by a filter.",
+            counted(total, "finding"),
+            match found.counts.denied {
+                0 => "no stored key".to_owned(),
+                denied => format!("each of {}", counted_as(denied, "stored key", "stored keys")),
+            }
+        ),
+    }
+}
+
+fn codes(found: &Found) -> Vec<Vec<Cell>> {
+    let line = |(code, number): (&crate::audit::verify::finding::Code, &u64)| {
+        let Meaning { what, remedy } = Meaning::of(*code);
+        vec![
+            Cell::Head(html! { code { (code.name()) } }),
+            Cell::Number(count(*number)),
+            Cell::Words(html! { (what) }),
+            Cell::Words(html! { (remedy) }),
+        ]
+    };
+    found.codes.iter().map(line).collect()
+}
+
+fn list(found: &Found) -> Vec<Vec<Cell>> {
+    let line = |(file, finding): &(Vec<u8>, Finding)| {
+        let lost = finding.lost.as_ref().map(|lost| match finding.code.hides() {
+            true => format!("; not looked at: {lost}"),
+            false => format!("; lost: {lost}"),
+        });
+        vec![
+            Cell::Head(name(file)),
+            Cell::Text(html! { code { (finding.code.name()) } }),
+            Cell::Number(finding.offset.map(count).unwrap_or_default()),
+            Cell::Words(html! { (message(&finding.expected)) }),
+            Cell::Words(html! { (message(&finding.found)) @if let Some(lost) = lost { (message(&lost)) } }),
+        ]
+    };
+    found.list.iter().map(line).collect()
+}
+
+fn seen(found: &Found) -> Vec<Vec<Cell>> {
+    let line = |(file, text): &(Vec<u8>, String)| {
+        vec![Cell::Head(name(file)), Cell::Words(html! { (message(text)) })]
+    };
+    found.seen.iter().map(line).collect()
+}

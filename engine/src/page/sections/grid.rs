@@ -1,0 +1,65 @@
+//! Tables of a page.
+
+use maud::{Markup, html};
+
+/// The most lines of a table that is open at once.
+const SHORT: usize = 12;
+
+/// A cell of a table.
+pub enum Cell {
+    /// Begins the line.
+    Head(Markup),
+    Text(Markup),
+    /// A key of any length.
+    Key(Markup),
+    /// Text of many words.
+    Words(Markup),
+    Number(String),
+}
+
+impl Cell {
+    pub fn text(text: impl AsRef<str>) -> Self {
+        Self::Text(html! { (text.as_ref()) })
+    }
+
+    pub fn head(text: impl AsRef<str>) -> Self {
+        Self::Head(html! { (text.as_ref()) })
+    }
+
+    fn to_html(&self) -> Markup {
+        match self {
+            Self::Head(text) => html! { th scope="row" { (text) } },
+            Self::Text(text) => html! { td { (text) } },
+            Self::Key(text) => html! { td.k { (text) } },
+            Self::Words(text) => html! { td.w { (text) } },
+            Self::Number(text) => html! { td.n { (text) } },
+        }
+    }
+}
+
+/// A table. Titles that begin with `#` are those of numbers.
+pub fn grid(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
+    html! {
+        div.scroll {
+            table {
+                thead { tr { @for title in titles {
+                    @match title.strip_prefix('#') {
+                        Some(title) => th.n scope="col" { (title) },
+                        None => th scope="col" { (title) },
+                    }
+                } } }
+                tbody { @for line in lines { tr { @for cell in line { (cell.to_html()) } } } }
+            }
+        }
+    }
+}
+
+/// A table below a line that opens and closes it; open if it is short.
+pub fn folded(summary: &str, titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
+    html! {
+        details open[lines.len() <= SHORT] {
+            summary { (summary) }
+            (grid(titles, lines))
+        }
+    }
+}

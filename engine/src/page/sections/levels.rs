@@ -1,0 +1,112 @@
+//! The filters of each level: their size, and what they let pass.
+
+use maud::{Markup, html};
+
+use super::grid::{Cell, grid};
+use crate::audit::inspect::totals::KeySum;
+use crate::audit::overview::levels::{Sums, by_place};
+use crate::audit::overview::table::Place;
+use crate::audit::tune::report::{Estimate, Level};
+use crate::page::page::Page;
+use crate::page::pictures::{LevelSize, levels as picture};
+use crate::page::words::place;
+use crate::words::estimates::{about_size, number};
+use crate::words::numbers::{count, measured, or_dash, size};
+
+pub fn levels(page: &Page<'_>) -> Markup {
+    let places = by_place(&page.overview.tables);
+    if places.is_empty() {
+        return html! {};
+    }
+    let advised = page.advised().is_some();
+    let sizes: Vec<LevelSize> = places
+        .iter()
+        .filter(|(at, _)| **at != Place::NotLive)
+        .map(|(&at, sums)| LevelSize {
+            name: place(at),
+            tables: sums.tables,
+            unfiltered: sums.unfiltered,
+            size: sums.size,
+            filters: sums.filter_size,
+            recommended: size_advised(page, at).map(|size| size.value.round() as u64),
+        })
+        .collect();
+    let visited = page.tuned().is_some_and(|tuning| tuning.levels.iter().any(|level| level.visits.is_some()));
+    let mut titles = vec![
+        "",
+        "#tables",
+        "#without filters",
+        "#size",
+        "#entries",
+        "#filters",
+        "#bytes an entry",
+        "#random keys passing",
+    ];
+    titles.extend(visited.then_some("#tables asked for an absent key"));
+    titles.extend(advised.then_some("#filters as advised"));
+    let lines: Vec<Vec<Cell>> = places
+        .iter()
+        .map(|(&at, sums)| {
+            let mut line = cells(at, sums);
+            if visited {
+                let visits = level(page, at).and_then(|level| level.visits);
+                line.push(Cell::Number(or_dash(visits.map(|visits| number(visits.absent)))));
+            }
+            if advised {
+                line.push(Cell::Number(or_dash(size_advised(page, at).map(about_size))));
+            }
+            line
+        })
+        .collect();
+    let is_estimated = places.values().any(|sums| sums.keys.estimated);
+    html! {
+        section {
+            h2 { "Filters by level" }
+            p { "The size of the filters, and of the tables that they belong to." }
+            figure { (picture(&sizes)) }
+            (grid(&titles, &lines))
+            @if is_estimated { p.dim { "~ estimated from some data blocks of each table" } }
+        }
+    }
+}
+
+fn cells(at: Place, sums: &Sums) -> Vec<Cell> {
+    vec![
+        Cell::head(place(at)),
+        Cell::Number(count(sums.tables)),
+        Cell::Number(count(sums.unfiltered)),
+        Cell::Number(size(sums.size)),
+        Cell::Number(keys(&sums.keys)),
+        Cell::Number(size(sums.filter_size)),
+        Cell::Number(or_dash(sums.bytes_per_key().map(|bytes| format!("{bytes:.2}")))),
+        Cell::Number(or_dash(sums.random().map(measured))),
+    ]
+}
+
+/// The number of entries of some tables; a dash if none is known.
+pub(super) fn keys(sum: &KeySum) -> String {
+    let about = if sum.estimated { "~" } else { "" };
+    or_dash(sum.keys.map(|keys| format!("{about}{}", count(keys))))
+}
+
+/// The level of that place among those that other filters were tried for.
+fn level<'a>(page: &Page<'a>, at: Place) -> Option<&'a Level> {
+    let levels = &page.tuned()?.levels;
+    levels.iter().find(|level| is_at(level, at))
+}
+
+fn is_at(level: &Level, at: Place) -> bool {
+    match (level.number, at) {
+        (Some(number), Place::Level(at)) => number == at,
+        // A single table has no level to be tried on, whatever its database says.
+        (None, Place::Level(_) | Place::Unknown) => true,
+        _ => false,
+    }
+}
+
+/// The size of the filters of a level that is advised.
+fn size_advised(page: &Page<'_>, at: Place) -> Option<Estimate> {
+    let (tuning, choice) = (page.tuned()?, page.advised()?);
+    let mut levels = tuning.levels.iter().zip(&choice.outcome.levels);
+    levels.find(|(level, _)| is_at(level, at)).map(|(_, outcome)| outcome.size)
+}

@@ -1,0 +1,106 @@
+//! What the filters of each table let pass.
+
+use filterblock::expected_false_positive_rate;
+use maud::{Markup, html};
+
+use super::grid::{Cell, folded};
+use crate::audit::overview::table::{FilterFacts, Place, TableFacts};
+use crate::audit::rates::measured::MeasuredRate;
+use crate::page::page::Page;
+use crate::page::pictures::{Interval, RatePoint, Rates, rates as picture};
+use crate::page::words::{name, place, text};
+use crate::words::numbers::{interval, measured, or_dash, percent, size};
+
+/// The number of tables that are named.
+const WORST: usize = 10;
+/// The bits a key that the formula is drawn for.
+const MOST_BITS: u32 = 24;
+
+pub fn rates(page: &Page<'_>) -> Markup {
+    let tables = page.overview.tables.iter().filter(|table| table.place != Place::NotLive);
+    let mut points = Vec::new();
+    let mut rated: Vec<(&TableFacts, FilterFacts, MeasuredRate)> = Vec::new();
+    let mut left_out = 0;
+    for table in tables {
+        let rate = table.filter.and_then(|filter| Some((filter, filter.random?)));
+        match (rate, table.bits_per_key()) {
+            (Some((filter, rate)), Some(bits_per_key)) => {
+                points.push(RatePoint { name: text(&table.name), bits_per_key, rate: interval_of(rate) });
+                rated.push((table, filter, rate));
+            }
+            _ => left_out += 1,
+        }
+    }
+    if points.is_empty() {
+        return html! {};
+    }
+    let formula = (1..=MOST_BITS).map(|bits| (f64::from(bits), formula(bits))).collect();
+    rated.sort_by(|(_, _, one), (_, _, other)| other.rate.total_cmp(&one.rate));
+    let all = rated.len();
+    rated.truncate(WORST);
+    let summary = match all > rated.len() {
+        true => format!("The {WORST} tables that let most pass, of {all}"),
+        false => "The numbers".to_owned(),
+    };
+    let titles = [
+        "table",
+        "",
+        "#size",
+        "#bits a key",
+        "#random keys passing",
+        "#95 % interval",
+        "#near stored ones",
+        "#by the bits set",
+    ];
+    let lines: Vec<_> = rated.iter().map(|(table, filter, rate)| line(table, filter, *rate)).collect();
+    html! {
+        section {
+            h2 { "What the filters let pass" }
+            p {
+                "The share of absent keys for which the filters of a table say that they may be there. Each of these \
+                 costs a needless read. Measured by asking the filters for random keys, and for keys near stored ones; \
+                 the line is what the formula promises."
+            }
+            figure { (picture(&Rates { points, formula, left_out })) }
+            (folded(&summary, &titles, &lines))
+        }
+    }
+}
+
+fn line(table: &TableFacts, filter: &FilterFacts, rate: MeasuredRate) -> Vec<Cell> {
+    vec![
+        Cell::Head(name(&table.name)),
+        Cell::text(place(table.place)),
+        Cell::Number(size(table.size)),
+        Cell::Number(or_dash(table.bits_per_key().map(|bits| format!("{bits:.1}")))),
+        Cell::Number(measured(rate)),
+        Cell::Number(interval(rate)),
+        Cell::Number(or_dash(filter.neighbours.map(measured))),
+        Cell::Number(or_dash(filter.by_bits.map(percent))),
+    ]
+}
+
+pub(super) fn interval_of(rate: MeasuredRate) -> Interval {
+    Interval { value: rate.rate, low: rate.low, high: rate.high }
+}
+
+/// The rate of a Bloom filter of so many bits a key, with the number of probes that LevelDB takes.
+fn formula(bits: u32) -> f64 {
+    /// So many that the rounding to whole bytes does not count.
+    const KEYS: u64 = 1000;
+    let probes = (f64::from(bits) * 0.69) as u32;
+    expected_false_positive_rate(u64::from(bits) * KEYS, probes.clamp(1, 30), KEYS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_formula_is_leveldbs() {
+        for (bits, rate) in [(8, 0.0217), (10, 0.0084), (20, 0.00007)] {
+            let found = formula(bits);
+            assert!((found - rate).abs() < rate * 0.05, "{bits}: {found}");
+        }
+    }
+}

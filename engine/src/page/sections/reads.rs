@@ -1,0 +1,76 @@
+//! The data blocks that a lookup reads.
+
+use maud::{Markup, html};
+
+use super::grid::{Cell, grid};
+use crate::audit::tune::report::{Estimate, Reads};
+use crate::page::page::Page;
+use crate::page::pictures::{Interval, ReadsPair, reads as picture};
+use crate::words::estimates::{estimate, interval};
+use crate::words::numbers::or_dash;
+
+pub fn reads(page: &Page<'_>) -> Markup {
+    let Some(now) = page.tuned().and_then(|tuning| tuning.now.reads) else { return html! {} };
+    let advised = page.advised().and_then(|choice| choice.outcome.reads);
+    let kinds = kinds(&now);
+    let of_advised = advised.as_ref().map(self::kinds);
+    let pairs: Vec<(&str, Estimate, Option<Estimate>)> = kinds
+        .into_iter()
+        .enumerate()
+        .filter_map(|(at, (what, now))| {
+            let advised = of_advised.as_ref().and_then(|kinds| kinds.get(at)?.1);
+            Some((what, now?, advised))
+        })
+        .collect();
+    let pictures: Vec<ReadsPair> = pairs
+        .iter()
+        .map(|(what, now, advised)| ReadsPair {
+            name: (*what).to_owned(),
+            now: interval_of(*now),
+            recommended: advised.map(interval_of),
+        })
+        .collect();
+    let mut titles = vec!["lookups of", "#now", "#95 % interval"];
+    if advised.is_some() {
+        titles.extend(["#as advised", "#95 % interval"]);
+    }
+    let lines: Vec<_> = pairs
+        .iter()
+        .map(|(what, now, then)| {
+            let mut line =
+                vec![Cell::head(what), Cell::Number(estimate(*now)), Cell::Number(or_dash(interval(*now)))];
+            if advised.is_some() {
+                line.push(Cell::Number(or_dash(then.map(estimate))));
+                line.push(Cell::Number(or_dash(then.and_then(interval))));
+            }
+            line
+        })
+        .collect();
+    html! {
+        section {
+            h2 { "What a lookup costs" }
+            p {
+                "The mean number of data blocks that a lookup reads, over all levels. A stored key needs one; whatever \
+                 is above is wasted."
+            }
+            div.pair {
+                figure { (picture(&pictures)) }
+                (grid(&titles, &lines))
+            }
+        }
+    }
+}
+
+/// The kinds of lookups, and the reads of each.
+fn kinds(reads: &Reads) -> [(&'static str, Option<Estimate>); 4] {
+    [
+        ("absent keys of your own", reads.lookups),
+        ("absent keys near stored ones", Some(reads.neighbours)),
+        ("random absent keys", Some(reads.random)),
+        ("stored keys", Some(reads.present)),
+    ]
+}
+
+fn interval_of(estimate: Estimate) -> Interval {
+    Interval { value: estimate.value, low: estimate.low, high: estimate.high }
+}

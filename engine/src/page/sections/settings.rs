@@ -1,0 +1,140 @@
+//! What other filters would do.
+
+use maud::{Markup, html};
+
+use super::grid::{Cell, folded};
+use super::rates::interval_of;
+use crate::audit::rates::measured::MeasuredRate;
+use crate::audit::tune::report::{Advice, Outcome, Rates, Tried, Tuning};
+use crate::page::page::Page;
+use crate::page::pictures::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve as picture};
+use crate::page::words::{message, sentence};
+use crate::words::advice::{advice_text, bits_text, ranges_text};
+use crate::words::estimates::{about_size, estimate};
+use crate::words::numbers::{measured, or_dash, percent};
+
+pub fn settings(page: &Page<'_>) -> Markup {
+    let tuning = match page.tuning {
+        Some(Ok(tuning)) => tuning,
+        Some(Err(why)) => {
+            return html! {
+                section {
+                    h2 { "Other filters" }
+                    p { "What other filters would do could not be found out: " (message(why)) }
+                }
+            };
+        }
+        None => return html! {},
+    };
+    if tuning.settings.is_empty() {
+        return html! {};
+    }
+    let lines: Vec<_> = tuning.settings.iter().map(|tried| line(tuning, tried)).collect();
+    let titles = [
+        "policy",
+        "range",
+        "#bits a key",
+        "#size",
+        "#bytes an entry",
+        "#formula",
+        "#random keys",
+        "#near stored ones",
+        "#own lookups",
+        "#reads, absent",
+        "#reads, stored",
+        "",
+    ];
+    html! {
+        section {
+            h2 { "Other filters" }
+            p {
+                "Size against what they let pass, measured on the keys of this database. Bits a key are the program's \
+                 to set; the data blocks that one filter is for come from " code { "filterblock rebuild" } " only, where \
+                 LevelDB itself writes one for every 2 KiB."
+            }
+            figure { (picture(&model(page, tuning))) }
+            p { (sentence(&advice_text(tuning))) }
+            @if let Some(choice) = &tuning.by_level {
+                @if matches!(&tuning.advice, Advice::Rebuild { choice, .. } if choice.same_bits().is_none()) {
+                    p.dim { "Bits by level hold until compactions write new tables with the bits that the program sets." }
+                } @else {
+                    p.dim {
+                        "Within " (crate::words::numbers::size(tuning.budget.bytes)) ", the best bits by level would be "
+                        (bits_text(choice))
+                        @if let Some(reads) = choice.outcome.reads {
+                            ", with " (estimate(reads.absent())) " reads of an absent key"
+                        }
+                        ". Compactions undo them."
+                    }
+                }
+            }
+            (folded(&format!("All {} settings", tuning.settings.len()), &titles, &lines))
+        }
+    }
+}
+
+fn line(tuning: &Tuning, tried: &Tried) -> Vec<Cell> {
+    let Outcome { size, bytes_per_key, rates, reads, .. } = &tried.outcome;
+    let setting = tried.setting;
+    let is_advised = matches!(&tuning.advice, Advice::Rebuild { choice, .. }
+        if (choice.policy, choice.base_lg, choice.same_bits()) == (setting.policy, setting.base_lg, Some(setting.bits_per_key)));
+    let mark = match (tried.in_use, is_advised) {
+        (_, true) => "advised",
+        (true, _) => "in use",
+        _ => "",
+    };
+    vec![
+        Cell::Head(html! { code { (setting.policy.name()) } }),
+        Cell::text(ranges_text(setting.base_lg)),
+        Cell::Number(setting.bits_per_key.to_string()),
+        Cell::Number(about_size(*size)),
+        Cell::Number(format!("{bytes_per_key:.2}")),
+        Cell::Number(or_dash(rates.formula.map(percent))),
+        Cell::Number(or_dash(rates.random.map(measured))),
+        Cell::Number(or_dash(rates.neighbours.map(measured))),
+        Cell::Number(or_dash(rates.lookups.map(measured))),
+        Cell::Number(or_dash(reads.map(|reads| estimate(reads.absent())))),
+        Cell::Number(or_dash(reads.map(|reads| estimate(reads.present)))),
+        Cell::text(mark),
+    ]
+}
+
+/// The rate that advice goes by: of the user's lookups, else of neighbours.
+fn rate(rates: &Rates) -> Option<MeasuredRate> {
+    rates.lookups.or(rates.neighbours).or(rates.random)
+}
+
+fn model(page: &Page<'_>, tuning: &Tuning) -> TuneCurve {
+    let mut lines: Vec<(u8, CurveLine)> = Vec::new();
+    for Tried { setting, outcome, .. } in
+        tuning.settings.iter().filter(|tried| tried.setting.policy == tuning.policy)
+    {
+        let Some(rate) = rate(&outcome.rates) else { continue };
+        let point = CurvePoint {
+            bits_per_key: setting.bits_per_key,
+            size: outcome.size.value,
+            rate: interval_of(rate),
+        };
+        match lines.iter_mut().find(|(base_lg, _)| *base_lg == setting.base_lg) {
+            Some((_, line)) => line.points.push(point),
+            None => {
+                let name = ranges_text(setting.base_lg);
+                lines.push((setting.base_lg, CurveLine { name, points: vec![point] }));
+            }
+        }
+    }
+    for (_, line) in &mut lines {
+        line.points.sort_by(|one, other| one.size.total_cmp(&other.size));
+    }
+    let mark = |name: String, outcome: &Outcome| {
+        Some(CurveMark { name, size: outcome.size.value, rate: interval_of(rate(&outcome.rates)?) })
+    };
+    TuneCurve {
+        lines: lines.into_iter().map(|(_, line)| line).collect(),
+        present: mark("now".to_owned(), &tuning.now),
+        recommended: page
+            .advised()
+            .and_then(|choice| mark(format!("advised: {}", bits_text(choice)), &choice.outcome)),
+        budget: Some(tuning.budget.bytes as f64),
+    }
+}

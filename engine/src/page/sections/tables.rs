@@ -1,0 +1,102 @@
+//! The list of tables.
+
+use maud::{Markup, html};
+
+use super::grid::{Cell, grid};
+use crate::audit::inspect::totals::KeySum;
+use crate::audit::overview::table::{State, TableFacts};
+use crate::page::page::Page;
+use crate::page::words::{message, name, place, state};
+use crate::words::numbers::{count, counted, measured, or_dash, size};
+
+/// The most tables that are listed.
+const MOST: usize = 800;
+
+pub fn tables(page: &Page<'_>) -> Markup {
+    let tables = &page.overview.tables;
+    let listed = listed(tables);
+    if listed.is_empty() {
+        return html! {};
+    }
+    let has_ends = listed.iter().any(|table| table.ends.is_some());
+    let mut titles = vec![
+        "table",
+        "",
+        "#size",
+        "#entries",
+        "#filters",
+        "#bits a key",
+        "#random keys passing",
+        "#near stored ones",
+        "",
+    ];
+    titles.extend(if has_ends { &["first key", "last key"][..] } else { &[] });
+    let lines: Vec<_> = listed.iter().map(|table| line(table, has_ends)).collect();
+    html! {
+        section {
+            h2 { "All tables" }
+            @if listed.len() < tables.len() {
+                p {
+                    "These are " (count(listed.len() as u64)) " of " (counted(tables.len() as u64, "table"))
+                    ": those with something wrong, those without filters, then those that let most pass. "
+                    code { "filterblock inspect" } " lists all."
+                }
+            }
+            details open[listed.len() <= 12] {
+                summary { (counted(listed.len() as u64, "table")) }
+                (grid(&titles, &lines))
+            }
+        }
+    }
+}
+
+/// The tables to list: all, or those that tell most. By place and name.
+fn listed(tables: &[TableFacts]) -> Vec<&TableFacts> {
+    let mut listed: Vec<&TableFacts> = tables.iter().collect();
+    if listed.len() > MOST {
+        let rank = |table: &TableFacts| match table.state {
+            State::Damaged | State::Missing | State::Unreadable => 0,
+            State::NoFilter => 1,
+            State::UnknownPolicy | State::Unfinished => 2,
+            State::Filtered => 3,
+        };
+        let rate =
+            |table: &TableFacts| table.filter.and_then(|filter| Some(filter.random?.rate)).unwrap_or(1.0);
+        listed.sort_by(|one, other| rank(one).cmp(&rank(other)).then(rate(other).total_cmp(&rate(one))));
+        listed.truncate(MOST);
+    }
+    listed.sort_by(|one, other| {
+        (one.place, one.number, &one.name).cmp(&(other.place, other.number, &other.name))
+    });
+    listed
+}
+
+fn line(table: &TableFacts, has_ends: bool) -> Vec<Cell> {
+    let mut keys = KeySum::default();
+    keys.add(table.keys);
+    let filter = table.filter;
+    let state_text = state(table.state);
+    let mut line = vec![
+        Cell::Head(name(&table.name)),
+        Cell::text(place(table.place)),
+        Cell::Number(size(table.size)),
+        Cell::Number(super::levels::keys(&keys)),
+        Cell::Number(or_dash(filter.map(|filter| size(filter.size)))),
+        Cell::Number(or_dash(table.bits_per_key().map(|bits| format!("{bits:.1}")))),
+        Cell::Number(or_dash(filter.and_then(|filter| filter.random).map(measured))),
+        Cell::Number(or_dash(filter.and_then(|filter| filter.neighbours).map(measured))),
+        match table.state {
+            State::Damaged | State::Missing | State::Unreadable => {
+                Cell::Text(html! { b.bad { (state_text) } })
+            }
+            _ => Cell::text(state_text),
+        },
+    ];
+    if has_ends {
+        let end = |at: usize| table.ends.as_ref().and_then(|ends| ends.get(at)).map(ToString::to_string);
+        for end in [end(0), end(1)] {
+            line.push(Cell::Key(html! { @if let Some(end) = end { code { (message(&end)) } } }));
+        }
+    }
+    line
+}

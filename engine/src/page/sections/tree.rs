@@ -1,0 +1,74 @@
+//! The tables of a database by level and range of keys.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use crate::audit::overview::database::{Kind, Overview};
+use crate::audit::overview::table::{Place, State, TableFacts};
+use crate::page::page::Page;
+use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
+use crate::page::words::{name, place, text};
+use crate::words::numbers::counted;
+
+pub fn tree(page: &Page<'_>) -> Markup {
+    let overview = page.overview;
+    let tree = model(overview);
+    if tree.levels.is_empty() || overview.kind == Kind::Table {
+        return html! {};
+    }
+    let not_live = overview.tables.iter().filter(|table| table.place == Place::NotLive).count() as u64;
+    html! {
+        section {
+            h2 { "The tables" }
+            p { (explanation(overview)) }
+            @if !overview.has_records {
+                p.dim { "There is no MANIFEST that can be relied on, so neither levels nor ranges of keys are known." }
+            } @else if !overview.is_bytewise {
+                p.dim {
+                    "The order of keys is "
+                    @match &overview.comparator { Some(comparator) => (name(comparator)), None => "not recorded" }
+                    ", which is not known here: on each level the tables lie side by side as the MANIFEST lists them."
+                }
+            }
+            figure { (picture(&tree)) }
+            @if not_live > 0 {
+                p.dim { (counted(not_live, "table")) " that the database does not use, or not yet, are not in the picture." }
+            }
+        }
+    }
+}
+
+fn explanation(overview: &Overview) -> &'static str {
+    match overview.has_records {
+        true => {
+            "Each rectangle is a table: as wide as the share of the database's bytes in its range of keys, as high as \
+             its size. A lookup asks every table of level 0 that its key is in the range of, and one of each level \
+             below."
+        }
+        false => "Each rectangle is a table, as high as its size.",
+    }
+}
+
+fn model(overview: &Overview) -> Tree {
+    let mut levels: BTreeMap<Place, Vec<TreeTable>> = BTreeMap::new();
+    for table in overview.tables.iter().filter(|table| table.place != Place::NotLive) {
+        levels.entry(table.place).or_default().push(TreeTable {
+            name: text(&table.name),
+            range: table.span.map(|[first, last]| (first, last)),
+            size: table.size,
+            filter: filter(table),
+        });
+    }
+    let levels = levels.into_iter().map(|(at, tables)| TreeLevel { name: place(at), tables });
+    Tree { levels: levels.collect() }
+}
+
+fn filter(table: &TableFacts) -> TableFilter {
+    let rate = table.filter.and_then(|filter| Some(filter.random?.rate));
+    match (table.state, rate) {
+        (State::NoFilter, _) => TableFilter::Missing,
+        (_, Some(rate)) => TableFilter::Rate(rate),
+        (_, None) => TableFilter::Unknown,
+    }
+}

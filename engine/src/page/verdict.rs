@@ -1,0 +1,187 @@
+//! The verdict on a database in two sentences, and the command to run.
+
+use std::path::Path;
+
+use super::page::Page;
+use super::words::{all_tables, sentence};
+use crate::audit::overview::database::Kind;
+use crate::audit::overview::findings::Found;
+use crate::audit::overview::levels::Sums;
+use crate::audit::tune::report::{Advice, Tuning};
+use crate::audit::verify::finding::Code;
+use crate::words::advice::{advice_text, rebuild_command};
+use crate::words::numbers::{count, counted, counted_as, measured, size};
+use crate::words::shell_word::path_word;
+
+/// What to make of a database.
+pub struct Verdict {
+    pub(super) tone: Tone,
+    /// What it is like.
+    pub(super) state: String,
+    /// What to do.
+    pub(super) advice: String,
+    pub(super) command: Option<String>,
+}
+
+/// How a verdict looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Tone {
+    Good,
+    /// It could be better.
+    Better,
+    Bad,
+}
+
+/// The policy for tables of a database that has no filters.
+const USUAL_POLICY: [&str; 2] = ["--policy", "leveldb.BuiltinBloomFilter2"];
+
+impl Verdict {
+    pub fn of(page: &Page<'_>) -> Self {
+        let overview = page.overview;
+        let sums = overview.in_use();
+        let is_database = overview.kind == Kind::Database && overview.has_records;
+        let rebuild = |arguments: &[String]| is_database.then(|| rebuild_command(page.path, arguments));
+        let verify = || Some(format!("filterblock verify {}", path_word(page.path)));
+        if let Some((state, advice)) = worst(&overview.found) {
+            let mends = !overview.found.is_damage() && !overview.found.hides_something();
+            let command = if mends { rebuild(&[]).or_else(verify) } else { verify() };
+            return Self { tone: Tone::Bad, state, advice, command };
+        }
+        let state = state(&sums);
+        if sums.tables == 0 {
+            let advice = match overview.logs.len() {
+                0 => "Nothing is stored, and there is nothing to do.".to_owned(),
+                _ => "All entries are in logs yet; filters come with the first table.".to_owned(),
+            };
+            return Self { tone: Tone::Good, state, advice, command: None };
+        }
+        if let Some(tuning) = page.tuned() {
+            return Self::tuned(tuning, state, page.path, is_database);
+        }
+        let (tone, advice, command) = if sums.unfiltered > 0 {
+            let usual = USUAL_POLICY.map(str::to_owned);
+            let arguments = if sums.filtered() == 0 { &usual[..] } else { &[] };
+            let advice = "If the program that opens it uses filters, all tables should have some.";
+            (Tone::Better, advice, rebuild(arguments))
+        } else if sums.unknown > 0 {
+            (Tone::Better, "What they do cannot be told, and nothing else is wrong.", None)
+        } else if overview.found.verified && !overview.logs.is_empty() {
+            (
+                Tone::Good,
+                "Every block and every entry of the tables was read, and nothing is wrong with them.",
+                None,
+            )
+        } else if overview.found.verified {
+            (Tone::Good, "Every block and every entry was read, and nothing is wrong.", None)
+        } else {
+            (Tone::Good, "Nothing wrong was seen; not every block was read.", None)
+        };
+        Self { tone, state, advice: advice.to_owned(), command }
+    }
+
+    /// The verdict by what other filters would do.
+    fn tuned(tuning: &Tuning, state: String, path: &Path, is_database: bool) -> Self {
+        let (tone, command) = match &tuning.advice {
+            Advice::Rebuild { arguments, .. } => {
+                (Tone::Better, is_database.then(|| rebuild_command(path, arguments)))
+            }
+            Advice::Leave { .. } | Advice::None { .. } => (Tone::Good, None),
+        };
+        let text = advice_text(tuning);
+        Self { tone, state, advice: sentence(&text), command }
+    }
+
+    /// Returns true if something is damaged or could not be read.
+    pub fn is_bad(&self) -> bool {
+        self.tone == Tone::Bad
+    }
+
+    /// The verdict in one line.
+    pub fn line(&self) -> String {
+        let Self { state, advice, command, .. } = self;
+        match command {
+            Some(command) => format!("{state} {advice} Run: {command}"),
+            None => format!("{state} {advice}"),
+        }
+    }
+}
+
+/// The worst that was found, and what to do about it. `None` if nothing was.
+fn worst(found: &Found) -> Option<(String, String)> {
+    if found.is_empty() {
+        return None;
+    }
+    let findings = counted_as(found.total(), "finding", "findings");
+    let findings =
+        if found.total() == 1 { format!("there is {findings}") } else { format!("there are {findings}") };
+    let denied = found.counts.denied;
+    let below = "each is below, with what it means";
+    Some(if found.is_damage() {
+        let more = match denied {
+            0 => String::new(),
+            denied => format!(", and filters deny {} that are stored", counted(denied, "key")),
+        };
+        (
+            format!("Something is damaged: {findings}{more}."),
+            format!("Restore what is damaged from a copy before anything else; {below}."),
+        )
+    } else if found.codes.contains_key(&Code::FilterDeniesKey) {
+        (
+            format!("Filters deny {} that are stored: programs do not find them.", counted(denied, "key")),
+            "No entry is lost: new filters bring them back.".to_owned(),
+        )
+    } else if found.hides_something() {
+        (
+            format!("Not everything could be looked at: {findings}."),
+            format!("See what is in the way; {below}."),
+        )
+    } else {
+        (
+            format!("Filters are damaged: {findings}, and lookups read more than they need."),
+            "No entry is concerned, and new filters mend it.".to_owned(),
+        )
+    })
+}
+
+/// What the filters are like.
+fn state(sums: &Sums) -> String {
+    let all = sums.tables;
+    let rate = sums.random().map(|rate| format!(" and let {} of absent keys pass", measured(rate)));
+    let rate = rate.unwrap_or_default();
+    let bytes = size(sums.filter_size);
+    let what =
+        sums.bytes_per_key().map(|bytes| format!(" ({:.1} bits a key)", bytes * 8.0)).unwrap_or_default();
+    match (sums.filtered(), sums.unfiltered) {
+        _ if all == 0 => "There are no tables.".to_owned(),
+        (0, unfiltered) if unfiltered == all => match all {
+            1 => "The table has no filters: every lookup that comes to it reads a data block.".to_owned(),
+            all => format!(
+                "None of the {} tables has filters: every lookup that comes to one reads a data block.",
+                count(all)
+            ),
+        },
+        (filtered, 0) if filtered == all => {
+            let have = if all == 1 { "has" } else { "have" };
+            format!("{} {have} filters, which take {bytes}{what}{rate}.", capital(&all_tables(all)))
+        }
+        (0, unfiltered) => {
+            let unknown = all.saturating_sub(unfiltered);
+            format!("The filters of {} of {} are not known here.", count(unknown), counted(all, "table"))
+        }
+        (filtered, unfiltered) => {
+            let without = all.saturating_sub(filtered);
+            format!(
+                "{} of the {} tables {} no filters{}; those of the others take {bytes}{what}{rate}.",
+                count(without),
+                count(all),
+                if without == 1 { "has" } else { "have" },
+                if without == unfiltered { "" } else { " that are known here" }
+            )
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let text = sentence(text);
+    text.strip_suffix('.').unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,118 @@
+//! Words of a page: text from files made safe to read, and names of things.
+
+use filterblock::escape_path;
+use maud::{Markup, html};
+
+use crate::audit::overview::table::{Place, State};
+use crate::words::numbers::count;
+
+/// The most bytes of a name that are shown.
+const MOST: usize = 120;
+
+/// A name from a file or of one, as text that is safe to read: what would act on the text around it
+/// is shown as `\xNN`, and of a long name only the start, with its length.
+pub(super) fn text(name: &[u8]) -> String {
+    // Cuts at the end of a character, not inside it.
+    let is_inside = |at: &usize| name.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let end = (MOST.saturating_sub(3)..=MOST).rev().find(|at| !is_inside(at)).unwrap_or(MOST);
+    match name.split_at_checked(end) {
+        Some((start, [_, ..])) => format!("{}… ({} bytes)", escaped(start), count(name.len() as u64)),
+        _ => escaped(name),
+    }
+}
+
+/// The same of a message, which has escaped what it quotes: only its length is cut.
+pub(super) fn message(text: &str) -> String {
+    const LONGEST: usize = 1000;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+fn escaped(name: &[u8]) -> String {
+    // The encoded bytes of a path are those of its text as far as it is text.
+    let text = String::from_utf8_lossy(name);
+    match text {
+        std::borrow::Cow::Borrowed(text) => escape_path(text).to_string(),
+        std::borrow::Cow::Owned(_) => filterblock::escape(name).to_string(),
+    }
+}
+
+/// A name as an element that keeps its direction to itself.
+pub(super) fn name(bytes: &[u8]) -> Markup {
+    html! { code { (text(bytes)) } }
+}
+
+/// A place as the head of a line.
+pub(super) fn place(place: Place) -> String {
+    match place {
+        Place::Level(level) => format!("level {level}"),
+        Place::Unknown => "tables".to_owned(),
+        Place::NotLive => "not in use".to_owned(),
+    }
+}
+
+pub(super) const fn state(state: State) -> &'static str {
+    match state {
+        State::Filtered => "ok",
+        State::NoFilter => "no filters",
+        State::UnknownPolicy => "unknown filters",
+        State::Unfinished => "unfinished",
+        State::Damaged => "damaged",
+        State::Missing => "no file",
+        State::Unreadable => "not readable",
+    }
+}
+
+/// The words for a number of tables: `the table`, `both tables`, `all 12 tables`.
+pub(super) fn all_tables(number: u64) -> String {
+    match number {
+        1 => "the table".to_owned(),
+        2 => "both tables".to_owned(),
+        number => format!("all {} tables", count(number)),
+    }
+}
+
+/// A sentence: a large letter at its beginning, a full stop at its end.
+pub(super) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    let text = format!("{first}{}", chars.as_str());
+    if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_safe_to_read() {
+        assert_eq!(text("schlüssel 世界".as_bytes()), "schlüssel 世界");
+        assert_eq!(text("a\u{202e}b\u{7}\n".as_bytes()), r"a\xe2\x80\xaeb\x07\x0a");
+        assert_eq!(text(b"a\xffb"), r"a\xffb");
+        // The page escapes what HTML would act on.
+        assert_eq!(name(b"<script>&\"").into_string(), "<code>&lt;script&gt;&amp;&quot;</code>");
+    }
+
+    #[test]
+    fn long_names_are_cut_and_their_length_is_said() {
+        assert_eq!(text(&[b'x'; MOST]).len(), MOST);
+        let long = text(&[b'x'; 10_000]);
+        assert_eq!(long, format!("{}… (10,000 bytes)", "x".repeat(MOST)));
+        let wide = text("世".repeat(1000).as_bytes());
+        assert_eq!(wide, format!("{}… (3,000 bytes)", "世".repeat(MOST / 3)));
+        assert_eq!(text("ü".repeat(MOST).as_bytes()), format!("{}… (240 bytes)", "ü".repeat(MOST / 2)));
+        let off = format!("x{}", "世".repeat(1000));
+        assert_eq!(text(off.as_bytes()), format!("x{}… (3,001 bytes)", "世".repeat((MOST - 1) / 3)));
+        assert_eq!(message(&"é".repeat(2000)), format!("{}…", "é".repeat(1000)));
+        assert_eq!(message("short"), "short");
+    }
+
+    #[test]
+    fn sentences_begin_large_and_end() {
+        assert_eq!(sentence("leave it: it is good"), "Leave it: it is good.");
+        assert_eq!(sentence("Über 5."), "Über 5.");
+        assert_eq!(sentence(""), ".");
+    }
+}

@@ -1,0 +1,337 @@
+//! A folder that is open, and what is done in it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use filterblock::escape_path;
+
+use super::super::failure::{Failure, Fault, Refusal, Result};
+use super::new_file::NewFile;
+use super::operation::Operation;
+use super::session::{Purpose, Session, is_mine, is_root};
+use super::status::{FileType, Status};
+use super::system::{self, Handle};
+use super::volume::{self, Room};
+use crate::audit::error_kind::ErrorKind;
+
+/// A folder that is open. It stays the same one, whatever becomes of its path.
+///
+/// Names are those of files in the folder; none may have a slash.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    handle: Arc<Handle>,
+    path: PathBuf,
+    session: Arc<Session>,
+}
+
+/// What follows from a sync that failed.
+const NOT_KNOWN: &str = "it is not known what a loss of power would leave now, so nothing is removed; once the file \
+                         system is sound, run the same again";
+
+impl Folder {
+    /// Opens the folder at `path`, and the one that it is in. Links on the way are followed once, before the first
+    /// folder is opened. The root has none above it.
+    pub fn open(path: &Path, purpose: Purpose) -> Result<(Option<Self>, Self)> {
+        Self::open_with(path, purpose, |_, _| Ok(()))
+    }
+
+    /// As [`open`](Self::open), for writing: root refuses if others may exchange one of the folders on the way.
+    pub fn open_trusted(path: &Path, purpose: Purpose) -> Result<Self> {
+        /// Of others, each may only remove what is theirs.
+        const STICKY: u32 = 0o1000;
+        const OTHERS_WRITE: u32 = 0o022;
+        let is_root = is_root();
+        let (_, folder) = Self::open_with(path, purpose, |path, found| {
+            let is_safe = found.owner == 0 && (found.mode & OTHERS_WRITE == 0 || found.mode & STICKY != 0);
+            if !is_root || is_safe {
+                return Ok(());
+            }
+            let (path, owner, mode) = (escape_path(path), found.owner, found.mode);
+            let why = format!(
+                "expected a folder that nobody but root can change or exchange, found {path} of user {owner} with \
+                 mode {mode:04o}; run this as that user, or choose another place"
+            );
+            Err(io::Error::other(Refusal(why)))
+        })?;
+        Ok(folder)
+    }
+
+    fn open_with(
+        path: &Path,
+        purpose: Purpose,
+        visit: impl FnMut(&Path, &Status) -> io::Result<()>,
+    ) -> Result<(Option<Self>, Self)> {
+        let system = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotADirectory => {
+                let text = format!("{}: expected a folder, found something else", escape_path(path));
+                Failure::Failed(Fault { text, kind: Some(ErrorKind::Unreadable) })
+            }
+            _ => Failure::system("looking for it", path, &error),
+        };
+        let path = fs::canonicalize(path).map_err(system)?;
+        let (above, handle) = system::walk(&path, visit).map_err(system)?;
+        let session = Arc::new(Session::new(purpose));
+        let parent = path.parent().unwrap_or(&path).to_owned();
+        let above = above.map(|handle| Self {
+            handle: Arc::new(handle),
+            path: parent,
+            session: Arc::clone(&session),
+        });
+        Ok((above, Self { handle: Arc::new(handle), path, session }))
+    }
+
+    /// The path that led here.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a file in the folder, for messages.
+    pub fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
+        self.path.join(name.as_ref())
+    }
+
+    #[cfg(unix)]
+    pub fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
+        std::os::fd::AsFd::as_fd(&*self.handle)
+    }
+
+    /// The names of all files and folders in it, in no order.
+    pub fn names(&self) -> Result<Vec<OsString>> {
+        let names = self.session.perform(Operation::Look, || system::names(&self.handle));
+        names.map_err(|error| Failure::system("listing it", &self.path, &error))
+    }
+
+    /// Looks at a name itself: a link is not followed. `None` if there is none.
+    pub fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
+        self.look_with(name.as_ref(), false)
+    }
+
+    /// Looks at what is behind a name. `None` if there is nothing.
+    pub fn look_behind(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
+        self.look_with(name.as_ref(), self.session.purpose == Purpose::Copy)
+    }
+
+    fn look_with(&self, name: &OsStr, follow: bool) -> io::Result<Option<Status>> {
+        self.session.perform(Operation::Look, || system::look(&self.handle, name, follow))
+    }
+
+    /// What the system says of the folder itself.
+    pub fn status(&self) -> io::Result<Status> {
+        let itself = OsStr::new(".");
+        self.look_with(itself, false)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Opens a regular file for reading. Anything else is an error: opening a pipe would wait for its other end.
+    pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        let (name, follow) = (name.as_ref(), self.session.purpose == Purpose::Copy);
+        self.session.perform(Operation::Look, || {
+            if let Some(found) = system::look(&self.handle, name, follow)? {
+                check_regular(&found, follow)?;
+            }
+            let file = system::open(&self.handle, name, follow)?;
+            // It may be another one by now.
+            check_regular(&system::status_of(&file)?, follow)?;
+            Ok(file)
+        })
+    }
+
+    /// What the system says of an open file.
+    pub fn status_of(file: &File) -> io::Result<Status> {
+        system::status_of(file)
+    }
+
+    /// Reads a regular file. `None`: it has more than `most` bytes.
+    pub fn read(&self, name: impl AsRef<OsStr>, most: usize) -> io::Result<Option<Vec<u8>>> {
+        let mut contents = Vec::new();
+        self.open_file(name)?.take(most as u64 + 1).read_to_end(&mut contents)?;
+        Ok((contents.len() <= most).then_some(contents))
+    }
+
+    /// Creates a file that only its owner may read and write. There must not be one of the name.
+    pub fn create(&self, name: impl AsRef<OsStr>) -> io::Result<NewFile> {
+        let name = name.as_ref();
+        let operation = Operation::Create { folder: &self.path, name };
+        let file = self.session.perform(operation, || system::create(&self.handle, name))?;
+        Ok(NewFile::new(file, Arc::clone(&self.session)))
+    }
+
+    /// Writes a file that must not be there yet, and syncs it. Its name is durable once the folder is synced. It gets
+    /// the rights of `like`: whoever could read that can read this.
+    pub fn write_new(&self, name: impl AsRef<OsStr>, contents: &[u8], like: Option<&File>) -> Result<()> {
+        let write = || {
+            let mut file = self.create(&name)?;
+            io::Write::write_all(&mut file, contents)?;
+            like.map_or(Ok(()), |like| file.copy_rights(like))?;
+            file.sync()
+        };
+        write().map_err(|error| Failure::system("writing it", &self.path_of(&name), &error))
+    }
+
+    /// Copies a file into another folder, with its attributes.
+    pub fn copy(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> Result<()> {
+        let copy = || {
+            let source = self.open_file(&name)?;
+            let mut target = to.create(&new)?;
+            target.copy_from(&source, u64::MAX)?;
+            target.copy_attributes(&source)?;
+            target.sync()
+        };
+        copy().map_err(|error| Failure::system("copying it", &self.path_of(&name), &error))
+    }
+
+    /// Renames a file, whether or not there is one of the new name.
+    pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
+        let (from, to) = (from.as_ref(), to.as_ref());
+        self.rename_with((self, from), (self, to), true)
+            .map_err(|error| Failure::system("giving it its name", &self.path_of(to), &error))
+    }
+
+    /// Moves a folder of this one into another. With `replaces` it may take the place of an empty one.
+    pub fn move_folder(
+        &self,
+        from: impl AsRef<OsStr>,
+        folder: &Self,
+        to: impl AsRef<OsStr>,
+        replaces: bool,
+    ) -> io::Result<()> {
+        self.rename_with((self, from.as_ref()), (folder, to.as_ref()), replaces)
+    }
+
+    fn rename_with(&self, from: (&Self, &OsStr), to: (&Self, &OsStr), replaces: bool) -> io::Result<()> {
+        let operation = Operation::Rename { from: (&from.0.path, from.1), to: (&to.0.path, to.1) };
+        self.session
+            .perform(operation, || system::rename((&from.0.handle, from.1), (&to.0.handle, to.1), replaces))
+    }
+
+    /// Gives a file of this folder a second name.
+    pub fn link(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> io::Result<()> {
+        let (name, new) = (name.as_ref(), new.as_ref());
+        self.session.perform(Operation::Link { from: (&self.path, name), to: (&to.path, new) }, || {
+            system::link((&self.handle, name), (&to.handle, new))
+        })
+    }
+
+    /// Removes a file, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// Also if a folder could not be synced before: then it is not known whether a loss of power would bring back a
+    /// state in which this file is needed.
+    pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
+        let name = name.as_ref();
+        self.check_known()?;
+        let removed = self.session.perform(Operation::Remove { folder: &self.path, name }, || {
+            match system::remove(&self.handle, name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                removed => removed,
+            }
+        });
+        removed.map_err(|error| Failure::system("removing it", &self.path_of(name), &error))
+    }
+
+    /// Makes a folder that only its owner may enter, and opens it.
+    pub fn make_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
+        let name = name.as_ref();
+        let operation = Operation::MakeFolder { folder: &self.path, name };
+        self.session.perform(operation, || system::make_folder(&self.handle, name))?;
+        let made = self.open_folder(name)?;
+        // Another one may have taken its place before it was opened.
+        let (found, parent) = (made.status()?, self.status()?);
+        let is_private = found.mode & 0o077 == 0 && is_mine(&found);
+        // Some file systems give one owner and one mode to all that they hold.
+        let is_like_all = (found.owner, found.mode) == (parent.owner, parent.mode);
+        let is_empty = made.names().is_ok_and(|names| names.is_empty());
+        if is_empty && (is_private || is_like_all) && found.id.0 == parent.id.0 {
+            return Ok(made);
+        }
+        Err(io::Error::other("another folder has taken its place meanwhile"))
+    }
+
+    /// Opens a folder in this one. A link is an error.
+    pub fn open_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
+        let name = name.as_ref();
+        let handle = self.session.perform(Operation::Look, || system::open_folder(&self.handle, name))?;
+        Ok(Self { handle: Arc::new(handle), path: self.path_of(name), session: Arc::clone(&self.session) })
+    }
+
+    /// Removes an empty folder.
+    pub fn remove_folder(&self, name: impl AsRef<OsStr>) -> Result<()> {
+        let name = name.as_ref();
+        self.check_known()?;
+        let operation = Operation::RemoveFolder { folder: &self.path, name };
+        let removed = self.session.perform(operation, || system::remove_folder(&self.handle, name));
+        removed.map_err(|error| Failure::system("removing the folder", &self.path_of(name), &error))
+    }
+
+    /// Gives the folder owner, mode, attributes and times of another one.
+    pub fn copy_attributes(&self, like: &Self) -> io::Result<()> {
+        // Folders cannot be opened as files elsewhere.
+        #[cfg(unix)]
+        {
+            let (folder, like) = (system::reopen(&self.handle)?, system::reopen(&like.handle)?);
+            NewFile::new(folder, Arc::clone(&self.session)).copy_attributes(&like)?;
+        }
+        #[cfg(not(unix))]
+        let _ = like;
+        Ok(())
+    }
+
+    /// Makes the names in the folder durable.
+    pub fn sync(&self) -> Result<()> {
+        let sync = || {
+            #[cfg(unix)]
+            system::reopen(&self.handle)?.sync_all()?;
+            Ok(())
+        };
+        self.session.perform(Operation::SyncFolder { folder: &self.path }, sync).map_err(|error| {
+            Session::set(&self.session.sync_failed);
+            Failure::system("making its names durable", &self.path, &error).and(match self.session.purpose {
+                Purpose::InPlace => NOT_KNOWN,
+                Purpose::Copy => "it is not known whether the new folder would survive a loss of power",
+            })
+        })
+    }
+
+    /// Refuses once a folder could not be synced.
+    pub fn check_known(&self) -> Result<()> {
+        if !Session::is_set(&self.session.sync_failed) || self.session.purpose == Purpose::Copy {
+            return Ok(());
+        }
+        let error = io::Error::other("a folder could not be synced before");
+        Err(Failure::system("clearing away", &self.path, &error).and(NOT_KNOWN))
+    }
+
+    /// Says of the database at `path` that the rights of a group had to be taken away, if that is so.
+    pub fn note_of_lost_group(&self, path: &Path) -> Option<String> {
+        let what =
+            "the group of the old files has no rights to the new ones, as it could not be given to them";
+        let is_lost = Session::is_set(&self.session.group_was_lost);
+        is_lost.then(|| format!("{}: {what}", escape_path(path)))
+    }
+
+    /// The room on its file system; `None` if the system does not tell.
+    pub fn room(&self) -> Result<Option<Room>> {
+        volume::room(&self.handle)
+            .map_err(|error| Failure::system("looking at the room on its file system", &self.path, &error))
+    }
+
+    /// The name of its file system, if other machines may have files on it open.
+    pub fn shared_file_system(&self) -> Result<Option<&'static str>> {
+        volume::shared_file_system(&self.handle)
+            .map_err(|error| Failure::system("looking at its file system", &self.path, &error))
+    }
+}
+
+fn check_regular(found: &Status, follow: bool) -> io::Result<()> {
+    match found.file_type {
+        FileType::File => Ok(()),
+        _ if follow => Err(io::Error::other("expected a regular file, found something else")),
+        _ => {
+            let why = "expected a regular file, found a symbolic link or something else; --to makes a copy";
+            Err(io::Error::other(Refusal(why.to_owned())))
+        }
+    }
+}

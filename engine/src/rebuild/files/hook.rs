@@ -1,0 +1,31 @@
+//! What tests do before and after each call of the system.
+
+use std::cell::RefCell;
+use std::io;
+use std::sync::Arc;
+
+pub use super::operation::Operation;
+
+/// Watches the operations of the folders that are opened while it is [set](with).
+pub trait Hook: Send + Sync {
+    /// An error is that of the call, which is not made then.
+    fn before(&self, operation: &Operation<'_>) -> io::Result<()>;
+    /// The call was made, and did not fail.
+    fn after(&self, operation: &Operation<'_>);
+}
+
+thread_local! {
+    static HOOK: RefCell<Option<Arc<dyn Hook>>> = const { RefCell::new(None) };
+}
+
+/// Runs `work` with this hook for all folders that it opens by their paths in this thread.
+pub fn with<T>(hook: &Arc<dyn Hook>, work: impl FnOnce() -> T) -> T {
+    HOOK.set(Some(Arc::clone(hook)));
+    let result = work();
+    HOOK.set(None);
+    result
+}
+
+pub fn current() -> Option<Arc<dyn Hook>> {
+    HOOK.with_borrow(Clone::clone)
+}

@@ -1,0 +1,65 @@
+//! A file that is being written.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write};
+use std::sync::Arc;
+
+use super::operation::Operation;
+use super::rights;
+use super::session::Session;
+
+/// A file that is being written. Until it is given other rights, only its owner may read it.
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    session: Arc<Session>,
+}
+
+impl NewFile {
+    pub(super) const fn new(file: File, session: Arc<Session>) -> Self {
+        Self { file, session }
+    }
+
+    /// Copies up to `most` bytes of a file from its position on, in one piece: the file system may share them.
+    pub fn copy_from(&mut self, mut source: &File, most: u64) -> io::Result<u64> {
+        let Self { file, session } = self;
+        session.perform(Operation::Write { file }, || {
+            // Without `take` a whole file can be shared, whatever its size.
+            if most == u64::MAX {
+                io::copy(&mut source, &mut &*file)
+            } else {
+                io::copy(&mut source.take(most), &mut &*file)
+            }
+        })
+    }
+
+    /// Gives it owner, group, mode and attributes of `like`.
+    pub fn copy_rights(&self, like: &File) -> io::Result<()> {
+        let operation = Operation::Attributes { file: &self.file };
+        self.session.perform(operation, || rights::copy(&self.file, like, &self.session))
+    }
+
+    /// Gives it owner, group, mode, attributes and times of `like`.
+    pub fn copy_attributes(&self, like: &File) -> io::Result<()> {
+        self.copy_rights(like)?;
+        let like = like.metadata()?;
+        let times = std::fs::FileTimes::new().set_accessed(like.accessed()?).set_modified(like.modified()?);
+        self.session.perform(Operation::Attributes { file: &self.file }, || self.file.set_times(times))
+    }
+
+    /// Makes its contents durable.
+    pub fn sync(&self) -> io::Result<()> {
+        self.session.perform(Operation::Sync { file: &self.file }, || self.file.sync_all())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Self { file, session } = self;
+        session.perform(Operation::Write { file }, || (&*file).write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

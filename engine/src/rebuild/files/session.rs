@@ -1,0 +1,98 @@
+//! What all folders of one run have in common.
+
+use std::io;
+#[cfg(all(test, unix))]
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[cfg(all(test, unix))]
+use super::hook::{self, Hook};
+use super::operation::Operation;
+use super::status::Status;
+
+/// What folders are opened for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// Changing a database: files are not followed where they are links, and new ones belong to whom the old ones did.
+    InPlace,
+    /// Copying one: files may be links, and only root gives new ones to the owner of the old ones.
+    Copy,
+}
+
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) purpose: Purpose,
+    /// Of names that changed it is no longer known whether they would survive a loss of power.
+    pub(super) sync_failed: AtomicBool,
+    /// A file could not be given to its group, so the group has no rights to it.
+    pub(super) group_was_lost: AtomicBool,
+    #[cfg(all(test, unix))]
+    hook: NoDebug<Option<Arc<dyn Hook>>>,
+}
+
+impl Session {
+    pub(super) fn new(purpose: Purpose) -> Self {
+        Self {
+            purpose,
+            sync_failed: AtomicBool::new(false),
+            group_was_lost: AtomicBool::new(false),
+            #[cfg(all(test, unix))]
+            hook: NoDebug(hook::current()),
+        }
+    }
+
+    /// Makes a call.
+    #[cfg_attr(
+        not(all(test, unix)),
+        expect(clippy::unused_self, reason = "tests watch the calls of a session")
+    )]
+    pub(super) fn perform<T>(
+        &self,
+        operation: Operation<'_>,
+        call: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        #[cfg(all(test, unix))]
+        if let Some(hook) = &self.hook.0 {
+            hook.before(&operation)?;
+            let result = call()?;
+            hook.after(&operation);
+            return Ok(result);
+        }
+        let _ = operation;
+        call()
+    }
+
+    pub(super) fn is_set(flag: &AtomicBool) -> bool {
+        flag.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(flag: &AtomicBool) {
+        flag.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, unix))]
+struct NoDebug<T>(T);
+
+#[cfg(all(test, unix))]
+impl<T> std::fmt::Debug for NoDebug<T> {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Ok(())
+    }
+}
+
+/// Whether a file belongs to whoever runs this.
+pub(super) fn is_mine(found: &Status) -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().as_raw() == found.owner;
+    #[cfg(not(unix))]
+    return found.owner == 0;
+}
+
+/// Whether this program may do anything to files.
+pub fn is_root() -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    false
+}

@@ -1,0 +1,56 @@
+//! What the system says of a file.
+
+use std::time::SystemTime;
+
+/// The type of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileType {
+    File,
+    Folder,
+    Link,
+    Other,
+}
+
+/// What the system says of a file. Owner, group, mode and identity are 0 where there is no such thing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Status {
+    pub file_type: FileType,
+    pub len: u64,
+    pub owner: u32,
+    pub group: u32,
+    /// Without the type.
+    pub mode: u32,
+    /// Device and inode.
+    pub id: (u64, u64),
+    pub(super) modified: Option<SystemTime>,
+}
+
+/// Others than the group and the owner may write.
+const OTHERS_WRITE: u32 = 0o002;
+const GROUP_WRITES: u32 = 0o020;
+
+impl Status {
+    pub fn is_file(&self) -> bool {
+        self.file_type == FileType::File
+    }
+
+    pub fn is_link(&self) -> bool {
+        self.file_type == FileType::Link
+    }
+
+    pub fn is_folder(&self) -> bool {
+        self.file_type == FileType::Folder
+    }
+
+    /// Tells whether `self` describes the same file as `before`, unchanged as far as the system tells.
+    pub fn is_unchanged_since(&self, before: &Self) -> bool {
+        (self.id, self.len, self.modified) == (before.id, before.len, before.modified)
+    }
+
+    /// Tells whether nobody can write to this who cannot write to `to`.
+    pub fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
+        let more = self.mode & !to.mode;
+        let is_of_group = self.group == to.group || self.mode & GROUP_WRITES == 0;
+        more & (GROUP_WRITES | OTHERS_WRITE) == 0 && is_of_group
+    }
+}

@@ -1,0 +1,82 @@
+//! What the file system below a folder can do, and how much room it has.
+
+use std::io;
+
+use super::system::Handle;
+
+/// The room on a file system for those who are not root.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    pub bytes: u64,
+    /// `None`: the file system has no limit on the number of files.
+    pub files: Option<u64>,
+}
+
+/// The room on the file system of `folder`; `None` if the system does not tell.
+#[cfg(unix)]
+pub(super) fn room(folder: &Handle) -> io::Result<Option<Room>> {
+    let stat = rustix::fs::fstatvfs(folder)?;
+    let files = (stat.f_files > 0).then_some(stat.f_favail);
+    Ok(Some(Room { bytes: stat.f_bavail.saturating_mul(stat.f_frsize), files }))
+}
+
+#[cfg(not(unix))]
+pub(super) fn room(_: &Handle) -> io::Result<Option<Room>> {
+    Ok(None)
+}
+
+/// File systems on which programs of other machines, or of the machine around this one, may have
+/// files open, and whose locks need not be seen here: names and `f_type` (`statfs(2)`).
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const SHARED: [(&str, u32); 13] = [
+    ("NFS", 0x6969),
+    ("FUSE or virtiofs", 0x6573_5546),
+    ("9p", 0x0102_1997),
+    ("CIFS", 0xff53_4d42),
+    ("SMB2", 0xfe53_4d42),
+    ("SMB", 0x517b),
+    ("AFS", 0x5346_414f),
+    ("AFS", 0x6b41_4653),
+    ("Ceph", 0x00c3_6400),
+    ("Coda", 0x7375_7245),
+    ("GFS2", 0x0116_1970),
+    ("OCFS2", 0x7461_636f),
+    ("VirtualBox's shared folders", 0x786f_4256),
+];
+
+/// The name of the file system of `folder`, if its locks need not hold for all programs that may have
+/// files open on it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn shared_file_system(folder: &Handle) -> io::Result<Option<&'static str>> {
+    // The type is a number of 32 bits, which some platforms have signed.
+    let found = rustix::fs::fstatfs(folder)?.f_type as u32;
+    Ok(SHARED.iter().find(|&&(_, f_type)| f_type == found).map(|&(name, _)| name))
+}
+
+#[cfg(target_vendor = "apple")]
+pub(super) fn shared_file_system(folder: &Handle) -> io::Result<Option<&'static str>> {
+    /// `MNT_LOCAL` of `statfs(2)`.
+    const LOCAL: u32 = 0x1000;
+    let flags = rustix::fs::fstatfs(folder)?.f_flags;
+    Ok((flags & LOCAL == 0).then_some("a network"))
+}
+
+/// Elsewhere nothing is known of locks, so none is relied on.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+pub(super) fn shared_file_system(_: &Handle) -> io::Result<Option<&'static str>> {
+    Ok(Some("a system that this program does not know the locks of"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn there_is_some_room_and_the_types_are_told_apart() {
+        use super::*;
+        let open = |path| Handle::from(std::fs::File::open(path).unwrap());
+        assert!(room(&open("/")).unwrap().is_some_and(|room| room.bytes > 0));
+        assert_eq!(shared_file_system(&open("/proc")).unwrap(), None);
+        // `FUSE_SUPER_MAGIC` is 0x65735546.
+        assert_eq!(u32::from_be_bytes(*b"esUF"), 0x6573_5546);
+    }
+}

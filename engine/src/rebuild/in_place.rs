@@ -1,0 +1,284 @@
+//! New tables in the place of the old ones, in the same folder.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use filterblock::database::{FileKind, LiveTable};
+
+use super::failure::{Failure, Result};
+use super::file_record::{FileRecord, current, set_current};
+use super::marker::{Action, Marker};
+use super::place::Place;
+use super::recovery::{self, Recovered};
+use super::report::Report;
+use super::request::Request;
+use super::source::Source;
+use super::undo_folder::{Contents, Found, Rights, TableFile, UndoRecord};
+use super::watch::Watch;
+use super::work::{Done, Job, Work};
+
+/// What is special to a rebuild in place.
+pub struct InPlace {
+    /// The most bytes of tables to replace with one commit.
+    pub batch: Option<u64>,
+    /// The old tables are kept for `--undo`.
+    pub keeps_undo: bool,
+    /// All options as text, so that a run which only finishes another one can tell.
+    pub options: String,
+}
+
+/// Rebuilds a database in its folder.
+///
+/// # Errors
+///
+/// The database is as it was before then, or as after one of several commits.
+pub fn run(request: &Request, how: &InPlace, watch: Watch<'_>) -> Result<Report> {
+    let command = "filterblock rebuild DB --in-place …";
+    let place = &match request.dry_run {
+        true => Place::open_for_reading(&request.dir, command)?,
+        false => Place::open(&request.dir, command)?,
+    };
+    let mut report = Report::default();
+    let recovered = match request.dry_run {
+        true => Recovered::Nothing,
+        false => recovery::recover(place)?,
+    };
+    report.notes.extend(recovery::note(&recovered, &place.dir));
+    if recovered.is_end_of(&how.options) {
+        report.finished_earlier = true;
+        report.undo = undo_path(place)?;
+        return Ok(report);
+    }
+    let rebuilt = rebuild(request, how, place, report, watch);
+    rebuilt.map_err(|failure| recovery::also(failure, &recovered))
+}
+
+/// Rebuilds a database whose lock is held, and that has no marker.
+fn rebuild(
+    request: &Request,
+    how: &InPlace,
+    place: &Place,
+    mut report: Report,
+    watch: Watch<'_>,
+) -> Result<Report> {
+    let Place { dir, undo, .. } = place;
+    if let Some(found) = undo.find()? {
+        check_decided(place, &found)?;
+    }
+    let source = Source::read(dir)?;
+    source.check_in_place()?;
+    if let Some(table) = source.tables.first()
+        && how.keeps_undo
+        && !request.dry_run
+    {
+        undo.try_out(&table.name)?;
+    }
+    let work = Work::new(source, request, watch)?;
+    report.policy = work.filters.name();
+    if work.source.tables.is_empty() {
+        return Ok(report);
+    }
+    replace_all(request, how, place, &work, &mut report)?;
+    report.verified = request.verify && !request.dry_run;
+    conclude(place, &mut report);
+    Ok(report)
+}
+
+/// Replaces the tables, as many with each commit as were asked for.
+fn replace_all(
+    request: &Request,
+    how: &InPlace,
+    place: &Place,
+    work: &Work<'_>,
+    report: &mut Report,
+) -> Result<()> {
+    let (dir, watch) = (&place.dir, work.watch());
+    let batches = work.batches(how.batch);
+    let last = batches.len().saturating_sub(1);
+    let mut state = State::of(&work.source);
+    for (at, jobs) in batches.iter().enumerate() {
+        let ready = watch.check().and_then(|()| {
+            work.check_room(dir, jobs).map_err(|failure| match failure {
+                Failure::Refused(_) => failure.and("see --batch and --no-undo"),
+                other => other,
+            })
+        });
+        ready.map_err(|failure| failure.and(so_far(at as u64)))?;
+        if request.dry_run {
+            let done = work.rewrite(jobs, |_| None)?;
+            report.tables.extend(done.into_iter().map(|done| done.report));
+            continue;
+        }
+        let batch = Batch { work, how, place, jobs, at: at as u64, is_last: at == last };
+        let done = batch.run(&mut state).map_err(|failure| batch.give_up(failure))?;
+        report.tables.extend(done.into_iter().map(|done| done.report));
+        report.manifest = Some(state.file.name.clone());
+        // The new tables are the database's. What is left to do can wait for the next run.
+        if let Err(failure) = recovery::recover(place) {
+            let failure = failure.and("the next rebuild clears it away");
+            if at != last {
+                // The next batch's marker would name other files.
+                return Err(failure.and("some of the tables have their new filters"));
+            }
+            report.notes.push(failure.to_string());
+        }
+    }
+    Ok(())
+}
+
+/// Adds what else is to be told. All is done, so nothing can fail any more.
+fn conclude(place: &Place, report: &mut Report) {
+    match undo_path(place) {
+        Ok(path) => report.undo = path,
+        Err(failure) => report.notes.push(failure.to_string()),
+    }
+    report.notes.extend(place.dir.note_of_lost_group(place.dir.path()));
+    report.sort();
+}
+
+/// The folder that `--undo` uses, if there is one.
+fn undo_path(place: &Place) -> Result<Option<PathBuf>> {
+    let found = place.undo.find()?;
+    Ok(found.filter(|found| found.contents == Contents::All).map(|_| place.undo.path()))
+}
+
+/// Refuses while it is not decided what becomes of an earlier rebuild.
+fn check_decided(place: &Place, found: &Found) -> Result<()> {
+    let why = match found.contents {
+        Contents::Nothing => return Ok(()),
+        Contents::Rest => {
+            "an earlier --discard was cut off, and some of the tables are left that it was to remove; `filterblock \
+             rebuild --discard` removes them"
+        }
+        Contents::All if found.record(&place.dir)?.rebuilt == current(&place.dir)? => {
+            "the tables from before an earlier rebuild are there; `filterblock rebuild --undo` brings them back, \
+             `filterblock rebuild --discard` removes them"
+        }
+        Contents::All => {
+            "the tables from before an earlier rebuild are there, and the database was opened since, so they cannot \
+             come back; `filterblock rebuild --discard` removes them"
+        }
+    };
+    Err(Failure::refused(&place.undo.path(), why))
+}
+
+/// The database from one commit to the next.
+struct State {
+    file: FileRecord,
+    tables: Vec<LiveTable>,
+}
+
+impl State {
+    fn of(source: &Source) -> Self {
+        Self { file: source.manifest_file.clone(), tables: source.manifest.tables().to_vec() }
+    }
+}
+
+/// The tables that one commit replaces, the newest first.
+struct Batch<'a> {
+    work: &'a Work<'a>,
+    how: &'a InPlace,
+    place: &'a Place,
+    jobs: &'a [Job<'a>],
+    at: u64,
+    is_last: bool,
+}
+
+impl Batch<'_> {
+    /// Replaces the tables. On an error the commit has not taken place, unless the folder could not
+    /// be synced after it.
+    fn run(&self, state: &mut State) -> Result<Vec<Done>> {
+        let dir = &self.work.source.dir;
+        let number = self.work.source.first_free.saturating_add(self.work.source.tables.len() as u64);
+        let number = number.saturating_add(self.at);
+        let name = FileKind::Manifest.file_name(number);
+
+        let mut marker = Marker::new(Action::Rebuild, state.file.clone());
+        marker.options.clone_from(&self.how.options);
+        (marker.is_last, marker.keeps_undo) = (self.is_last, self.how.keeps_undo);
+        let oldest_first = || self.jobs.iter().rev();
+        marker.new_files = oldest_first().map(Job::new_name).chain([name.clone()]).collect();
+        let old_names = oldest_first().map(|job| job.table.name.clone());
+        marker.old_files = old_names.chain([state.file.name.clone()]).collect();
+        marker.write(dir)?;
+
+        let temporary = |number| FileKind::Temporary.file_name(number);
+        let done = self.work.rewrite(self.jobs, |job| Some((dir, temporary(job.number))))?;
+        let tables = replaced(&state.tables, self.jobs, &done);
+        let manifest = self.work.source.manifest_with(&tables, number)?;
+        marker.new = Some(FileRecord::of_bytes(name.clone(), &manifest));
+        marker.write(dir)?;
+
+        // `RepairDB` takes a higher number for a newer table, so at no time may there be a table's
+        // new file without those of all newer tables: the newest goes first, and is durable before
+        // the next one.
+        for job in self.jobs {
+            self.work.watch().check()?;
+            dir.rename(temporary(job.number), job.new_name())?;
+            dir.sync()?;
+        }
+        let before = dir.open_file(&state.file.name);
+        let system = |error| Failure::system("opening it", &dir.path_of(&state.file.name), &error);
+        dir.write_new(&name, &manifest, Some(&before.map_err(system)?))?;
+        dir.sync()?;
+        self.work.verify(dir, &manifest, &done)?;
+        let new = FileRecord::of_bytes(name, &manifest);
+        if self.how.keeps_undo {
+            self.make_undo_folder(&new, &done)?;
+        }
+        self.work.watch().check()?;
+        set_current(dir, number)?;
+        *state = State { file: new, tables };
+        Ok(done)
+    }
+
+    /// Before the commit, so that it cannot fail after it, and nobody can open the database between.
+    fn make_undo_folder(&self, new: &FileRecord, done: &[Done]) -> Result<()> {
+        let source = &self.work.source;
+        let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());
+        let table = |job: &Job<'_>| {
+            let (name, length) = (job.table.name.clone(), job.table.record.size);
+            let system = |error| Failure::system("looking at it", &source.dir.path_of(&name), &error);
+            let rights = source.dir.look(&name).map_err(system)?.map(|found| Rights::of(&found));
+            Ok(TableFile { name, length, rights })
+        };
+        record.original_tables = self.jobs.iter().rev().map(table).collect::<Result<_>>()?;
+        record.rebuilt_tables = done.iter().rev().map(|done| done.report.new_name.clone()).collect();
+        record.logs = source.log_records()?;
+        record.first_live_log = source.manifest.log_number();
+        let names: Vec<_> = record.original_tables.iter().map(|table| table.name.clone()).collect();
+        let names = names.into_iter().chain([source.manifest_file.name.clone()]);
+        self.place.undo.make(names, &record)
+    }
+
+    /// Clears away what was written before the commit.
+    fn give_up(&self, failure: Failure) -> Failure {
+        let so_far = so_far(self.at);
+        match recovery::recover(self.place) {
+            Ok(Recovered::Finished(_)) => failure.and("the new tables are in place all the same"),
+            Ok(_) => failure.and(so_far),
+            Err(other) => match self.place.dir.check_known() {
+                Ok(()) => {
+                    failure.and(&format!("{so_far}; {other}, and the next rebuild clears away what is left"))
+                }
+                // The failure says so.
+                Err(_) => failure,
+            },
+        }
+    }
+}
+
+/// The state of the database before the commit with this index.
+const fn so_far(commit: u64) -> &'static str {
+    match commit {
+        0 => "the database is as it was before",
+        _ => "the database is sound, and some of its tables have their new filters",
+    }
+}
+
+/// The live tables with those of `jobs` replaced by what became of them.
+fn replaced(tables: &[LiveTable], jobs: &[Job<'_>], done: &[Done]) -> Vec<LiveTable> {
+    let new: BTreeMap<u64, &LiveTable> =
+        jobs.iter().zip(done).map(|(job, done)| (job.table.record.number, &done.record)).collect();
+    tables.iter().map(|table| (*new.get(&table.number).unwrap_or(&table)).clone()).collect()
+}

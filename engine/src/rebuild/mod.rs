@@ -1,0 +1,43 @@
+//! New filters for the tables of a database that exists: what `filterblock rebuild` does.
+//!
+//! Data blocks and indexes are copied byte for byte, and no entry is touched. [`to_folder`] makes a
+//! second database. [`in_place`] replaces the tables of the first one, in steps of which a crash can
+//! cut off any:
+//!
+//! ```text
+//! 1  LOCK is held; what an earlier run left is cleared away       recovery
+//! 2  the MANIFEST and all live tables are looked at               source, filters
+//! 3  the marker; each table anew as NNNNNN.dbtmp                  marker, table
+//! 4  NNNNNN.dbtmp becomes NNNNNN.ldb, the newest first            in_place
+//! 5  a new MANIFEST; the new tables are verified; what `--undo`   check, undo_folder
+//!    needs is linked into a folder of its own
+//! 6  CURRENT names the new MANIFEST: this commits                 in_place
+//! 7  the old tables, the old MANIFEST and the marker go           recovery
+//! ```
+//!
+//! Every live table gets a new number, in the order of the old ones over all levels: LevelDB takes
+//! the higher number on level 0 for the newer table, and `RepairDB` does so for all tables. Numbers
+//! are above all that were ever used, since a table of another size under an old number is damage.
+
+mod check;
+pub mod failure;
+mod file_record;
+mod files;
+pub mod filters;
+pub mod in_place;
+mod marker;
+mod opening;
+mod place;
+mod recovery;
+pub mod report;
+pub mod request;
+mod source;
+mod survey;
+mod table;
+#[cfg(all(test, unix))]
+mod tests;
+pub mod to_folder;
+pub mod undo;
+mod undo_folder;
+pub mod watch;
+mod work;

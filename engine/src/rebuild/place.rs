@@ -1,0 +1,122 @@
+//! The folder of a database: whether it can be worked in, and its lock.
+
+use std::path::Path;
+
+use filterblock::database::DatabaseLock;
+use filterblock::escape_path;
+
+use super::failure::{Failure, Fault, Result};
+use super::files::{Folder, Purpose, is_root};
+use super::undo_folder::UndoFolder;
+use crate::audit::error_kind::ErrorKind;
+use crate::words::shell_word::path_word;
+
+/// A database that is changed in its folder.
+pub(super) struct Place {
+    pub(super) dir: Folder,
+    pub(super) undo: UndoFolder,
+    _lock: Option<DatabaseLock>,
+}
+
+impl Place {
+    /// Opens the database, and keeps all other programs out. `command`: what was asked for, with `DB` for the path.
+    pub(super) fn open(path: &Path, command: &str) -> Result<Self> {
+        Self::open_with(path, command, |dir| lock(dir).map(Some))
+    }
+
+    /// Opens the database for looking at it, and keeps programs out that would write. Nothing is written for that:
+    /// there is no lock if there is no LOCK, as in a database that no program has opened since it was copied.
+    pub(super) fn open_for_reading(path: &Path, command: &str) -> Result<Self> {
+        Self::open_with(path, command, lock_for_reading)
+    }
+
+    fn open_with(
+        path: &Path,
+        command: &str,
+        lock: impl Fn(&Folder) -> Result<Option<DatabaseLock>>,
+    ) -> Result<Self> {
+        let (above, dir) = Folder::open(path, Purpose::InPlace)?;
+        check_is_database(&dir)?;
+        check_owner(&dir, command)?;
+        check_platform(&dir)?;
+        let undo = UndoFolder::of(&dir, above)?;
+        let lock = lock(&dir)?;
+        Ok(Self { dir, undo, _lock: lock })
+    }
+}
+
+/// A database that is only copied.
+pub(super) struct Original {
+    pub(super) dir: Folder,
+    _lock: Option<DatabaseLock>,
+}
+
+impl Original {
+    /// Keeps programs out that would write to the database in `dir`.
+    pub(super) fn new(dir: Folder) -> Result<Self> {
+        check_is_database(&dir)?;
+        let lock = lock_for_reading(&dir)?;
+        Ok(Self { dir, _lock: lock })
+    }
+}
+
+fn check_is_database(dir: &Folder) -> Result<()> {
+    match dir.look("CURRENT") {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) => {
+            let why = "expected the folder of a database, found no file CURRENT in it";
+            let text = format!("{}: {why}", escape_path(dir.path()));
+            Err(Failure::Failed(Fault { text, kind: Some(ErrorKind::Missing) }))
+        }
+        Err(error) => Err(Failure::system("looking for it", &dir.path_of("CURRENT"), &error)),
+    }
+}
+
+/// Refuses to work as root for somebody else: he may exchange whatever is in his folder between two steps.
+fn check_owner(dir: &Folder, command: &str) -> Result<()> {
+    let status = dir.status().map_err(|error| Failure::system("looking at it", dir.path(), &error))?;
+    if !is_root() || status.owner == 0 {
+        return Ok(());
+    }
+    let command = command.replace("DB", &path_word(dir.path()));
+    let owner = status.owner;
+    let why = format!(
+        "expected a database of root's, found one of user {owner}, who could lead root's work elsewhere; run it as that \
+         user: sudo -u '#{owner}' {command}"
+    );
+    Err(Failure::refused(dir.path(), why))
+}
+
+/// Refuses where locks, renames and links are not what this relies on.
+fn check_platform(dir: &Folder) -> Result<()> {
+    if cfg!(windows) {
+        let why = "expected another system than Windows for this; --to makes a copy";
+        return Err(Failure::refused(dir.path(), why));
+    }
+    match dir.shared_file_system()? {
+        None => Ok(()),
+        Some(name) => {
+            let why = format!(
+                "expected a local file system, found {name}, where another machine may have the database open; \
+                 --to makes a copy"
+            );
+            Err(Failure::refused(dir.path(), why))
+        }
+    }
+}
+
+fn lock(dir: &Folder) -> Result<DatabaseLock> {
+    #[cfg(unix)]
+    let lock = DatabaseLock::exclusive_at(dir.descriptor(), dir.path());
+    #[cfg(not(unix))]
+    let lock = DatabaseLock::exclusive(dir.path());
+    lock.map_err(|error| Failure::of(error, dir.path()))
+}
+
+fn lock_for_reading(dir: &Folder) -> Result<Option<DatabaseLock>> {
+    #[cfg(unix)]
+    let lock = DatabaseLock::shared_at(dir.descriptor(), dir.path());
+    #[cfg(not(unix))]
+    let lock = DatabaseLock::shared(dir.path());
+    lock.map_err(|error| Failure::of(error, dir.path()))
+}

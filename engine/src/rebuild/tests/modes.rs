@@ -1,0 +1,129 @@
+//! What rebuilds are asked to do.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::super::failure::Result;
+use super::super::files::hook::{self, Hook};
+use super::super::in_place::{self, InPlace};
+use super::super::report::Report;
+use super::super::request::{BitsByLevel, FilterRequest, Request};
+use super::super::watch::Watch;
+use super::super::{to_folder, undo};
+use super::databases::{NEW_NAME, Sample};
+use super::state::{DATABASE, TARGET};
+
+/// What a rebuild is asked to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mode {
+    InPlace,
+    NoUndo,
+    Batches,
+    Drop,
+    Undo,
+    Discard,
+    To,
+}
+
+impl Mode {
+    pub(super) const ALL: [Self; 7] =
+        [Self::InPlace, Self::NoUndo, Self::Batches, Self::Drop, Self::Undo, Self::Discard, Self::To];
+
+    /// Whether it can be undone.
+    #[cfg(in_repository)]
+    pub(super) const fn keeps_undo(self) -> bool {
+        matches!(self, Self::InPlace | Self::Drop)
+    }
+
+    /// Whether there has to be something to undo.
+    pub(super) const fn is_after_a_rebuild(self) -> bool {
+        matches!(self, Self::Undo | Self::Discard)
+    }
+}
+
+/// A folder with a database in it, which is gone when this is dropped.
+pub(super) struct Root {
+    _folder: tempfile::TempDir,
+    pub(super) path: PathBuf,
+}
+
+impl Root {
+    /// An empty one, in memory if that can be.
+    pub(super) fn new() -> Self {
+        let memory = Path::new("/dev/shm");
+        let within = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let folder = tempfile::tempdir_in(within).unwrap();
+        let path = std::fs::canonicalize(folder.path()).unwrap().join("root");
+        Self { _folder: folder, path }
+    }
+
+    /// One with a database, which a rebuild has gone over if `mode` needs that.
+    pub(super) fn with(sample: Sample, mode: Mode) -> Self {
+        let root = Self::new();
+        sample.make(&root.database());
+        if mode.is_after_a_rebuild() {
+            run(sample, Mode::InPlace, &root.path).unwrap();
+        }
+        root
+    }
+
+    pub(super) fn database(&self) -> PathBuf {
+        self.path.join(DATABASE)
+    }
+}
+
+/// Runs a rebuild in the folder `root`.
+pub(super) fn run(sample: Sample, mode: Mode, root: &Path) -> Result<Report> {
+    run_until(sample, mode, root, &|| false)
+}
+
+/// Runs a rebuild that `is_interrupted` may end.
+pub(super) fn run_until(
+    sample: Sample,
+    mode: Mode,
+    root: &Path,
+    is_interrupted: &(dyn Fn() -> bool + Sync),
+) -> Result<Report> {
+    let dir = root.join(DATABASE);
+    let filters = match mode {
+        Mode::Drop => FilterRequest::Drop,
+        _ => FilterRequest::Make {
+            bits: BitsByLevel::all(8),
+            policy: Some(NEW_NAME.to_owned()),
+            hash: None,
+            base_lg: None,
+        },
+    };
+    let request = Request {
+        dir: dir.clone(),
+        filters,
+        keep_undecodable: sample == Sample::Damaged,
+        assume_bytewise_equality: false,
+        // It reads only, and takes most of the time.
+        verify: false,
+        // The order of operations is the same in each run.
+        jobs: Some(1),
+        dry_run: false,
+    };
+    let in_place = |batch, keeps_undo| {
+        let options = format!("{:?}", request.filters);
+        let watch = Watch { progress: &(), is_interrupted };
+        in_place::run(&request, &InPlace { batch, keeps_undo, options }, watch)
+    };
+    match mode {
+        Mode::InPlace | Mode::Drop => in_place(None, true),
+        Mode::NoUndo => in_place(None, false),
+        Mode::Batches => in_place(Some(1), false),
+        Mode::Undo => undo::undo(&dir),
+        Mode::Discard => undo::discard(&dir),
+        Mode::To => {
+            let watch = Watch { progress: &(), is_interrupted };
+            to_folder::run(&request, &root.join(TARGET), watch)
+        }
+    }
+}
+
+/// Runs a rebuild that `hook` watches.
+pub(super) fn run_with(hook: Arc<dyn Hook>, sample: Sample, mode: Mode, root: &Path) -> Result<Report> {
+    hook::with(&hook, || run(sample, mode, root))
+}

@@ -1,0 +1,114 @@
+//! A second database, with new filters, in a folder of its own.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use filterblock::database::FileKind;
+
+use super::failure::{Failure, Result};
+use super::files::{Folder, Purpose, Unfinished};
+use super::place::Original;
+use super::report::Report;
+use super::request::Request;
+use super::source::Source;
+use super::watch::Watch;
+use super::work::Work;
+
+/// Makes the database anew in the folder `target`, which appears whole or not at all. Tables and
+/// logs keep their names.
+///
+/// # Errors
+///
+/// There is no such folder then.
+pub fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<Report> {
+    // Both paths are resolved before anything is done.
+    let (_, dir) = Folder::open(&request.dir, Purpose::Copy)?;
+    let (parent, name) = &open_target(target)?;
+    let original = Original::new(dir)?;
+    let dir = &original.dir;
+    check_target(target, (parent, name), dir)?;
+    let source = Source::read(dir)?;
+    let logs = source.log_records()?;
+    let work = Work::new(source, request, watch)?;
+    let (source, jobs) = (&work.source, work.jobs_with_old_numbers());
+    let mut report = Report { policy: work.filters.name(), ..Report::default() };
+    work.check_room(parent, &jobs)?;
+    if request.dry_run {
+        let done = work.rewrite(&jobs, |_| None)?;
+        report.tables.extend(done.into_iter().map(|done| done.report));
+        report.sort();
+        return Ok(report);
+    }
+
+    let unfinished = Unfinished::new(parent)?;
+    let new = &unfinished.folder;
+    let done = work.rewrite(&jobs, |job| Some((new, job.table.name.clone())))?;
+    for log in &source.logs {
+        watch.check()?;
+        dir.copy(log, new, log)?;
+    }
+    let manifest_name = &source.manifest_file.name;
+    let number = FileKind::parse(manifest_name).map_or(0, |(_, number)| number);
+    let mut tables: Vec<_> = done.iter().map(|done| done.record.clone()).collect();
+    tables.sort_by_key(|table| (table.level, table.number));
+    let manifest = source.manifest_with(&tables, number)?;
+    write_like(dir, manifest_name, new, &manifest)?;
+    work.verify(new, &manifest, &done)?;
+    source.check_unchanged(&logs)?;
+    write_like(dir, "CURRENT", new, format!("{manifest_name}\n").as_bytes())?;
+    new.copy_attributes(dir).map_err(|error| {
+        Failure::system("giving it owner, mode and attributes of the old folder", new.path(), &error)
+    })?;
+    new.sync()?;
+    watch.check()?;
+    report.notes.extend(new.note_of_lost_group(&parent.path_of(name)));
+    unfinished.finish(name)?;
+
+    report.tables.extend(done.into_iter().map(|done| done.report));
+    report.sort();
+    report.manifest = Some(manifest_name.clone());
+    report.verified = request.verify;
+    report.target = Some(parent.path_of(name));
+    Ok(report)
+}
+
+/// Writes a file with the rights that one of the same name has in `dir`.
+fn write_like(dir: &Folder, name: &str, new: &Folder, contents: &[u8]) -> Result<()> {
+    let like = dir.open_file(name);
+    let like = like.map_err(|error| Failure::system("opening it", &dir.path_of(name), &error))?;
+    new.write_new(name, contents, Some(&like))
+}
+
+/// The folder that the new one is to be in, and its name there.
+fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
+    let parent = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        Some(_) => Path::new("."),
+        None => return Err(Failure::refused(target, "expected a folder that is not there yet")),
+    };
+    let Some(name) = target.file_name() else {
+        return Err(Failure::refused(target, "expected a path that ends with a name"));
+    };
+    Ok((Folder::open_trusted(parent, Purpose::Copy)?, name))
+}
+
+/// Refuses a target in the database, or where there is something else than an empty folder.
+fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir: &Folder) -> Result<()> {
+    if parent.path().starts_with(dir.path()) {
+        return Err(Failure::refused(target, "expected a folder outside the database"));
+    }
+    let path = parent.path_of(name);
+    let system = |error| Failure::system("looking for it", &path, &error);
+    let is_free = match parent.look(name).map_err(system)? {
+        None => true,
+        Some(found) if !found.is_folder() => false,
+        Some(_) => parent.open_folder(name).map_err(system)?.names()?.is_empty(),
+    };
+    match is_free {
+        true => Ok(()),
+        false => {
+            let why = "expected no folder of this name, or an empty one, found something there";
+            Err(Failure::refused(&path, why))
+        }
+    }
+}

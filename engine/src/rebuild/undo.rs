@@ -1,0 +1,177 @@
+//! Back to the state before a rebuild in place, or the end of that possibility.
+
+use std::io;
+use std::path::Path;
+
+use filterblock::database::FileKind;
+
+use super::failure::{Failure, Result};
+use super::file_record::{current, set_current};
+use super::files::{Folder, Status};
+use super::marker::{Action, Marker};
+use super::place::Place;
+use super::recovery;
+use super::report::Report;
+use super::undo_folder::{Contents, Found, TableFile, UndoFolder, UndoRecord};
+use crate::audit::error_kind::ErrorKind;
+
+/// Brings the tables back that a rebuild replaced, if nothing was written since.
+///
+/// # Errors
+///
+/// The database is as it was.
+pub fn undo(path: &Path) -> Result<Report> {
+    let place = &Place::open(path, "filterblock rebuild --undo DB")?;
+    let recovered = recovery::recover(place)?;
+    let mut report = Report { finished_earlier: recovered.is_end_of_undo(), ..Report::default() };
+    if !report.finished_earlier {
+        bring_back_all(place, &mut report).map_err(|failure| recovery::also(failure, &recovered))?;
+    }
+    report.notes.splice(..0, recovery::note(&recovered, &place.dir));
+    Ok(report)
+}
+
+fn bring_back_all(place: &Place, report: &mut Report) -> Result<()> {
+    let found = existing(&place.undo)?;
+    let record = found.record(&place.dir)?;
+    check_nothing_written(place, &found, &record)?;
+    let result = bring_back(&place.dir, &found, &record);
+    if let Err(failure) = result {
+        return Err(match recovery::recover(place) {
+            Ok(recovered) if recovered.is_end_of_undo() => {
+                failure.and("the old tables are in place all the same")
+            }
+            Ok(_) => failure.and("the database is as it was"),
+            Err(other) => match place.dir.check_known() {
+                Ok(()) => failure
+                    .and(&format!("the database is as it was; {other}, and the next run clears it away")),
+                // The failure says so.
+                Err(_) => failure,
+            },
+        });
+    }
+    report.manifest = Some(record.original.name.clone());
+    if let Err(failure) = recovery::recover(place) {
+        report.notes.push(failure.and("the next run clears it away").to_string());
+    }
+    Ok(())
+}
+
+/// Removes the folder with the tables that a rebuild replaced.
+pub fn discard(path: &Path) -> Result<Report> {
+    let place = &Place::open(path, "filterblock rebuild --discard DB")?;
+    let recovered = recovery::recover(place)?;
+    // The end of `--undo` has removed the folder.
+    let finished_earlier = recovered.is_end_of_undo();
+    if !finished_earlier {
+        let removed = existing(&place.undo).and_then(|_| place.undo.remove());
+        removed.map_err(|failure| recovery::also(failure, &recovered))?;
+    }
+    let notes = recovery::note(&recovered, &place.dir).into_iter().collect();
+    Ok(Report { notes, finished_earlier, ..Report::default() })
+}
+
+fn existing(undo: &UndoFolder) -> Result<Found> {
+    if let Some(found) = undo.find()?
+        && found.contents != Contents::Nothing
+    {
+        return Ok(found);
+    }
+    let why = "expected the folder with the tables before the rebuild, found none";
+    Err(Failure::refused(&undo.path(), why).of_kind(ErrorKind::Missing))
+}
+
+/// Refuses if the database is not as the rebuild left it.
+fn check_nothing_written(place: &Place, undo: &Found, record: &UndoRecord) -> Result<()> {
+    let dir = &place.dir;
+    let written = |what: &str| {
+        let why = format!(
+            "{what} since the rebuild; undoing it would lose what was written. `filterblock rebuild --discard` \
+             removes the tables before the rebuild"
+        );
+        Failure::refused(dir.path(), why)
+    };
+    if current(dir)? != record.rebuilt {
+        return Err(written("the database was opened"));
+    }
+    for log in &record.logs {
+        if !log.is_in(dir).map_err(|error| Failure::system("reading it", &dir.path_of(&log.name), &error))? {
+            return Err(written(&format!("{} was changed", log.name)));
+        }
+    }
+    for name in dir.names()? {
+        let Some((FileKind::Log, number)) = name.to_str().and_then(FileKind::parse) else { continue };
+        let is_known = record.logs.iter().any(|log| *log.name == *name);
+        if !is_known && number >= record.first_live_log {
+            return Err(written(&format!("{} was written", name.to_string_lossy())));
+        }
+    }
+    for table in &record.original_tables {
+        check_table(&place.undo, undo, table)?;
+    }
+    let names = record.original_tables.iter().map(|table| &table.name).chain([&record.original.name]);
+    for name in names {
+        // A rebuild that could not clear away everything leaves the file itself.
+        if is_there(dir, name)? && !is_same(&undo.folder, dir, name)? {
+            return Err(written(&format!("another {name} was written")));
+        }
+    }
+    let name = &record.original.name;
+    let path = undo.folder.path_of(name);
+    match record.original.is_in(&undo.folder) {
+        Ok(true) => {}
+        Ok(false) => {
+            let why = "expected the MANIFEST before the rebuild, found none or another";
+            return Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged));
+        }
+        Err(error) => return Err(Failure::system("reading it", &path, &error)),
+    }
+    look(&undo.folder, name)?.map_or(Ok(()), |found| place.undo.check_file(&found, name, None))
+}
+
+/// Refuses if a table from before the rebuild is not there any more.
+fn check_table(undo: &UndoFolder, found: &Found, table: &TableFile) -> Result<()> {
+    let path = found.folder.path_of(&table.name);
+    let found = match look(&found.folder, &table.name)? {
+        Some(found) if found.is_file() && found.len == table.length => {
+            return undo.check_file(&found, &table.name, table.rights);
+        }
+        Some(found) => found.len.to_string(),
+        None => "no such file".to_owned(),
+    };
+    let why = format!("expected a table of {} bytes, found {found}", table.length);
+    Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
+}
+
+fn bring_back(dir: &Folder, undo: &Found, record: &UndoRecord) -> Result<()> {
+    let mut marker = Marker::new(Action::Undo, record.rebuilt.clone());
+    marker.new = Some(record.original.clone());
+    let tables = record.original_tables.iter().map(|table| table.name.clone());
+    marker.new_files = tables.chain([record.original.name.clone()]).collect();
+    marker.old_files = record.rebuilt_tables.iter().cloned().chain([record.rebuilt.name.clone()]).collect();
+    marker.write(dir)?;
+    for name in &marker.new_files {
+        match undo.folder.link(name, dir, name) {
+            Ok(()) => {}
+            Err(error)
+                if error.kind() == io::ErrorKind::AlreadyExists && is_same(&undo.folder, dir, name)? => {}
+            Err(error) => return Err(Failure::system("making a hard link", &dir.path_of(name), &error)),
+        }
+    }
+    dir.sync()?;
+    let number = FileKind::parse(&record.original.name).map_or(0, |(_, number)| number);
+    set_current(dir, number)
+}
+
+fn look(dir: &Folder, name: &str) -> Result<Option<Status>> {
+    dir.look(name).map_err(|error| Failure::system("looking at it", &dir.path_of(name), &error))
+}
+
+fn is_there(dir: &Folder, name: &str) -> Result<bool> {
+    Ok(look(dir, name)?.is_some())
+}
+
+/// Tells whether this name is of one file in both folders.
+fn is_same(a: &Folder, b: &Folder, name: &str) -> Result<bool> {
+    Ok(matches!((look(a, name)?, look(b, name)?), (Some(a), Some(b)) if a.is_unchanged_since(&b)))
+}

@@ -1,0 +1,97 @@
+//! The reasons why requests fail, in a line each.
+
+use std::error::Error as StdError;
+
+use filterblock::escape;
+use object_store::Error;
+
+use crate::audit::error_kind::ErrorKind;
+use crate::walk::input::PathError;
+
+/// The most characters of an answer to repeat.
+const MAX_TEXT: usize = 240;
+/// Where clients look for credentials last: services that only the machines of a cloud have.
+const METADATA_SERVICES: [&str; 4] =
+    ["169.254.169.254", "169.254.170.2", "metadata.google.internal", "/latest/api/token"];
+
+pub fn failed(kind: ErrorKind, message: impl Into<String>) -> PathError {
+    PathError::Failed { message: message.into(), kind }
+}
+
+/// The object became another while it was read. `what` tells the two apart.
+pub(super) fn changed(what: &str, expected: &str, found: &str) -> PathError {
+    let expected = escape(expected.as_bytes());
+    let found = escape(found.as_bytes());
+    failed(
+        ErrorKind::Changed,
+        format!("changed while it was read: expected {what} {expected}, found {found}"),
+    )
+}
+
+/// The reason why a request failed. `listed`: the object was in a listing.
+pub(super) fn of(error: &Error, listed: bool) -> PathError {
+    let text = chain(error);
+    let has = |part: &str| text.contains(part);
+    if has("NoSuchBucket") || has("ContainerNotFound") || has("The specified bucket does not exist") {
+        return failed(ErrorKind::Missing, "no such bucket");
+    }
+    if METADATA_SERVICES.iter().any(|service| has(service)) {
+        let message = "no credentials: none in the environment, and no service of the machine that has some";
+        return failed(ErrorKind::Denied, message);
+    }
+    if has("URL scheme is not allowed") {
+        let message = "expected an endpoint with https, found http, which is not permitted: AWS_ALLOW_HTTP=true, \
+                       GOOGLE_ALLOW_HTTP=true or AZURE_ALLOW_HTTP=true permits it";
+        return failed(ErrorKind::Unreadable, message);
+    }
+    if matches!(error, Error::NotSupported { .. }) && has("Range request not supported") {
+        let message =
+            "expected a part of the object, found an answer with all of it: the server ignores ranges";
+        return failed(ErrorKind::Unsupported, message);
+    }
+    match error {
+        Error::NotFound { .. } if listed => {
+            failed(ErrorKind::Vanished, "vanished: it was there when the folder was listed, and is gone now")
+        }
+        Error::NotFound { .. } => failed(ErrorKind::Missing, "no such object, or no such bucket"),
+        Error::Precondition { .. } => {
+            failed(ErrorKind::Changed, "changed while it was read: the store has another version now")
+        }
+        // A listing that fails has no error of its own for this.
+        _ if matches!(error, Error::PermissionDenied { .. }) || has("403 Forbidden") => {
+            failed(ErrorKind::Denied, format!("access denied: {}", code(&text)))
+        }
+        Error::Unauthenticated { .. } => {
+            failed(ErrorKind::Denied, format!("credentials not accepted: {}", code(&text)))
+        }
+        _ => failed(ErrorKind::Unreadable, short(&text)),
+    }
+}
+
+/// The messages of an error and of those behind it, each once.
+fn chain(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        let more = source.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        next = source.source();
+    }
+    text
+}
+
+/// The code in an answer in XML, as S3, Google and Azure give one.
+fn code(text: &str) -> String {
+    let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    code.map_or_else(|| short(text), |(code, _)| short(code))
+}
+
+/// One line of printable text.
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut: String = line.chars().take(MAX_TEXT).collect();
+    let dots = if cut.len() < line.len() { "..." } else { "" };
+    format!("{}{dots}", escape(cut.as_bytes()).to_string().replace("\\\"", "\""))
+}

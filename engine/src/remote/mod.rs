@@ -1,0 +1,16 @@
+//! Tables in object storage: many at once, each with few requests.
+//!
+//! ```text
+//! fleet ──► listing ──► object ──► store        URLs in, a result a table out
+//!   └─────► reader ──► stream ──► object        how one table is read
+//! ```
+
+pub mod failure;
+pub mod fleet;
+mod listing;
+mod object;
+mod order;
+pub mod reader;
+pub mod store;
+mod stream;
+mod traffic;

@@ -1,0 +1,205 @@
+//! The reading of one table: its end in one request, and what else is needed in rounds of few.
+
+use std::iter::once;
+use std::ops::Range;
+use std::sync::Arc;
+use std::{io, panic};
+
+use bytes::Bytes;
+use filterblock::Error;
+use filterblock::table::{FetchedRanges, ReadAt, ReadOptions, Table};
+use futures_util::future::try_join_all;
+use tokio::runtime::Handle;
+use tokio::task::spawn_blocking;
+
+use super::failure::failed;
+use super::object::Object;
+use super::stream::Stream;
+use crate::audit::error_kind::ErrorKind;
+use crate::audit::fetched::{Depth, Fetched};
+use crate::audit::stats::blocks::Blocks;
+use crate::audit::stats::clusters::Clusters;
+use crate::walk::input::PathError;
+
+/// The bytes to read from the end: all that opening needs of most tables.
+const TAIL: u64 = 64 << 10;
+/// Ranges that lie no further apart take one request.
+const MAX_GAP: u64 = 64 << 10;
+/// The most bytes of a range that has to be in memory at once, and of a start that is only looked at
+/// to tell what a damaged file is.
+const MAX_RANGE: u64 = 256 << 20;
+const MAX_START: usize = 64 << 10;
+/// The most rounds: each fetches something new, and no table is known to need more than four.
+const MAX_ROUNDS: u32 = 32;
+
+/// Where the work on bytes that are there is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// On the thread that waits for the requests: for work of less than a millisecond.
+    Here,
+    /// On another one.
+    Apart,
+}
+
+/// One table, and what of it has been fetched.
+pub struct Reader {
+    object: Arc<Object>,
+    ranges: Arc<FetchedRanges>,
+    /// The most bytes in memory of a table that is streamed.
+    window: usize,
+}
+
+/// The ranges of a table that have been fetched.
+pub struct Known(Arc<FetchedRanges>);
+
+impl ReadAt for Known {
+    fn len(&self) -> io::Result<u64> {
+        self.0.len()
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        if offset == 0 && len > MAX_START && self.0.len()? > len as u64 {
+            return Err(io::Error::other("not fetched"));
+        }
+        self.0.read_at(offset, len)
+    }
+}
+
+impl Reader {
+    pub(super) fn new(object: Object, window: usize) -> Self {
+        let ranges = Arc::new(FetchedRanges::new(object.size(), 0, Bytes::new()));
+        Self { object: Arc::new(object), ranges, window }
+    }
+
+    /// What reading has taken so far.
+    pub fn fetched(&self, depth: Depth) -> Fetched {
+        self.object.fetched(depth)
+    }
+
+    /// Fetches the end of the table.
+    pub async fn tail(&self) -> Result<(), PathError> {
+        let size = self.object.size();
+        self.fetch(once(size.saturating_sub(TAIL)..size)).await
+    }
+
+    /// Fetches the data blocks that [`Depth::Sample`] looks at, in one round. A table that cannot be
+    /// opened has none.
+    pub async fn sample(&self, options: &ReadOptions) -> Result<(), PathError> {
+        let size = self.object.size();
+        let options = options.clone();
+        let choose = move |source: &Known| {
+            let table = Table::open(source, &options)?;
+            let blocks = Blocks::list(&table)?;
+            Ok(Clusters::choose(&table, &blocks).ranges(size))
+        };
+        match self.ask(Work::Here, choose).await? {
+            Ok(ranges) => self.fetch(ranges).await,
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Calls `question`, and fetches what it needs until it has an answer.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        work: Work,
+        question: impl Fn(&Known) -> Result<T, Error> + Send + Sync + 'static,
+    ) -> Result<Result<T, Error>, PathError> {
+        let question = Arc::new(question);
+        for _ in 0..MAX_ROUNDS {
+            let known = Known(Arc::clone(&self.ranges));
+            let answer = match work {
+                Work::Here => question(&known),
+                Work::Apart => {
+                    let question = Arc::clone(&question);
+                    joined(spawn_blocking(move || question(&known)).await)?
+                }
+            };
+            match answer.as_ref().map_err(Error::without_path) {
+                Err(&Error::NeedRange { offset, len }) => {
+                    let end = offset.saturating_add(len as u64);
+                    if len as u64 > MAX_RANGE {
+                        let message =
+                            format!("expected ranges of up to {MAX_RANGE} bytes, found one of {len}");
+                        return Err(failed(ErrorKind::Unsupported, message));
+                    }
+                    self.fetch(once(offset..end)).await?;
+                }
+                _ => return Ok(answer),
+            }
+        }
+        Err(failed(
+            ErrorKind::Unsupported,
+            format!("expected up to {MAX_ROUNDS} rounds of requests, found more"),
+        ))
+    }
+
+    /// Calls `question` with the whole table, of which only a part is in memory at a time.
+    pub async fn stream<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Stream) -> Result<T, Error> + Send + 'static,
+    ) -> Result<Result<T, Error>, PathError> {
+        let stream = Stream::new(Arc::clone(&self.object), Handle::current(), self.window);
+        let answer = spawn_blocking(move || {
+            let answer = question(&stream);
+            // Whatever was found out without the missing bytes says nothing of the table.
+            stream.into_failure().map_or(Ok(answer), Err)
+        });
+        joined(answer.await)?
+    }
+
+    /// Fetches ranges that are not there yet: one round, with as few requests as the gaps allow.
+    async fn fetch(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Result<(), PathError> {
+        let is_known = |range: &Range<u64>| {
+            let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+            self.ranges.read_at(range.start, len).is_ok()
+        };
+        let missing = ranges.into_iter().filter(|range| !range.is_empty() && !is_known(range));
+        let requests = merged(missing.collect()).into_iter().map(|range| async move {
+            let bytes = self.object.get(range.clone()).await?;
+            self.ranges.insert(range.start, bytes);
+            Ok(())
+        });
+        try_join_all(requests).await.map(drop)
+    }
+}
+
+fn joined<T>(result: Result<T, tokio::task::JoinError>) -> Result<T, PathError> {
+    result.map_err(|error| match error.try_into_panic() {
+        Ok(cause) => panic::resume_unwind(cause),
+        Err(_) => failed(ErrorKind::Unreadable, "given up"),
+    })
+}
+
+/// Joins ranges with small gaps between them.
+fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end.saturating_add(MAX_GAP) => {
+                last.end = last.end.max(range.end)
+            }
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_with_small_gaps_are_merged() {
+        let merged = |ranges: &[(u64, u64)]| {
+            let merged = merged(ranges.iter().map(|&(start, end)| start..end).collect());
+            merged.into_iter().map(|range| (range.start, range.end)).collect::<Vec<_>>()
+        };
+        let gap = MAX_GAP;
+        assert_eq!(merged(&[(10, 20), (0, 5)]), [(0, 20)]);
+        assert_eq!(merged(&[(0, 5), (5 + gap, 7 + gap), (100, 200)]), [(0, 7 + gap)]);
+        assert_eq!(merged(&[(0, 5), (6 + gap, 7 + gap)]), [(0, 5), (6 + gap, 7 + gap)]);
+        assert_eq!(merged(&[(0, 50), (10, 20)]), [(0, 50)]);
+        assert_eq!(merged(&[]), []);
+    }
+}

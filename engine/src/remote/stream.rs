@@ -1,0 +1,94 @@
+//! A table that is read from its start to its end, with a window of it in memory.
+
+use std::cell::RefCell;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filterblock::table::ReadAt;
+use tokio::runtime::Handle;
+
+use super::object::Object;
+use crate::walk::input::PathError;
+
+/// The bytes to fetch at once as long as reads are not in order.
+const LEAST_WINDOW: usize = 64 << 10;
+/// A read that begins no further behind the window goes on from there.
+const MAX_GAP: u64 = 64 << 10;
+
+/// An object as a source for one thread, which waits for the requests.
+///
+/// Reads in order get ever larger windows, others a small one. An object that is no larger than the
+/// largest window is fetched at once.
+pub struct Stream {
+    object: Arc<Object>,
+    runtime: Handle,
+    largest: usize,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The window: its offset in the file, and its bytes.
+    window: (u64, Bytes),
+    /// The size of the next window.
+    ahead: usize,
+    /// The first request that failed. None is made after it.
+    failure: Option<PathError>,
+}
+
+impl Stream {
+    pub(super) fn new(object: Arc<Object>, runtime: Handle, largest: usize) -> Self {
+        Self { object, runtime, largest: largest.max(LEAST_WINDOW), state: RefCell::default() }
+    }
+
+    /// The reason why the object was not read to its end, if it was not.
+    pub(super) fn into_failure(self) -> Option<PathError> {
+        self.state.into_inner().failure
+    }
+}
+
+impl ReadAt for Stream {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.object.size())
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let size = self.object.size();
+        let end = offset.checked_add(len as u64).filter(|end| *end <= size);
+        let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
+        if len == 0 {
+            return Ok(Bytes::new());
+        }
+        let state = &mut *self.state.borrow_mut();
+        if let Some(bytes) = part(&state.window, offset, len) {
+            return Ok(bytes);
+        }
+        if let Some(failure) = &state.failure {
+            return Err(io::Error::other(failure.to_string()));
+        }
+        let range = if size <= self.largest as u64 {
+            0..size
+        } else {
+            let (start, before) = &state.window;
+            let before_end = start.saturating_add(before.len() as u64);
+            let goes_on = offset >= *start && offset <= before_end.saturating_add(MAX_GAP);
+            let grown = state.ahead.saturating_mul(2).clamp(LEAST_WINDOW, self.largest);
+            state.ahead = if goes_on { grown } else { LEAST_WINDOW };
+            offset..offset.saturating_add(state.ahead as u64).min(size).max(end)
+        };
+        // The memory of the window is not needed any longer.
+        state.window = (range.start, Bytes::new());
+        match self.runtime.block_on(self.object.get(range)) {
+            Ok(bytes) => state.window.1 = bytes,
+            Err(error) => return Err(io::Error::other(state.failure.insert(error).to_string())),
+        }
+        part(&state.window, offset, len).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+fn part((start, bytes): &(u64, Bytes), offset: u64, len: usize) -> Option<Bytes> {
+    let start = usize::try_from(offset.checked_sub(*start)?).ok()?;
+    let end = start.checked_add(len).filter(|&end| end <= bytes.len())?;
+    Some(bytes.slice(start..end))
+}

@@ -1,0 +1,4 @@
+//! Results.
+
+pub mod folder;
+pub mod subject;

@@ -1,0 +1,95 @@
+//! Databases in use: tables that vanish while a command goes through the folder.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::walk::folder::{Folder, reopen};
+
+/// The most times that a folder is read for tables that vanished.
+const MAX_ROUNDS: u32 = 16;
+
+/// Goes on with a database of which files vanished after `folder` was read: the entries of a table
+/// that was compacted, or of a log that was written to a table, are in tables that were made for
+/// them.
+///
+/// `files` names the files to look at in a folder. `look` looks at one that was not among them
+/// before, and returns false if it has vanished, too. Returns the files given up on.
+pub fn go_on(
+    folder: &Folder,
+    files: impl Fn(&Folder) -> Vec<PathBuf>,
+    vanished: Vec<PathBuf>,
+    mut look: impl FnMut(PathBuf, &Arc<Folder>) -> io::Result<bool>,
+) -> io::Result<Vec<PathBuf>> {
+    let mut seen: BTreeSet<PathBuf> = files(folder).into_iter().collect();
+    seen.extend(folder.missing().map(|(path, ..)| path));
+    let mut left = vanished;
+    for _ in 0..MAX_ROUNDS {
+        if left.is_empty() {
+            break;
+        }
+        let Ok(now) = reopen(folder) else { break };
+        // Those that are still there for the database, and not on the disk.
+        left.clear();
+        left.extend(now.missing().map(|(path, ..)| path).filter(|path| !seen.contains(path)));
+        let is_gone = !left.is_empty();
+        for path in files(&now) {
+            if seen.insert(path.clone()) && !look(path.clone(), &now)? {
+                left.push(path);
+            }
+        }
+        if is_gone {
+            break;
+        }
+    }
+    Ok(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::walk::folder::{Source, resolve};
+
+    /// Goes on with a folder of tables 1 and 2, of which 2 became another. `look` gets the number of
+    /// looks before, and the table. Returns the tables looked at, and the number given up on.
+    fn after(mut look: impl FnMut(usize, &Path) -> bool) -> (Vec<String>, usize) {
+        let dir = tempfile::tempdir().unwrap();
+        ["000001.ldb", "000002.ldb"].iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
+        let Ok(Source::Folder(folder)) = resolve(dir.path()) else { panic!("a folder") };
+        let vanished = dir.path().join("000002.ldb");
+        fs::rename(&vanished, dir.path().join("000003.ldb")).unwrap();
+        let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
+        let mut looked_at = Vec::new();
+        let lost = go_on(&folder, files, vec![vanished], |path, _| {
+            looked_at.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+            Ok(look(looked_at.len(), &path))
+        });
+        (looked_at, lost.unwrap().len())
+    }
+
+    #[test]
+    fn tables_in_the_place_of_those_that_vanished_are_looked_at_once() {
+        assert_eq!(after(|_, _| true), (vec!["000003.ldb".to_owned()], 0));
+        // This one vanishes, too.
+        let again = after(|looks, path| {
+            if looks == 1 {
+                fs::rename(path, path.with_file_name("000004.ldb")).unwrap();
+            }
+            looks > 1
+        });
+        assert_eq!(again, (vec!["000003.ldb".to_owned(), "000004.ldb".to_owned()], 0));
+    }
+
+    #[test]
+    fn a_folder_that_changes_all_the_time_is_given_up_on() {
+        let (looked_at, lost) = after(|looks, path| {
+            fs::rename(path, path.with_file_name(format!("{:06}.ldb", looks + 3))).unwrap();
+            false
+        });
+        assert_eq!((looked_at.len(), lost), (MAX_ROUNDS as usize, 1));
+    }
+}

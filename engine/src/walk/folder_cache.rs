@@ -1,0 +1,98 @@
+//! The folders around tables that are given by their paths.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::folder::Folder;
+use super::input::PathError;
+
+/// The number of folders remembered, for lists of paths that alternate between folders.
+const MAX_FOLDERS: usize = 16;
+
+/// Remembers the last databases that tables given by their paths lie in.
+#[derive(Default)]
+pub struct FolderCache {
+    /// Folders, the most recently used last.
+    folders: Vec<(PathBuf, Option<Arc<Folder>>)>,
+}
+
+impl FolderCache {
+    /// The database that the file at `path` lies in. If the folder cannot be listed, `on_error` is
+    /// called, once for the folder.
+    pub fn around(&mut self, path: &Path, on_error: impl FnOnce(&Path, PathError)) -> Option<Arc<Folder>> {
+        let path = folder_of(path);
+        if let Some(at) = self.folders.iter().position(|(known, _)| known == path) {
+            let known = self.folders.remove(at);
+            let folder = known.1.clone();
+            self.folders.push(known);
+            return folder;
+        }
+        let opened = Folder::open(path).map_err(|error| {
+            let kind = error.kind();
+            on_error(path, PathError::Failed { message: format!("listing the folder: {error}"), kind });
+        });
+        let folder = opened.ok().filter(Folder::is_database).map(Arc::new);
+        if self.folders.len() >= MAX_FOLDERS {
+            self.folders.remove(0);
+        }
+        self.folders.push((path.to_owned(), folder.clone()));
+        folder
+    }
+}
+
+/// The folder that the file at `path` lies in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_listed_is_reported_once() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
+        let mut cache = FolderCache::default();
+        let mut errors = Vec::new();
+        for (path, is_one) in
+            [("000005.ldb", true), ("x.ldb", true), ("missing/1.ldb", false), ("missing/2.ldb", false)]
+        {
+            let found = cache.around(&dir.path().join(path), |_, error| errors.push(error.to_string()));
+            assert_eq!(found.is_some(), is_one, "{path}");
+        }
+        // In the system's own words.
+        let expected = fs::read_dir(dir.path().join("missing")).unwrap_err();
+        assert_eq!(errors, [format!("listing the folder: {expected}")]);
+        let other = tempfile::tempdir().unwrap();
+        fs::write(other.path().join("000005.ldb"), "").unwrap();
+        assert!(cache.around(&other.path().join("000005.ldb"), |_, _| panic!("listed")).is_none());
+    }
+
+    #[test]
+    fn folders_are_remembered_until_others_were_used_since() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |at: usize| {
+            let folder = dir.path().join(at.to_string());
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("CURRENT"), "").unwrap();
+            folder.join("000005.ldb")
+        };
+        let mut cache = FolderCache::default();
+        let mut around = |at| cache.around(&path(at), |_, _| panic!("listed")).unwrap();
+        let first: Vec<_> = (0..MAX_FOLDERS).map(&mut around).collect();
+        assert!(Arc::ptr_eq(&around(0), &first[0]));
+        around(MAX_FOLDERS);
+        assert!(Arc::ptr_eq(&around(0), &first[0]));
+        assert!(!Arc::ptr_eq(&around(1), &first[1]));
+    }
+
+    #[test]
+    fn a_name_alone_lies_in_the_current_folder() {
+        assert_eq!(folder_of(Path::new("000005.ldb")), Path::new("."));
+        assert_eq!(folder_of(Path::new("db/000005.ldb")), Path::new("db"));
+        assert_eq!(folder_of(Path::new("/000005.ldb")), Path::new("/"));
+    }
+}

@@ -1,0 +1,141 @@
+//! Opening files as they are, and the reasons why a path cannot be looked at.
+
+use std::fmt::{self, Display};
+use std::fs::{self, File, FileType, Metadata};
+use std::io;
+use std::path::Path;
+
+use super::url;
+use crate::audit::error_kind::ErrorKind;
+
+/// The reason why a path cannot be looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PathError {
+    /// The path leads to something else than expected.
+    Unexpected { expected: String, found: String },
+    /// A folder holds something else than a regular file under a table's or a log's name.
+    Skipped { found: &'static str },
+    /// The message of the system, or another one that does not say what was expected.
+    Failed { message: String, kind: ErrorKind },
+}
+
+impl PathError {
+    const REGULAR_FILE: &str = "a regular file";
+    const LINK: &str = "a symbolic link (links are followed when named)";
+
+    /// A file that was listed and is gone.
+    pub fn vanished() -> Self {
+        failure(&io::ErrorKind::NotFound.into(), true)
+    }
+
+    /// Fails for the URL of an object: a file was expected.
+    pub(super) fn refuse_url(path: &Path) -> Result<(), Self> {
+        match url::refused(path) {
+            Some((expected, found)) => Err(Self::Unexpected { expected, found }),
+            None => Ok(()),
+        }
+    }
+
+    /// A link that was met in a folder under the name of a table or a log.
+    pub(super) const fn skipped_link() -> Self {
+        Self::Skipped { found: Self::LINK }
+    }
+
+    /// Returns what was expected and what was found. `wanted`: what the caller expected of the
+    /// path.
+    pub fn into_parts(self, wanted: &str) -> (String, String) {
+        match self {
+            Self::Unexpected { expected, found } => (expected, found),
+            Self::Skipped { found } => (Self::REGULAR_FILE.to_owned(), found.to_owned()),
+            Self::Failed { message, .. } => (wanted.to_owned(), message),
+        }
+    }
+
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Failed { kind, .. } => *kind,
+            Self::Unexpected { .. } | Self::Skipped { .. } => ErrorKind::Unreadable,
+        }
+    }
+}
+
+impl Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
+            Self::Skipped { found } => write!(f, "skipped: expected {}, found {found}", Self::REGULAR_FILE),
+            Self::Failed { message, .. } => f.write_str(message),
+        }
+    }
+}
+
+impl From<io::Error> for PathError {
+    fn from(error: io::Error) -> Self {
+        Self::Failed { message: error.to_string(), kind: ErrorKind::of_io(&error) }
+    }
+}
+
+/// The name of a type of file that is no regular one.
+pub(super) fn kind(file_type: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        match file_type {
+            _ if file_type.is_fifo() => return "a named pipe",
+            _ if file_type.is_socket() => return "a socket",
+            _ if file_type.is_block_device() || file_type.is_char_device() => return "a device",
+            _ => {}
+        }
+    }
+    match file_type {
+        _ if file_type.is_dir() => "a folder",
+        _ if file_type.is_symlink() => PathError::LINK,
+        _ => "something else",
+    }
+}
+
+/// Opens a regular file as it is. `listed`: its name was found in a folder a moment ago.
+pub fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
+    let check = |metadata: Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(PathError::Unexpected {
+            expected: PathError::REGULAR_FILE.to_owned(),
+            found: kind(metadata.file_type()).to_owned(),
+        }),
+    };
+    let failure = |error| failure(&error, listed);
+    PathError::refuse_url(path)?;
+    // Opening a pipe would wait for its other end, so this is checked before; and once more after,
+    // as the file may be another by then.
+    check(fs::metadata(path).map_err(failure)?)?;
+    let file = File::open(path).map_err(failure)?;
+    check(file.metadata().map_err(failure)?)?;
+    Ok(file)
+}
+
+/// `listed`: the name was found in a folder a moment ago.
+pub(super) fn failure(error: &io::Error, listed: bool) -> PathError {
+    match error.kind() {
+        io::ErrorKind::NotFound if listed => {
+            let message = "vanished: it was there when the folder was listed, and is gone now".to_owned();
+            PathError::Failed { message, kind: ErrorKind::Vanished }
+        }
+        _ => PathError::Failed { message: error.to_string(), kind: ErrorKind::of_io(error) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_vanishes_between_listing_and_opening_is_reported_as_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("000005.ldb");
+        let vanished = open_file(&path, true).unwrap_err().to_string();
+        assert_eq!(vanished, "vanished: it was there when the folder was listed, and is gone now");
+        let named = open_file(&path, false).unwrap_err().to_string();
+        // Error 2 on Unix and on Windows, each in its own words.
+        assert_eq!(named, std::io::Error::from_raw_os_error(2).to_string());
+    }
+}

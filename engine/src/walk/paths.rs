@@ -1,0 +1,223 @@
+//! The paths given to a command: as arguments, from a list, and the folders below them.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::input::PathError;
+use super::url;
+
+/// The longest path accepted. A longer line means that the file is not a list of paths.
+const MAX_PATH_LEN: u64 = 1 << 20;
+
+/// A path to look at.
+pub struct Given {
+    /// The path as the user gave it. With --recursive, `path` may lie below it.
+    pub input: Arc<Path>,
+    /// The path, or the reason why the list of paths called `input` does not yield one.
+    pub path: Result<PathBuf, PathError>,
+}
+
+impl Given {
+    fn new(path: PathBuf) -> Self {
+        Self { input: path.as_path().into(), path: Ok(into_local(path)) }
+    }
+}
+
+/// What is to be looked at: paths, those of a list, and the folders below them.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// The paths that come first.
+    pub paths: Vec<PathBuf>,
+    /// A file with more of them, one a line; `-` is standard input.
+    pub list: Option<PathBuf>,
+    /// The paths of the list end in a zero byte instead of a line break.
+    pub null: bool,
+    /// Look into the folders below those given too. Links to folders are not followed.
+    pub recursive: bool,
+}
+
+impl Inputs {
+    /// All paths, one after the other. A list is read as it goes, and not held in memory.
+    #[expect(clippy::should_implement_trait, reason = "its iterator has no name")]
+    pub fn into_iter(self) -> impl Iterator<Item = Given> {
+        let Self { paths, list, null, recursive } = self;
+        let list = list.into_iter().flat_map(move |path| List::open(&path, null));
+        let paths = paths.into_iter().map(Given::new).chain(list);
+        paths.flat_map(move |given| {
+            let descend = recursive && given.path.as_ref().is_ok_and(|path| path.is_dir());
+            Below { pending: [given].into(), descend }
+        })
+    }
+}
+
+/// The lines of a list of paths.
+struct List {
+    path: Arc<Path>,
+    source: Option<Box<dyn BufRead>>,
+    end: u8,
+}
+
+impl List {
+    fn open(path: &Path, null: bool) -> impl Iterator<Item = Given> + use<> {
+        let end = if null { 0 } else { b'\n' };
+        let opened = match path.as_os_str() == "-" {
+            true => Ok(Box::new(io::stdin().lock()) as Box<dyn BufRead>),
+            false => File::open(path).map(|file| Box::new(BufReader::new(file)) as Box<dyn BufRead>),
+        };
+        let (source, failure) = match opened {
+            Ok(source) => (Some(source), None),
+            Err(error) => (None, Some(Given { input: path.into(), path: Err(error.into()) })),
+        };
+        failure.into_iter().chain(Self { path: path.into(), source, end })
+    }
+
+    fn read(&mut self) -> Result<Option<Vec<u8>>, PathError> {
+        let Some(source) = &mut self.source else { return Ok(None) };
+        let mut line = Vec::new();
+        source.take(MAX_PATH_LEN).read_until(self.end, &mut line)?;
+        if line.is_empty() {
+            return Ok(None);
+        }
+        if line.last() == Some(&self.end) {
+            line.pop();
+            if self.end == b'\n' && line.last() == Some(&b'\r') {
+                line.pop();
+            }
+        } else if line.len() as u64 == MAX_PATH_LEN {
+            let expected = format!("paths of less than {MAX_PATH_LEN} bytes");
+            return Err(PathError::Unexpected { expected, found: "a longer one".to_owned() });
+        }
+        Ok(Some(line))
+    }
+
+    fn failed(&self, error: PathError) -> Given {
+        Given { input: Arc::clone(&self.path), path: Err(error) }
+    }
+}
+
+impl Iterator for List {
+    type Item = Given;
+
+    fn next(&mut self) -> Option<Given> {
+        loop {
+            match self.read() {
+                // An empty line is not a path.
+                Ok(Some(line)) if line.is_empty() => {}
+                Ok(Some(line)) => {
+                    return Some(match to_path(line) {
+                        Ok(path) => Given::new(path),
+                        Err(error) => self.failed(error),
+                    });
+                }
+                Ok(None) => return None,
+                Err(error) => {
+                    self.source = None;
+                    return Some(self.failed(error));
+                }
+            }
+        }
+    }
+}
+
+/// The path that a `file:` URL stands for. Other paths stay as they are.
+pub fn into_local(path: PathBuf) -> PathBuf {
+    url::local_path(&path).and_then(|local| to_path(local).ok()).unwrap_or(path)
+}
+
+#[cfg(unix)]
+fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
+    Ok(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes).into())
+}
+
+#[cfg(not(unix))]
+fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
+    let path = String::from_utf8(bytes).map(PathBuf::from);
+    path.map_err(|error| PathError::Unexpected {
+        expected: "paths in UTF-8".to_owned(),
+        found: filterblock::quote(error.as_bytes()).to_string(),
+    })
+}
+
+/// A path, and the folders below it.
+struct Below {
+    pending: VecDeque<Given>,
+    descend: bool,
+}
+
+impl Below {
+    /// Puts the folders in `folder`, sorted by name, before those that are pending.
+    fn descend(&mut self, input: &Arc<Path>, folder: &Path) {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                found.push(entry.path());
+            }
+        }
+        found.sort();
+        for path in found.into_iter().rev() {
+            self.pending.push_front(Given { input: Arc::clone(input), path: Ok(path) });
+        }
+    }
+}
+
+impl Iterator for Below {
+    type Item = Given;
+
+    fn next(&mut self) -> Option<Given> {
+        let given = self.pending.pop_front()?;
+        if let (true, Ok(folder)) = (self.descend, &given.path) {
+            // A folder that cannot be listed is reported by whoever looks into it.
+            self.descend(&given.input, folder);
+        }
+        Some(given)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(list: &[u8], null: bool) -> Vec<Vec<u8>> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        io::Write::write_all(&mut file, list).unwrap();
+        let given = List::open(file.path(), null);
+        given.map(|given| given.path.unwrap().into_os_string().into_encoded_bytes()).collect()
+    }
+
+    #[test]
+    fn a_list_has_a_path_a_line() {
+        assert_eq!(paths(b"", false), [b""; 0]);
+        assert_eq!(paths(b"a b\n\nc\r\nd", false), [&b"a b"[..], b"c", b"d"]);
+        assert_eq!(paths(b"a\nb\0c\0\0d", true), [&b"a\nb"[..], b"c", b"d"]);
+    }
+
+    #[test]
+    fn what_is_no_list_is_reported_once() {
+        let missing: Vec<_> = List::open(Path::new("/missing/list"), false).collect();
+        assert_eq!(missing.len(), 1);
+        assert_eq!((&*missing[0].input, missing[0].path.is_err()), (Path::new("/missing/list"), true));
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        io::Write::write_all(&mut file, &vec![b'x'; 3 << 20]).unwrap();
+        let endless: Vec<_> = List::open(file.path(), false).collect();
+        assert_eq!(endless.len(), 1);
+        assert!(endless[0].path.as_ref().unwrap_err().to_string().contains("less than 1048576 bytes"));
+    }
+
+    #[test]
+    fn folders_below_come_after_the_folder_and_by_name() {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["b/y", "b/x", "a"] {
+            fs::create_dir_all(root.path().join(folder)).unwrap();
+        }
+        let below = Below { pending: [Given::new(root.path().to_owned())].into(), descend: true };
+        let below = below.map(|given| {
+            assert_eq!(*given.input, *root.path());
+            given.path.unwrap().strip_prefix(root.path()).unwrap().to_owned()
+        });
+        let below: Vec<_> = below.collect();
+        assert_eq!(below, ["", "a", "b", "b/x", "b/y"].map(PathBuf::from));
+    }
+}

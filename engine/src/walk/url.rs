@@ -1,0 +1,121 @@
+//! URLs where paths are expected: local ones, and those of objects in storage elsewhere.
+
+use std::path::Path;
+#[cfg(feature = "remote")]
+use std::path::PathBuf;
+
+/// The scheme of a URL. `None` for a path, and for `file:`, which stands for one.
+pub fn scheme(path: &Path) -> Option<&str> {
+    let (scheme, _) = path.to_str()?.split_once("://")?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    // A single letter would be a drive.
+    let is_scheme = scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+    (is_scheme && scheme.chars().all(is_part) && scheme != "file").then_some(scheme)
+}
+
+/// Returns true for a URL that is read by requests.
+pub fn is_remote(path: &Path) -> bool {
+    scheme(path).is_some()
+}
+
+/// The URL of a name in the folder that `url` names, without a slash at its end.
+#[cfg(feature = "remote")]
+pub fn join(url: &Path, name: &str) -> PathBuf {
+    let mut url = url.as_os_str().to_owned();
+    url.push("/");
+    url.push(name);
+    url.into()
+}
+
+/// The bytes of the path that `file:/…` or `file:///…` stands for, as Spark and browsers write them.
+/// `None` for anything else.
+pub(super) fn local_path(path: &Path) -> Option<Vec<u8>> {
+    path.to_str().and_then(local_part).map(decoded)
+}
+
+fn local_part(url: &str) -> Option<&str> {
+    let rest = url.strip_prefix("file:")?;
+    let rest = match rest.strip_prefix("//") {
+        Some(with_host) => with_host.strip_prefix("localhost").unwrap_or(with_host),
+        None => rest,
+    };
+    let is_drive = |rest: &&str| cfg!(windows) && rest.as_bytes().get(2) == Some(&b':');
+    rest.starts_with('/').then(|| rest.strip_prefix('/').filter(is_drive).unwrap_or(rest))
+}
+
+/// Replaces `%20` and the like by the bytes that they stand for.
+fn decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let digits = behind
+            .get(..2)
+            .filter(|digits| first == b'%' && digits.iter().all(u8::is_ascii_hexdigit))
+            .and_then(|digits| str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = behind.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(first);
+                rest = behind;
+            }
+        }
+    }
+    bytes
+}
+
+/// What was expected instead of the URL of an object, and what that is. `None` for a path.
+pub(super) fn refused(path: &Path) -> Option<(String, String)> {
+    let scheme = scheme(path)?;
+    let expected = match cfg!(feature = "remote") {
+        true => "a path: only `inspect`, `verify` and `query` read from object storage",
+        false => "a path: for object storage, build the program with the feature `remote`",
+    };
+    Some((expected.to_owned(), format!("a URL ({scheme}:)")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_told_from_paths() {
+        for (path, expected) in [
+            ("s3://bucket/db/", Some("s3")),
+            ("hdfs://name/db", Some("hdfs")),
+            ("abfss://c@a.dfs.core.windows.net/x.ldb", Some("abfss")),
+            ("file:///tmp/x.ldb", None),
+            ("file:/tmp/x.ldb", None),
+            ("C://x.ldb", None),
+            ("./s3://bucket", None),
+            ("s3:/bucket", None),
+            ("://x", None),
+            ("3s://x", None),
+            ("db/000005.ldb", None),
+        ] {
+            assert_eq!(scheme(Path::new(path)), expected, "{path}");
+            assert_eq!(refused(Path::new(path)).is_some(), expected.is_some(), "{path}");
+        }
+        let refused = refused(Path::new("s3://bucket/db")).unwrap().0;
+        assert_eq!(refused.contains("the feature `remote`"), cfg!(not(feature = "remote")), "{refused}");
+    }
+
+    #[test]
+    fn urls_of_files_are_paths() {
+        for (url, path) in [
+            ("file:/db/1.ldb", "/db/1.ldb"),
+            ("file:///db/a%20b%2525.ldb", "/db/a b%25.ldb"),
+            ("file://localhost/db", "/db"),
+            ("file:///100%/%zz", "/100%/%zz"),
+            ("file:///%+1", "/%+1"),
+            ("file:x", "file:x"),
+            ("file://host/x", "file://host/x"),
+            ("/file:/x", "/file:/x"),
+        ] {
+            let expected = Some(path.as_bytes()).filter(|_| path != url);
+            assert_eq!(local_path(Path::new(url)).as_deref(), expected, "{url}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Estimated numbers as people read them: with the digits that are known, and marked as estimates.
+
+use super::numbers::{count, size};
+use crate::audit::tune::report::Estimate;
+
+/// The most decimals shown.
+const MOST_DECIMALS: i32 = 6;
+
+/// A number of at most three digits behind leading zeros, and of no digit worth less than a tenth of
+/// the distance to the interval's farther end.
+pub fn estimate(estimate: Estimate) -> String {
+    let Estimate { value, .. } = estimate;
+    match distance(estimate) {
+        Some(_) if value <= 0.0 => format!("<{}", upper_bound(estimate.high)),
+        Some(distance) => with_decimals(value, decimals_of(distance).min(decimals(value))),
+        None => number(value),
+    }
+}
+
+/// The interval of an estimate, with the digits of [`estimate`]. `None` if these do not tell its ends
+/// apart.
+pub fn interval(estimate: Estimate) -> Option<String> {
+    let Estimate { value, low, high } = estimate;
+    let known = decimals_of(distance(estimate)?);
+    let decimals = if value > 0.0 { known.min(decimals(value)) } else { known };
+    let (low, high) = (with_decimals(low, decimals), with_decimals(high, decimals));
+    (low != high).then(|| format!("{low} to {high}"))
+}
+
+/// An exact number of three digits behind leading zeros; a whole one with all its digits.
+pub fn number(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value}") } else { with_decimals(value, decimals(value)) }
+}
+
+/// A size, behind `~` if it is an estimate.
+pub fn about_size(estimate: Estimate) -> String {
+    let about = if distance(estimate).is_some() { "~" } else { "" };
+    format!("{about}{}", size(whole(estimate.value)))
+}
+
+/// The ends of a size's interval. `None` if it is exact.
+pub fn size_interval(estimate: Estimate) -> Option<String> {
+    distance(estimate)?;
+    let (low, high) = (size(whole(estimate.low)), size(whole(estimate.high)));
+    // A unit that both have stands once.
+    Some(match (low.split_once(' '), high.split_once(' ')) {
+        (Some((low, of_low)), Some((_, of_high))) if of_low == of_high => format!("{low} to {high}"),
+        _ => format!("{low} to {high}"),
+    })
+}
+
+/// A number of things, behind `~` and with zeros in the place of digits that are not known if it is
+/// an estimate.
+pub fn about_count(estimate: Estimate) -> String {
+    match distance(estimate) {
+        Some(distance) => {
+            let unit = 10_f64.powi(distance.log10().floor().max(0.0) as i32);
+            format!("~{}", count(whole((estimate.value / unit).round() * unit)))
+        }
+        None => count(whole(estimate.value)),
+    }
+}
+
+/// The distance to the interval's farther end; `None` if the number is exact.
+fn distance(estimate: Estimate) -> Option<f64> {
+    let Estimate { value, low, high } = estimate;
+    let distance = (value - low).max(high - value);
+    (distance > 0.0).then_some(distance)
+}
+
+/// The number of decimals with which `value` has three digits behind leading zeros.
+fn decimals(value: f64) -> i32 {
+    decimals_of(value).saturating_add(2)
+}
+
+/// The number of decimals with which `value` has one such digit; negative for 10 and above.
+fn decimals_of(value: f64) -> i32 {
+    -(value.log10().floor() as i32)
+}
+
+fn with_decimals(value: f64, decimals: i32) -> String {
+    let decimals = decimals.clamp(0, MOST_DECIMALS) as usize;
+    format!("{value:.decimals$}")
+}
+
+/// The least number of one digit that is not below `high`.
+fn upper_bound(high: f64) -> String {
+    let decimals = decimals_of(high).clamp(0, MOST_DECIMALS);
+    let unit = 10_f64.powi(decimals);
+    with_decimals((high * unit).ceil() / unit, decimals)
+}
+
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate { value, low, high }
+    }
+
+    #[test]
+    fn estimates_have_the_digits_that_are_known() {
+        for (value, low, high, text, between) in [
+            (1.05432, 1.02, 1.081, "1.05", "1.02 to 1.08"),
+            (1.05432, 0.2, 3.0, "1", "0 to 3"),
+            (0.01893, 0.0187, 0.0192, "0.0189", "0.0187 to 0.0192"),
+            (0.0189, 0.01, 0.04, "0.02", "0.01 to 0.04"),
+            (12.345, 12.3, 12.4, "12.3", "12.3 to 12.4"),
+            (0.0, 0.0, 0.00031, "<0.0004", "0.0000 to 0.0003"),
+            (0.0, 0.0, 2.1, "<3", "0 to 2"),
+            (250.0, 200.0, 300.0, "250", "200 to 300"),
+        ] {
+            let shown = (estimate(of(value, low, high)), interval(of(value, low, high)));
+            assert_eq!(shown, (text.to_owned(), Some(between.to_owned())), "{value}");
+        }
+    }
+
+    #[test]
+    fn exact_numbers_have_no_interval() {
+        for (value, text) in
+            [(0.0, "0"), (2.0, "2"), (1.98765, "1.99"), (0.00123456, "0.00123"), (1234.4, "1234")]
+        {
+            let exact = of(value, value, value);
+            assert_eq!((estimate(exact), interval(exact)), (text.to_owned(), None));
+            // Nor have those whose ends look the same.
+            let close = of(value, value, value + 1e-9);
+            assert_eq!(interval(close), None, "{value}");
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn estimates_of_sizes_and_counts_are_marked() {
+        assert_eq!(about_size(of(1536.0, 1536.0, 1536.0)), "1.5 KiB");
+        assert_eq!(size_interval(of(1536.0, 1536.0, 1536.0)), None);
+        assert_eq!(size_interval(of(1024.0, 1000.0, 1048.0)).unwrap(), "1000 B to 1.0 KiB");
+        let about = of(1536.4, 1024.0, 2048.0);
+        assert_eq!(
+            (about_size(about), size_interval(about)),
+            ("~1.5 KiB".to_owned(), Some("1 to 2 KiB".to_owned()))
+        );
+        for (value, low, high, text) in [
+            (1_234_567.0, 1_234_567.0, 1_234_567.0, "1,234,567"),
+            (1_234_567.0, 1_200_000.0, 1_260_000.0, "~1,230,000"),
+            (1_234_567.0, 1_234_566.5, 1_234_567.5, "~1,234,567"),
+            (987_654.0, 400_000.0, 1_400_000.0, "~1,000,000"),
+        ] {
+            assert_eq!(about_count(of(value, low, high)), text);
+        }
+    }
+}

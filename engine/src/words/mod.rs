@@ -1,0 +1,11 @@
+//! Numbers and facts in words, the same on a page and on a terminal.
+
+pub mod advice;
+pub mod compression;
+pub mod estimates;
+pub mod fill_bins;
+pub mod notes;
+pub mod numbers;
+pub mod shell_word;
+#[cfg(any(test, feature = "examples"))]
+pub mod tune_examples;

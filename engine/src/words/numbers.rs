@@ -1,0 +1,185 @@
+//! Numbers as people read them.
+
+use crate::audit::rates::measured::MeasuredRate;
+
+/// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the
+/// point.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1 << 10 {
+        return format!("{bytes} B");
+    }
+    // A value that rounds to 1024.0 belongs to the next unit.
+    let fits = |unit: &usize| (bytes as f64 / unit_size(*unit) * 10.0).round() < 10_240.0;
+    let unit = (0..UNITS.len()).find(fits).unwrap_or(UNITS.len() - 1);
+    let value = bytes as f64 / unit_size(unit);
+    let name = UNITS.get(unit).copied().unwrap_or_default();
+    if value.fract() == 0.0 { format!("{value} {name}") } else { format!("{value:.1} {name}") }
+}
+
+fn unit_size(unit: usize) -> f64 {
+    f64::from(1 << 10).powi(unit as i32 + 1)
+}
+
+/// A number with its digits in groups of three.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A number and what it counts: `1 filter`, `2,000 filters`.
+pub fn counted(number: u64, what: &str) -> String {
+    counted_as(number, what, &format!("{what}s"))
+}
+
+/// A number and what it counts, with a plural of its own: `1 entry`, `2,000 entries`.
+pub fn counted_as(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// A share of one, in percent. Only 0 and 1 themselves are shown as 0 % and 100 %.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        _ if share.is_nan() => "-".to_owned(),
+        _ if share <= 0.0 => "0 %".to_owned(),
+        _ if share >= 1.0 => "100 %".to_owned(),
+        _ if percent < 0.005 => "<0.01 %".to_owned(),
+        _ if percent < 9.995 => format!("{percent:.2} %"),
+        _ if percent < 99.95 => format!("{percent:.1} %"),
+        _ => ">99.9 %".to_owned(),
+    }
+}
+
+/// A measured rate in percent, with as many digits as its interval allows: the last one is worth no
+/// less than a tenth of the distance to the interval's farther end. A rate without an interval is
+/// exact.
+pub fn measured(measured: MeasuredRate) -> String {
+    let MeasuredRate { rate, low, high, .. } = measured;
+    if low >= high {
+        return percent(rate);
+    }
+    if rate <= 0.0 {
+        return format!("<{}", bound(high, f64::ceil));
+    }
+    if rate >= 1.0 {
+        return format!(">{}", bound(low, f64::floor));
+    }
+    let decimals = decimals((rate - low).max(high - rate));
+    format!("{:.decimals$} %", rate * 100.0)
+}
+
+/// The interval of a measured rate in percent.
+pub fn interval(measured: MeasuredRate) -> String {
+    let MeasuredRate { rate, low, high, .. } = measured;
+    let decimals = decimals((rate - low).max(high - rate));
+    format!("{:.decimals$} to {:.decimals$} %", low * 100.0, high * 100.0)
+}
+
+/// A bound in percent, of one digit that differs from 0 or from 100.
+fn bound(share: f64, round: fn(f64) -> f64) -> String {
+    let unit = 10_f64.powi(decimals(share.min(1.0 - share)) as i32 + 2);
+    let rounded = round(share * unit) / unit;
+    let decimals = decimals(rounded.min(1.0 - rounded));
+    format!("{:.decimals$} %", rounded * 100.0)
+}
+
+/// The number of decimals with which a percentage of `share` has one digit.
+fn decimals(share: f64) -> usize {
+    /// Beyond this, no rate is known.
+    const MOST: f64 = 9.0;
+    (-(share * 100.0).log10().floor()).clamp(0.0, MOST) as usize
+}
+
+/// `numerator / denominator`; not a number if both are 0.
+pub fn ratio(numerator: u64, denominator: u64) -> f64 {
+    numerator as f64 / denominator as f64
+}
+
+/// The value as text, or a dash.
+pub fn or_dash<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            ((1 << 20) - 1, "1.0 MiB"),
+            ((1 << 20) - 200, "1023.8 KiB"),
+            (1 << 30, "1 GiB"),
+            (1 << 63, "8 EiB"),
+            (u64::MAX, "16 EiB"),
+        ] {
+            assert_eq!(size(bytes), text, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_grouped_by_three() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (123_456, "123,456")] {
+            assert_eq!(count(number), text);
+        }
+        assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(
+            [counted(0, "key"), counted(1, "key"), counted(1000, "key")],
+            ["0 keys", "1 key", "1,000 keys"]
+        );
+        let entries = [0, 1, 2, 1_234_567].map(|number| counted_as(number, "entry", "entries"));
+        assert_eq!(entries, ["0 entries", "1 entry", "2 entries", "1,234,567 entries"]);
+    }
+
+    #[test]
+    fn measured_rates_have_the_digits_that_are_known() {
+        for (passed, asked, text, between) in [
+            (0, 400_000, "<0.001 %", "0.0000 to 0.0010 %"),
+            (0, 40_000, "<0.01 %", "0.000 to 0.010 %"),
+            (0, 100, "<4 %", "0 to 4 %"),
+            (3, 400_000, "0.001 %", "0.000 to 0.002 %"),
+            (40, 400_000, "0.010 %", "0.007 to 0.014 %"),
+            (200, 17_000, "1.2 %", "1.0 to 1.3 %"),
+            (200, 40_000, "0.50 %", "0.44 to 0.57 %"),
+            (700, 1000, "70 %", "67 to 73 %"),
+            (2048, 2048, ">99.8 %", "99.8 to 100.0 %"),
+            (20, 20, ">83 %", "84 to 100 %"),
+        ] {
+            let rate = MeasuredRate::of(passed, asked).unwrap();
+            assert_eq!((&*measured(rate), &*interval(rate)), (text, between), "{passed} of {asked}");
+        }
+        for (rate, text) in [(1.0, "100 %"), (0.0, "0 %"), (0.25, "25.0 %")] {
+            assert_eq!(measured(MeasuredRate { rate, low: rate, high: rate, asked: 0 }), text);
+        }
+    }
+
+    #[test]
+    fn percentages_do_not_round_to_nothing_or_all() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (1e-9, "<0.01 %"),
+            (0.00005, "0.01 %"),
+            (0.00837, "0.84 %"),
+            (0.09996, "10.0 %"),
+            (0.5, "50.0 %"),
+            (0.9999, ">99.9 %"),
+            (1.0, "100 %"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(percent(share), text, "{share}");
+        }
+        assert_eq!(percent(ratio(0, 0)), "-");
+    }
+}
