@@ -24,10 +24,10 @@ use filterblock::table::{Meter, ReadAt, Table};
 use command::Arguments;
 pub use command::entries;
 use exit::EXIT_ERROR;
-use filterblock_engine::audit::fetched::Depth;
 use filterblock_engine::audit::inspect;
 use filterblock_engine::audit::rates::effort::Effort;
 use filterblock_engine::audit::reading::read_options;
+use filterblock_engine::report::fetched::Depth;
 use io::console::Console;
 
 /// Runs the program on the arguments and the terminal of this process.

@@ -4,7 +4,6 @@ use std::io;
 use std::path::Path;
 
 use crate::io::console::Console;
-use filterblock_engine::audit::error_kind::ErrorKind;
 use filterblock_engine::audit::inspect::report::TableReport;
 use filterblock_engine::audit::inspect::totals::FolderTotals;
 use filterblock_engine::audit::query::candidates::Answer;
@@ -14,6 +13,7 @@ use filterblock_engine::audit::tune::report::{TuneFailure, Tuning};
 use filterblock_engine::audit::verify::verdict::{Verdict, VerdictCounts};
 use filterblock_engine::rebuild::failure::Failure;
 use filterblock_engine::rebuild::report::Report;
+use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::folder::{FolderHeader, Verified};
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::walk::input::PathError;

@@ -10,10 +10,10 @@ use clap::{Args as _, Command, FromArgMatches as _};
 use super::scan_arguments::Arguments;
 use crate::io::console::Console;
 use crate::renderer::ScanRenderer;
-pub use filterblock_engine::audit::error_kind::ErrorKind;
 pub use filterblock_engine::audit::reading::decode_limit;
 pub use filterblock_engine::audit::scan::row::{Fault, Row, State, Version};
 pub use filterblock_engine::audit::scan::table::has_internal_keys;
+pub use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::subject::Subject;
 
 /// Takes what is found, in the order in which `filterblock scan` shows it. An error ends the scan.

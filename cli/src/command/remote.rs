@@ -8,9 +8,9 @@ use clap::Args;
 
 use crate::io::interrupt::Deferred;
 use crate::io::progress::FleetProgress;
-use filterblock_engine::audit::fetched::Depth;
 use filterblock_engine::remote::fleet::{Event, FleetOptions, FleetWatch, LogUse, Target, run};
 use filterblock_engine::remote::reader::Reader;
+use filterblock_engine::report::fetched::Depth;
 use filterblock_engine::walk::input::PathError;
 use filterblock_engine::walk::paths::Given;
 use filterblock_engine::walk::url;

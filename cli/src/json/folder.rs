@@ -5,12 +5,12 @@ use std::io;
 
 use serde::Serialize;
 
-use super::frame::Frame;
-use super::line::write_line;
-use super::strings::{json_name, json_path};
 use crate::io::console::Console;
-use filterblock_engine::audit::error_kind::ErrorKind;
+use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::folder::FolderHeader;
+use filterblock_engine::report::frame::Frame;
+use filterblock_engine::report::line::write_line;
+use filterblock_engine::report::strings::{json_name, json_path};
 use filterblock_engine::report::subject::Subject;
 
 #[derive(Serialize)]

@@ -5,24 +5,24 @@ use std::io::{self, Write as _};
 
 use serde::{Serialize, Serializer};
 
-use super::fetched::JsonFetched;
-use super::frame::Frame;
-use super::line::write_line;
-use super::lost_keys::JsonLostKeys;
-use super::rate::JsonRate;
-use super::strings::{json_name, json_text};
 use super::{folder, totals, unreadable};
 use crate::io::console::Console;
 use crate::renderer::InspectRenderer;
-use filterblock_engine::audit::fetched::Depth;
 use filterblock_engine::audit::inspect::report::{FilterReport, TableReport, origin_name};
 use filterblock_engine::audit::inspect::totals::FolderTotals;
+use filterblock_engine::audit::lost_keys::LostKeys;
+use filterblock_engine::audit::rates::measured::MeasuredRate;
 use filterblock_engine::audit::stats::filter_cost::{FilterCost, USUAL_BITS_PER_KEY};
 use filterblock_engine::audit::stats::filters::FilterStats;
 use filterblock_engine::audit::stats::key_count::KeyCount;
 use filterblock_engine::audit::stats::ranges::{LargerRanges, OFFSET_ENTRY_LEN};
 use filterblock_engine::audit::stats::table::TableStats;
+use filterblock_engine::report::fetched::Depth;
+use filterblock_engine::report::fetched::Fetched;
 use filterblock_engine::report::folder::FolderHeader;
+use filterblock_engine::report::frame::Frame;
+use filterblock_engine::report::line::write_line;
+use filterblock_engine::report::strings::{json_name, json_text};
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::walk::input::PathError;
 use filterblock_engine::words::compression::compression_names;
@@ -104,13 +104,13 @@ struct JsonTable<'a> {
     level: Option<u8>,
     live: Option<bool>,
     recorded_size: Option<u64>,
-    lost: Option<JsonLostKeys>,
+    lost: Option<LostKeys>,
     filter_error: Option<&'a str>,
     filter: Option<JsonFilterBlock<'a>>,
     /// The cost of a filter, if there is none.
     filter_cost: Option<JsonFilterCost>,
     #[serde(flatten)]
-    fetched: JsonFetched<'a>,
+    fetched: Fetched,
 }
 
 #[derive(Serialize)]
@@ -141,8 +141,8 @@ struct JsonFilterBlock<'a> {
     bits_set: u64,
     probes: Option<u32>,
     estimated_fpr: Option<f64>,
-    random_fpr: Option<JsonRate>,
-    neighbour_fpr: Option<JsonRate>,
+    random_fpr: Option<MeasuredRate>,
+    neighbour_fpr: Option<MeasuredRate>,
     malformed: Option<&'a str>,
     unsound: Option<&'a str>,
     /// Each filter, if they were asked for.
@@ -211,11 +211,11 @@ impl<'a> JsonTable<'a> {
             level: live.map(|live| live.level),
             live: report.record.map(|record| record.live.is_some()),
             recorded_size: live.map(|live| live.size),
-            lost: report.lost().as_ref().map(JsonLostKeys::from),
+            lost: report.lost().as_ref().cloned(),
             filter_error: report.filter_error(),
             filter: report.filter.as_ref().map(|filter| JsonFilterBlock::new(filter, report, list_filters)),
             filter_cost: stats.and_then(TableStats::filter_cost).map(JsonFilterCost::from),
-            fetched: JsonFetched::of(subject),
+            fetched: subject.fetched.cloned().unwrap_or_default(),
         }
     }
 }
@@ -238,8 +238,8 @@ impl<'a> JsonFilterBlock<'a> {
             bits_set: summary.bits_set,
             probes: summary.probes,
             estimated_fpr: filter.rate,
-            random_fpr: filter.random_rate.map(JsonRate::from),
-            neighbour_fpr: filter.neighbour_rate.map(JsonRate::from),
+            random_fpr: filter.random_rate,
+            neighbour_fpr: filter.neighbour_rate,
             malformed: filter.malformed.as_deref(),
             unsound: filter.unsound.as_deref(),
             list: list_filters.then_some(FilterList { filters: &filter.stats, table: report.stats.as_ref() }),

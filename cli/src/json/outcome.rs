@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::rate::JsonRate;
+use filterblock_engine::audit::rates::measured::MeasuredRate;
 use filterblock_engine::audit::tune::report::{Estimate, Level, LevelOutcome, Outcome, Rates, Reads};
 
 #[derive(Serialize)]
@@ -32,9 +32,9 @@ pub(super) struct JsonOutcome {
 #[derive(Serialize)]
 struct JsonRates {
     formula: Option<f64>,
-    random: Option<JsonRate>,
-    neighbours: Option<JsonRate>,
-    lookups: Option<JsonRate>,
+    random: Option<MeasuredRate>,
+    neighbours: Option<MeasuredRate>,
+    lookups: Option<MeasuredRate>,
 }
 
 #[derive(Serialize)]
@@ -74,8 +74,7 @@ impl JsonOutcome {
 impl From<Rates> for JsonRates {
     fn from(rates: Rates) -> Self {
         let Rates { formula, random, neighbours, lookups } = rates;
-        let [random, neighbours, lookups] =
-            [random, neighbours, lookups].map(|rate| rate.map(JsonRate::from));
+        let [random, neighbours, lookups] = [random, neighbours, lookups].map(|rate| rate);
         Self { formula, random, neighbours, lookups }
     }
 }

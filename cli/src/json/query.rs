@@ -4,18 +4,18 @@ use std::io;
 
 use serde::Serialize;
 
-use super::fetched::JsonFetched;
 use super::folder;
-use super::frame::Frame;
-use super::line::write_line;
-use super::strings::Hex;
 use crate::io::console::Console;
 use crate::renderer::QueryRenderer;
-use filterblock_engine::audit::error_kind::ErrorKind;
 use filterblock_engine::audit::query::candidates::Answer;
 use filterblock_engine::audit::query::logs::LogAnswer;
 use filterblock_engine::audit::query::totals::{QueryTotals, TableMatches};
+use filterblock_engine::report::error_kind::ErrorKind;
+use filterblock_engine::report::fetched::Fetched;
 use filterblock_engine::report::folder::FolderHeader;
+use filterblock_engine::report::frame::Frame;
+use filterblock_engine::report::line::write_line;
+use filterblock_engine::report::strings::Hex;
 use filterblock_engine::report::subject::Subject;
 
 pub(crate) struct JsonQuery;
@@ -39,7 +39,7 @@ struct JsonAnswer<'a> {
     /// The chance that an absent key is said to be there.
     estimated_fpr: f64,
     #[serde(flatten)]
-    fetched: JsonFetched<'a>,
+    fetched: Fetched,
 }
 
 /// The answers for one table, counted.
@@ -53,7 +53,7 @@ struct JsonCount<'a> {
     /// The mean chance that an absent key is said to be there.
     estimated_fpr: f64,
     #[serde(flatten)]
-    fetched: JsonFetched<'a>,
+    fetched: Fetched,
 }
 
 impl QueryRenderer for JsonQuery {
@@ -86,7 +86,7 @@ impl QueryRenderer for JsonQuery {
             by_index: blocks.is_some_and(|blocks| blocks.by_index),
             lookup_blocks: answer.log.map(|_| 0).or_else(|| blocks?.lookup_blocks),
             estimated_fpr: answer.fpr(),
-            fetched: JsonFetched::of(&subject),
+            fetched: subject.fetched.cloned().unwrap_or_default(),
         };
         write_line(console, &json)
     }
@@ -106,7 +106,7 @@ impl QueryRenderer for JsonQuery {
         let TableMatches { keys, matches: found, .. } = *matches;
         let frame = Frame::new("count", &subject, error.map(|(_, kind)| kind));
         let error = error.map(|(error, _)| error);
-        let (estimated_fpr, fetched) = (matches.fpr(), JsonFetched::of(&subject));
+        let (estimated_fpr, fetched) = (matches.fpr(), subject.fetched.cloned().unwrap_or_default());
         let json = JsonCount { frame, keys, matches: found, error, estimated_fpr, fetched };
         write_line(console, &json)
     }

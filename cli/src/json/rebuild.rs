@@ -6,13 +6,13 @@ use std::io;
 
 use serde::Serialize;
 
-use super::frame::Frame;
-use super::line::write_line;
-use super::strings::{json_name, json_path};
 use crate::io::console::Console;
 use crate::renderer::{RebuildAction, RebuildOutcome, RebuildRenderer};
 use filterblock_engine::rebuild::failure::Failure;
 use filterblock_engine::rebuild::report::{FiltersReport, Report, TableReport};
+use filterblock_engine::report::frame::Frame;
+use filterblock_engine::report::line::write_line;
+use filterblock_engine::report::strings::{json_name, json_path};
 use filterblock_engine::report::subject::Subject;
 
 pub(crate) struct JsonRebuild;

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::frame::Frame;
-use super::line::write_line;
-use super::strings::Hex;
 use crate::io::console::Console;
 use crate::renderer::{ScanRenderer, ValuePart};
 use filterblock_engine::audit::scan::row::{Fault, Row, Version};
+use filterblock_engine::report::frame::Frame;
+use filterblock_engine::report::line::write_line;
+use filterblock_engine::report::strings::Hex;
 use filterblock_engine::report::subject::Subject;
 
 pub(crate) struct JsonScan {

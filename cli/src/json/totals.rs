@@ -4,11 +4,11 @@ use std::io;
 
 use serde::Serialize;
 
-use super::frame::Frame;
-use super::line::write_line;
-use super::rate::JsonRate;
 use crate::io::console::Console;
 use filterblock_engine::audit::inspect::totals::{FolderTotals, LevelName, LevelTotals};
+use filterblock_engine::audit::rates::measured::MeasuredRate;
+use filterblock_engine::report::frame::Frame;
+use filterblock_engine::report::line::write_line;
 use filterblock_engine::report::subject::Subject;
 
 #[derive(Serialize)]
@@ -29,7 +29,7 @@ struct JsonTotals<'a> {
     bits: u64,
     bits_set: u64,
     estimated_fpr: Option<f64>,
-    random_fpr: Option<JsonRate>,
+    random_fpr: Option<MeasuredRate>,
     levels: Vec<JsonLevel>,
 }
 
@@ -44,7 +44,7 @@ struct JsonLevel {
     keys_exact: bool,
     filter_size: u64,
     estimated_fpr: Option<f64>,
-    random_fpr: Option<JsonRate>,
+    random_fpr: Option<MeasuredRate>,
 }
 
 pub(super) fn write(subject: Subject<'_>, totals: &FolderTotals, console: &mut Console) -> io::Result<()> {
@@ -64,7 +64,7 @@ pub(super) fn write(subject: Subject<'_>, totals: &FolderTotals, console: &mut C
         bits: totals.summary.bits,
         bits_set: totals.summary.bits_set,
         estimated_fpr: totals.rates().estimated(),
-        random_fpr: totals.rates().random().map(JsonRate::from),
+        random_fpr: totals.rates().random(),
         levels: totals.levels().iter().map(|(&name, level)| JsonLevel::new(name, level)).collect(),
     };
     write_line(&mut *console, &json)
@@ -84,7 +84,7 @@ impl JsonLevel {
             keys_exact: !level.keys.estimated,
             filter_size: level.filter_size,
             estimated_fpr: level.rates().estimated(),
-            random_fpr: level.rates().random().map(JsonRate::from),
+            random_fpr: level.rates().random(),
         }
     }
 }

@@ -5,15 +5,15 @@ use std::io;
 
 use serde::Serialize;
 
-use super::frame::Frame;
-use super::line::write_line;
 use super::outcome::{JsonEstimate, JsonOutcome};
-use super::strings::json_path;
 use crate::io::console::Console;
 use crate::renderer::TuneRenderer;
 use filterblock_engine::audit::tune::report::{
     Advice, Budget, BudgetOrigin, Choice, Level, Lookups, Memory, SampleSize, Tried, TuneFailure, Tuning,
 };
+use filterblock_engine::report::frame::Frame;
+use filterblock_engine::report::line::write_line;
+use filterblock_engine::report::strings::json_path;
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::words::advice::advice_text;
 
@@ -278,7 +278,7 @@ mod tests {
 
     use super::*;
     use crate::io::screen::Screen;
-    use filterblock_engine::audit::error_kind::ErrorKind;
+    use filterblock_engine::report::error_kind::ErrorKind;
     use filterblock_engine::report::subject::Remark;
     use filterblock_engine::words::tune_examples;
 

@@ -4,9 +4,9 @@ use std::io;
 
 use serde::Serialize;
 
-use super::frame::Frame;
-use super::line::write_line;
 use crate::io::console::Console;
+use filterblock_engine::report::frame::Frame;
+use filterblock_engine::report::line::write_line;
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::walk::input::PathError;
 

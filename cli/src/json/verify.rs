@@ -4,16 +4,16 @@ use std::io;
 
 use serde::Serialize;
 
-use super::fetched::JsonFetched;
-use super::frame::Frame;
-use super::line::write_line;
-use super::lost_keys::JsonLostKeys;
-use super::rate::JsonRate;
 use crate::io::console::Console;
 use crate::renderer::VerifyRenderer;
+use filterblock_engine::audit::lost_keys::LostKeys;
+use filterblock_engine::audit::rates::measured::MeasuredRate;
 use filterblock_engine::audit::verify::finding::Finding;
 use filterblock_engine::audit::verify::verdict::{Verdict, VerdictCounts};
+use filterblock_engine::report::fetched::Fetched;
 use filterblock_engine::report::folder::Verified;
+use filterblock_engine::report::frame::Frame;
+use filterblock_engine::report::line::write_line;
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::words::notes::note_text;
 
@@ -26,11 +26,11 @@ struct JsonVerdict<'a> {
     status: &'static str,
     keys: u64,
     denied: u64,
-    measured_fpr: Option<JsonRate>,
+    measured_fpr: Option<MeasuredRate>,
     estimated_fpr: Option<f64>,
     findings: Vec<JsonFinding>,
     #[serde(flatten)]
-    fetched: JsonFetched<'a>,
+    fetched: Fetched,
 }
 
 #[derive(Serialize)]
@@ -39,13 +39,13 @@ struct JsonFinding {
     offset: Option<u64>,
     expected: String,
     found: String,
-    lost: Option<JsonLostKeys>,
+    lost: Option<LostKeys>,
 }
 
 impl From<Finding> for JsonFinding {
     fn from(finding: Finding) -> Self {
         let Finding { code, offset, expected, found, lost, .. } = finding;
-        Self { code: code.name(), offset, expected, found, lost: lost.as_deref().map(JsonLostKeys::from) }
+        Self { code: code.name(), offset, expected, found, lost: lost.as_deref().cloned() }
     }
 }
 
@@ -72,10 +72,10 @@ impl VerifyRenderer for JsonVerify {
             status: verdict.status().name(),
             keys: verdict.keys,
             denied: verdict.denied,
-            measured_fpr: verdict.measured_fpr.map(JsonRate::from),
+            measured_fpr: verdict.measured_fpr,
             estimated_fpr: verdict.estimated_fpr,
             findings: verdict.findings.to_list().into_iter().map(JsonFinding::from).collect(),
-            fetched: JsonFetched::of(&subject),
+            fetched: subject.fetched.cloned().unwrap_or_default(),
         };
         write_line(console, &json)
     }

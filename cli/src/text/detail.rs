@@ -9,7 +9,6 @@ use filterblock::{escape, escape_path};
 
 use super::{filter_list, list, pictures};
 use crate::io::console::{Console, Tone};
-use filterblock_engine::audit::fetched::Depth;
 use filterblock_engine::audit::inspect::report::{FilterReport, TableReport};
 use filterblock_engine::audit::record::TableRecord;
 use filterblock_engine::audit::stats::dialect::FittingHash;
@@ -19,6 +18,7 @@ use filterblock_engine::audit::stats::metaindex::short_name;
 use filterblock_engine::audit::stats::ranges::{LargerRanges, OFFSET_ENTRY_LEN};
 use filterblock_engine::audit::stats::sample::KeyFormat;
 use filterblock_engine::audit::stats::table::TableStats;
+use filterblock_engine::report::fetched::Depth;
 use filterblock_engine::words::compression::compression_names;
 use filterblock_engine::words::fill_bins::FillBins;
 use filterblock_engine::words::numbers::{count, counted, interval, measured, or_dash, percent, ratio, size};

@@ -6,10 +6,10 @@ use filterblock::{escape, escape_path};
 
 use crate::io::console::{Console, Tone};
 use crate::renderer::QueryRenderer;
-use filterblock_engine::audit::error_kind::ErrorKind;
 use filterblock_engine::audit::query::candidates::{Answer, KeyBlocks};
 use filterblock_engine::audit::query::logs::LogAnswer;
 use filterblock_engine::audit::query::totals::{QueryTotals, TableMatches};
+use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::folder::FolderHeader;
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::words::numbers::{count, counted, percent};

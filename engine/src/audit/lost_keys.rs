@@ -5,8 +5,10 @@ use std::fmt::{self, Display};
 use filterblock::database::LiveTable;
 use filterblock::table::Table;
 use filterblock::{escape, quote};
+use serde::{Serialize, Serializer};
 
 use super::key_encoding::KeyEncoding;
+use crate::report::strings::json_text;
 
 /// The most bytes of a key that are kept, and that a message shows.
 const MAX_KEPT: usize = 256;
@@ -30,6 +32,32 @@ impl CutKey {
     }
 }
 
+/// The text of the key, with the length of a cut one.
+impl Serialize for CutKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let start = json_text(&self.start);
+        match self.is_cut() {
+            true => serializer.collect_str(&format_args!("{start}... ({} bytes)", self.len)),
+            false => serializer.serialize_str(&start),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for CutKey {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "CutKey".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
+    }
+}
+
 impl Display for CutKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.start.get(..MAX_SHOWN) {
@@ -40,7 +68,8 @@ impl Display for CutKey {
 }
 
 /// A range of keys, as far as it is known.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostKeys {
     /// The first key, by the MANIFEST.
     pub from: Option<CutKey>,

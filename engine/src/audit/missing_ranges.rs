@@ -12,12 +12,12 @@ use filterblock::table::{Compression, FetchedRanges, Meter, ReadAt, ReadOptions,
 use filterblock::table::{TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
-use super::fetched::Depth;
 use super::inspect;
 use super::query::{self, keys::SoughtKeys};
 use super::rates::effort::Effort;
 use super::reading::read_options;
 use super::verify::{self, VerifyOptions};
+use crate::report::fetched::Depth;
 
 /// Tables for where the test data are not: the package that is published.
 fn built() -> Vec<(PathBuf, Bytes)> {

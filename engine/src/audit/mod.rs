@@ -4,8 +4,6 @@
 //! range, they return [`filterblock::Error::NeedRange`]: supply the range and call again. Damage is
 //! part of the result, and not an error; only [`query::table`] also fails if the table does not open.
 
-pub mod error_kind;
-pub mod fetched;
 pub mod foreign;
 pub mod inspect;
 pub mod key_encoding;

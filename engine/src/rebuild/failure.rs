@@ -6,7 +6,7 @@ use std::path::Path;
 
 use filterblock::{Error, escape_path};
 
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 
 /// The reason why a database was not rebuilt. It is as it was before.
 #[derive(Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Failure, Result};
 use super::file_record::FileRecord;
 use super::files::{Folder, read_note, write_note};
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 
 /// The marker's name. LevelDB and goleveldb pass over it.
 const NAME: &str = "filterblock-rebuild";

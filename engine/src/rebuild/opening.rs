@@ -8,8 +8,8 @@ use filterblock::table::{ReadOptions, Table};
 
 use super::failure::{Failure, Fault, Result};
 use super::files::Folder;
-use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::{decode_limit, read_options};
+use crate::report::error_kind::ErrorKind;
 use crate::walk::input::PathError;
 
 /// Opens the table of this name, with the options of a database's tables, and a limit on what is decoded of it.

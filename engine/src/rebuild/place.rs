@@ -8,7 +8,7 @@ use filterblock::escape_path;
 use super::failure::{Failure, Fault, Result};
 use super::files::{Folder, Purpose, is_root};
 use super::undo_folder::UndoFolder;
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 use crate::words::shell_word::path_word;
 
 /// A database that is changed in its folder.

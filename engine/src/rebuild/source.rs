@@ -6,7 +6,7 @@ use filterblock::{escape_path, quote};
 use super::failure::{Failure, Fault, Result};
 use super::file_record::{FileRecord, current};
 use super::files::Folder;
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 
 /// Higher numbers are refused: those of goleveldb have 63 bits, and more are to come.
 const MAX_NUMBER: u64 = 1 << 62;

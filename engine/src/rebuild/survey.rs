@@ -7,7 +7,7 @@ use super::failure::{Failure, Result};
 use super::files::Folder;
 use super::opening::open;
 use super::report::FiltersReport;
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 
 /// Looks at the filters of a table. `None`: it has none that are known by name, or cannot be opened
 /// and is to be kept then.

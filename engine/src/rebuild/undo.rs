@@ -13,7 +13,7 @@ use super::place::Place;
 use super::recovery;
 use super::report::Report;
 use super::undo_folder::{Contents, Found, TableFile, UndoFolder, UndoRecord};
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 
 /// Brings the tables back that a rebuild replaced, if nothing was written since.
 ///

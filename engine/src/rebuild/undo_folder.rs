@@ -15,7 +15,7 @@ use super::failure::{Failure, Result};
 use super::file_record::{FileRecord, current_name};
 use super::files::{Folder, Status, read_note, write_note};
 use super::opening::open_file;
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 
 /// What the name of the folder ends with, behind the database's.
 const SUFFIX: &str = ".filterblock-undo";

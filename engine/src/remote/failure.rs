@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use filterblock::escape;
 use object_store::Error;
 
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 use crate::walk::input::PathError;
 
 /// The most characters of an answer to repeat.

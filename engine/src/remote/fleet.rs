@@ -18,7 +18,7 @@ use super::object::Object;
 use super::order::Order;
 use super::reader::Reader;
 use super::traffic::Traffic;
-use crate::audit::fetched::{Depth, Fetched};
+use crate::report::fetched::{Depth, Fetched};
 use crate::run::progress::FleetProgress;
 use crate::walk::input::PathError;
 use crate::walk::paths::Given;

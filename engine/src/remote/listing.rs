@@ -14,7 +14,7 @@ use super::failure;
 use super::object::Object;
 use super::store::{Place, Stores};
 use super::traffic::Traffic;
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 use crate::walk::folder::Folder;
 use crate::walk::input::PathError;
 use crate::walk::url;

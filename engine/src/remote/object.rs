@@ -11,8 +11,8 @@ use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt
 
 use super::failure;
 use super::traffic::Traffic;
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::fetched::{Depth, Fetched};
+use crate::report::error_kind::ErrorKind;
+use crate::report::fetched::{Depth, Fetched};
 use crate::walk::input::PathError;
 
 /// The client gives a request up by then, with all its repetitions.
@@ -121,10 +121,10 @@ impl Object {
     /// What reading it has taken so far.
     pub fn fetched(&self, depth: Depth) -> Fetched {
         Fetched {
-            depth,
+            depth: Some(depth),
             e_tag: self.version().e_tag,
-            requests: self.requests.load(Ordering::Relaxed),
-            bytes_read: self.bytes_read.load(Ordering::Relaxed),
+            requests: Some(self.requests.load(Ordering::Relaxed)),
+            bytes_read: Some(self.bytes_read.load(Ordering::Relaxed)),
         }
     }
 

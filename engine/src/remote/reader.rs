@@ -15,10 +15,10 @@ use tokio::task::spawn_blocking;
 use super::failure::failed;
 use super::object::Object;
 use super::stream::Stream;
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::fetched::{Depth, Fetched};
 use crate::audit::stats::blocks::Blocks;
 use crate::audit::stats::clusters::Clusters;
+use crate::report::error_kind::ErrorKind;
+use crate::report::fetched::{Depth, Fetched};
 use crate::walk::input::PathError;
 
 /// The bytes to read from the end: all that opening needs of most tables.

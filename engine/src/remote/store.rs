@@ -13,7 +13,7 @@ use object_store::path::Path;
 use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 
 use super::failure;
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 use crate::walk::input::PathError;
 use crate::walk::url;
 

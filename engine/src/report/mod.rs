@@ -1,4 +1,9 @@
-//! Results.
+//! The results: what is found out, as types that serialize to the objects of `docs/json.md`.
 
+pub mod error_kind;
+pub mod fetched;
 pub mod folder;
+pub mod frame;
+pub mod line;
+pub mod strings;
 pub mod subject;

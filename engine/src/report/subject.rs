@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use crate::audit::fetched::Fetched;
+use super::fetched::Fetched;
 
 /// A path that a result is about.
 #[derive(Clone, Copy)]

@@ -10,8 +10,8 @@ use filterblock::database::{Database, DatabaseFile, FileKind, FileState, LiveTab
 use filterblock::database::{StrayFile, TableStatus, UnreadableFile, log_has_writes};
 
 use super::input::{PathError, failure, kind};
-use crate::audit::error_kind::ErrorKind;
 use crate::audit::record::TableRecord;
+use crate::report::error_kind::ErrorKind;
 
 /// The number of names to look at for a hint.
 const MAX_NAMES_BELOW: u32 = 10_000;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::url;
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 
 /// The reason why a path cannot be looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,12 +1,12 @@
 //! Results of `tune`, made by hand for the tests of what shows them.
 
-use crate::audit::error_kind::ErrorKind;
 use crate::audit::policies::Policy;
 use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::tune::report::{
     Advice, Budget, BudgetOrigin, Choice, Estimate, Level, LevelOutcome, Lookups, Memory, Outcome, Rates,
     Reads, SampleSize, Setting, Tried, Tuning, Visits,
 };
+use crate::report::error_kind::ErrorKind;
 
 pub fn exact(value: f64) -> Estimate {
     Estimate { value, low: value, high: value }

@@ -19,11 +19,11 @@ use crate::format::Format;
 use crate::io::console::Console;
 use crate::io::paths::Paths;
 use crate::renderer::InspectRenderer;
-use filterblock_engine::audit::error_kind::ErrorKind;
 use filterblock_engine::audit::inspect;
 use filterblock_engine::audit::inspect::report::TableReport;
 use filterblock_engine::audit::inspect::totals::FolderTotals;
 use filterblock_engine::audit::rates::effort::Effort;
+use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::subject::{OwnedSubject, Remark, Subject};
 use filterblock_engine::run::in_order::{InOrder, MAX_JOBS};
 use filterblock_engine::run::in_use;
@@ -196,8 +196,8 @@ impl Inspection {
         #[cfg(feature = "remote")]
         {
             use super::remote::{Stretch, next_stretch};
-            use filterblock_engine::audit::fetched::Depth;
             use filterblock_engine::remote::fleet::LogUse;
+            use filterblock_engine::report::fetched::Depth;
 
             let depth = match arguments.depth {
                 DepthArgument::Tail => Depth::Tail,

@@ -4,9 +4,9 @@ use std::io::{self, Write as _};
 
 use crate::io::console::Console;
 use crate::renderer::QueryRenderer;
-use filterblock_engine::audit::error_kind::ErrorKind;
 use filterblock_engine::audit::query::candidates::Answer;
 use filterblock_engine::audit::query::totals::{QueryTotals, TableMatches};
+use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::folder::FolderHeader;
 use filterblock_engine::report::subject::Subject;
 

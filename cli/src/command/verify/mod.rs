@@ -16,11 +16,11 @@ use crate::io::console::Console;
 use crate::io::paths::Paths;
 use crate::io::progress::TablesProgress;
 use crate::renderer::VerifyRenderer;
-use filterblock_engine::audit::error_kind::ErrorKind;
-use filterblock_engine::audit::fetched::Fetched;
 use filterblock_engine::audit::verify::finding::Finding;
 use filterblock_engine::audit::verify::verdict::{Status, Verdict, VerdictCounts};
 use filterblock_engine::audit::verify::{self, Observer, VerifyOptions};
+use filterblock_engine::report::error_kind::ErrorKind;
+use filterblock_engine::report::fetched::Fetched;
 use filterblock_engine::report::folder::Verified;
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::run::in_order::{InOrder, MAX_JOBS};
@@ -142,8 +142,8 @@ impl Verifier {
         console: &mut Console,
     ) -> io::Result<()> {
         use super::remote::{Stretch, next_stretch};
-        use filterblock_engine::audit::fetched::Depth;
         use filterblock_engine::remote::fleet::LogUse;
+        use filterblock_engine::report::fetched::Depth;
 
         let recursive = arguments.paths.is_recursive();
         let fleet = arguments.remote.options(Depth::All, LogUse::None, recursive);

@@ -3,7 +3,6 @@
 use filterblock::FilterPolicy as _;
 use filterblock::table::Origin;
 
-use crate::audit::error_kind::ErrorKind;
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::record::TableRecord;
@@ -12,6 +11,7 @@ use crate::audit::stats::filters::{FilterStats, Summary};
 use crate::audit::stats::key_count::KeyCount;
 use crate::audit::stats::ranges::LargerRanges;
 use crate::audit::stats::table::TableStats;
+use crate::report::error_kind::ErrorKind;
 
 /// A table, or a bare filter block.
 #[derive(Debug)]

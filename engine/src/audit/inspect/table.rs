@@ -4,8 +4,6 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, Result, SharedPolicy};
 
 use super::report::{FilterReport, TableReport};
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::fetched::Depth;
 use crate::audit::foreign::explain;
 use crate::audit::rates::effort::Effort;
 use crate::audit::rates::random::{random_rate, random_rate_of_filters};
@@ -13,6 +11,8 @@ use crate::audit::reading::{is_not_whole, is_unreadable};
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::ranges::Ranges;
 use crate::audit::stats::table::TableStats;
+use crate::report::error_kind::ErrorKind;
+use crate::report::fetched::Depth;
 
 /// Inspects the table that `source` holds. `effort`: to measure rates of false positives with.
 ///

@@ -10,14 +10,14 @@ use filterblock::{FilterPolicy as _, Result};
 use super::index::{BlockOfKey, look_up};
 use super::keys::SoughtKeys;
 use super::logs::LogAnswer;
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::fetched::Depth;
 use crate::audit::reading::filter_trouble;
 use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
 use crate::audit::stats::clusters::Clusters;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::sample::Sample;
+use crate::report::error_kind::ErrorKind;
+use crate::report::fetched::Depth;
 
 /// A table, ready to answer for each key sought.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use filterblock::Error;
 use filterblock::database::LogWrites;
 
 use super::keys::SoughtKeys;
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 
 /// The newest write of a log for one key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

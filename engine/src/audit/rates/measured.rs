@@ -1,14 +1,19 @@
 //! A rate with its interval.
 
+use serde::Serialize;
+
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.959_963_984_540_054;
 
 /// The share of absent keys that pass, as far as asking has told it.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredRate {
+    /// The share, from 0 to 1.
     pub rate: f64,
     /// The ends of the 95 % interval.
     pub low: f64,
+    /// See `low`.
     pub high: f64,
     /// The number of keys asked for.
     pub asked: u64,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use filterblock::Error;
 
-use crate::audit::error_kind::ErrorKind;
 use crate::audit::reading::decode_limit_text;
+use crate::report::error_kind::ErrorKind;
 
 /// One version of a key, and where it lies.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result, Structure};
 
 use super::offsets::Offsets;
-use crate::audit::error_kind::ErrorKind;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::reading::is_unreadable;
+use crate::report::error_kind::ErrorKind;
 
 /// The data blocks of a table, each once however often the index names it.
 #[derive(Default, PartialEq, Eq, Debug)]

@@ -12,10 +12,10 @@ use super::filters::FilterStats;
 use super::key_count::KeyCount;
 use super::metaindex::Metaindex;
 use super::sample::{KeyFormat, Sample};
-use crate::audit::error_kind::ErrorKind;
-use crate::audit::fetched::Depth;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
+use crate::report::error_kind::ErrorKind;
+use crate::report::fetched::Depth;
 
 #[derive(PartialEq, Debug)]
 pub struct TableStats {

@@ -2,9 +2,9 @@
 
 use filterblock::Error;
 
-use crate::audit::error_kind::ErrorKind;
 use crate::audit::policies::Policy;
 use crate::audit::rates::measured::MeasuredRate;
+use crate::report::error_kind::ErrorKind;
 
 /// A database, or a single table, and what other filters would do for it.
 #[derive(Debug)]

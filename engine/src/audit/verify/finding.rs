@@ -4,8 +4,8 @@ use std::fmt::{self, Display};
 
 use filterblock::{Error, Structure};
 
-use crate::audit::error_kind::ErrorKind;
 use crate::audit::lost_keys::LostKeys;
+use crate::report::error_kind::ErrorKind;
 
 /// The number of findings of one code that are kept. Others are counted.
 const MAX_OF_A_CODE: u64 = 16;

@@ -15,7 +15,7 @@ use super::session::{Purpose, Session, is_mine, is_root};
 use super::status::{FileType, Status};
 use super::system::{self, Handle};
 use super::volume::{self, Room};
-use crate::audit::error_kind::ErrorKind;
+use crate::report::error_kind::ErrorKind;
 
 /// A folder that is open. It stays the same one, whatever becomes of its path.
 ///

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use filterblock::escape;
 
-use filterblock_engine::audit::stats::metaindex::short_name;
+use crate::audit::stats::metaindex::short_name;
 
 /// Bytes as they are if they are UTF-8, otherwise escaped.
-pub(super) fn json_text(bytes: &[u8]) -> Cow<'_, str> {
+pub fn json_text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
         Err(_) => escape(bytes).to_string().into(),
@@ -17,19 +17,21 @@ pub(super) fn json_text(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// A name from a file, shortened if it is very long.
-pub(super) fn json_name(name: &[u8]) -> Cow<'_, str> {
+pub fn json_name(name: &[u8]) -> Cow<'_, str> {
     match short_name(name) {
         Cow::Borrowed(name) => json_text(name),
         Cow::Owned(name) => json_text(&name).into_owned().into(),
     }
 }
 
-pub(super) fn json_path(path: &Path) -> Cow<'_, str> {
+/// A path as a JSON string.
+pub fn json_path(path: &Path) -> Cow<'_, str> {
     json_text(path.as_os_str().as_encoded_bytes())
 }
 
 /// Bytes in lower-case hexadecimal.
-pub(super) struct Hex<'a>(pub(super) &'a [u8]);
+#[derive(Clone, Copy, Debug)]
+pub struct Hex<'a>(pub &'a [u8]);
 
 impl Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
 /// Writes `value` as one line.
-pub(crate) fn write_line<T: Serialize>(mut to: impl Write, value: &T) -> io::Result<()> {
+pub fn write_line<T: Serialize>(mut to: impl Write, value: &T) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(&mut to, Ascii))?;
     to.write_all(b"\n")
 }

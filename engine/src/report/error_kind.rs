@@ -3,9 +3,12 @@
 use std::io::{Error as IoError, ErrorKind as IoErrorKind};
 
 use filterblock::Error;
+use serde::Serialize;
 
 /// The kind of a fault.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum ErrorKind {
     /// The bytes read are not as they should be.
     Damaged,
@@ -14,7 +17,6 @@ pub enum ErrorKind {
     /// It was there when its folder was listed, and was gone when it was opened.
     Vanished,
     /// It became another between two requests, or since it was listed.
-    #[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "objects in storage elsewhere only"))]
     Changed,
     /// It is not there.
     Missing,
@@ -38,6 +40,7 @@ impl ErrorKind {
         }
     }
 
+    /// The kind of an error of the library.
     pub fn of(error: &Error) -> Self {
         match error.without_path() {
             Error::Io { source, .. } => Self::of_io(source),
@@ -47,6 +50,7 @@ impl ErrorKind {
         }
     }
 
+    /// The kind of an error of the system.
     pub fn of_io(error: &IoError) -> Self {
         match error.kind() {
             IoErrorKind::NotFound => Self::Missing,
