@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::pictures::FillStrip;
 use super::words::text;
-use crate::audit::overview::database::Overview;
-use crate::audit::overview::table::TableFacts;
+use crate::audit::overview::Overview;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::tune::report::{Advice, Choice, Tuning};
+use crate::report::inspect::Table;
 use crate::words::fill_bins::FillBins;
 
 /// All that a page shows.
@@ -39,13 +39,13 @@ impl<'a> Page<'a> {
 /// The filters along a table.
 pub struct Strip {
     pub(super) picture: FillStrip,
-    pub(super) table: TableFacts,
+    pub(super) table: Table,
 }
 
 impl Strip {
     /// The strip of `table`, whose filters these are.
-    pub fn new(table: &TableFacts, filters: &FilterStats) -> Self {
+    pub fn new(table: &Table, filters: &FilterStats) -> Self {
         let bins = FillBins::of_block(filters, FillBins::OF_PICTURE);
-        Self { picture: FillStrip { name: text(&table.name), bins }, table: table.clone() }
+        Self { picture: FillStrip { name: text(table.name()), bins }, table: table.clone() }
     }
 }

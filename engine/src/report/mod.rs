@@ -2,8 +2,11 @@
 
 pub mod error_kind;
 pub mod fetched;
+pub mod filter_list;
 pub mod folder;
 pub mod frame;
+pub mod inspect;
 pub mod line;
 pub mod strings;
 pub mod subject;
+pub mod totals;

@@ -1,6 +1,7 @@
 //! One filter: its size, its bits set, and the share of absent keys that pass it.
 
 use filterblock::FilterShape;
+use serde::Serialize;
 
 /// A filter of a filter block.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -15,10 +16,16 @@ pub struct Filter {
     pub rate: f64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The state of a filter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum State {
+    /// It has bytes.
     Ok,
+    /// It has no bytes.
     Empty,
+    /// Its offsets contradict each other.
     Malformed,
 }
 
