@@ -1,5 +1,7 @@
 //! Inspection: makes the report on a table from its bytes.
 
+pub mod run;
+
 use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
