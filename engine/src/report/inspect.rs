@@ -14,7 +14,7 @@ use super::strings::Name;
 use super::subject::Subject;
 use crate::audit::lost_keys::{CutKey, LostKeys};
 use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::record::TableRecord;
+use crate::walk::record::TableRecord;
 
 /// A table, or a filter block without one.
 #[derive(Clone, Default, Debug, Serialize)]

@@ -11,4 +11,4 @@ mod order;
 pub mod verdict;
 mod walk;
 
-pub use check::{Observer, VerifyOptions, table};
+pub use check::{VerifyOptions, table};
