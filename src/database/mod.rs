@@ -54,6 +54,7 @@ mod log;
 mod manifest;
 mod memtable;
 mod names;
+mod open;
 mod open_files;
 mod scan;
 mod scan_sources;
