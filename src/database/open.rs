@@ -32,8 +32,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], with the path, if the folder cannot be listed. What is wrong with `CURRENT`
-    /// or the MANIFEST does not fail: it is kept for [`manifest`](Self::manifest).
+    /// [`Error::Io`](crate::Error::Io), with the path, if the folder cannot be listed. What is wrong
+    /// with `CURRENT` or the MANIFEST does not fail: it is kept for [`manifest`](Self::manifest).
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
         Self::open_with_limit(dir, Manifest::DEFAULT_MEMORY_LIMIT)
     }
