@@ -13,8 +13,8 @@ use super::opening::open_file;
 use super::watch::Watch;
 use crate::audit::reading::read_options;
 use crate::audit::record::TableRecord;
-use crate::audit::verify::finding::Code;
 use crate::audit::verify::{self, Observer, VerifyOptions};
+use crate::report::verify::Weight;
 use crate::walk::read_ahead::ReadAhead;
 
 /// A new table, and its name.
@@ -76,7 +76,7 @@ fn verify_table(
     let findings = verdict.findings.to_list();
     let Some(finding) = findings.first() else { return Ok(()) };
     let failure = match finding.code {
-        Code::FilterUnusable | Code::FilterMalformed | Code::FilterDeniesKey => {
+        code if code.weight() == Weight::Filter => {
             Failure::refused(path, finding).and("this is a fault of this program")
         }
         // The new table is about to be removed.

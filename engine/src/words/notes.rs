@@ -3,7 +3,7 @@
 use filterblock::{escape, quote};
 
 use super::numbers::counted_as;
-use crate::audit::verify::verdict::Note;
+use crate::report::verify::Note;
 
 pub fn note_text(note: &Note) -> String {
     match note {

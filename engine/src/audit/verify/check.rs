@@ -9,10 +9,8 @@ use filterblock::{Error, LegacyHash, Result, quote};
 
 use super::budget::Budget;
 use super::denials::DenialCheck;
-use super::finding::{Code, Finding};
 use super::fpr_sampler::FprSampler;
 use super::order::{ExpectedOrder, OrderCheck};
-use super::verdict::{Note, Verdict};
 use super::walk::{Walk, Walked};
 use crate::audit::foreign::explain;
 use crate::audit::key_encoding::KeyEncoding;
@@ -24,6 +22,7 @@ use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::metaindex::Metaindex;
 use crate::audit::stats::offsets::Offsets;
 use crate::audit::stats::sample::{KeyFormat, Sample};
+use crate::report::verify::{Code, Finding, Note, Verdict};
 
 /// Progress is reported in steps of so many bytes: showing it takes time.
 const PROGRESS_STEP: u64 = 256 << 10;

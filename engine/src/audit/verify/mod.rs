@@ -5,10 +5,8 @@ mod budget;
 mod check;
 mod denials;
 mod extents;
-pub mod finding;
 mod fpr_sampler;
 mod order;
-pub mod verdict;
 mod walk;
 
 pub use check::{Observer, VerifyOptions, table};

@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
 use crate::audit::overview::findings::Found;
-use crate::audit::verify::finding::Finding;
 use crate::page::meanings::Meaning;
 use crate::page::page::Page;
 use crate::page::words::{message, name};
+use crate::report::verify::{Code, Finding};
 use crate::words::notes::note_text;
 use crate::words::numbers::{count, counted, counted_as};
 
@@ -76,7 +76,7 @@ fn summary(found: &Found) -> String {
 }
 
 fn codes(found: &Found) -> Vec<Vec<Cell>> {
-    let line = |(code, number): (&crate::audit::verify::finding::Code, &u64)| {
+    let line = |(code, number): (&Code, &u64)| {
         let Meaning { what, remedy } = Meaning::of(*code);
         vec![
             Cell::Head(html! { code { (code.name()) } }),
