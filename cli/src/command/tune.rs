@@ -25,10 +25,10 @@ use filterblock_engine::audit::tune::{Input, Request, TableFiles, TableInfo, tun
 use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::run::in_order::MAX_JOBS;
-use filterblock_engine::run::progress::Progress as _;
+use filterblock_engine::run::watch::Watch as _;
 use filterblock_engine::walk::folder::{self, Folder};
 use filterblock_engine::walk::input::{self, PathError};
-use filterblock_engine::walk::sources::{Found, Sources};
+use filterblock_engine::walk::sources::{Discovered, Sources};
 
 /// Some table could not be read, and is part of no number.
 const EXIT_FAULTS: u8 = 1;
@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut result = Ok(());
     for found in Sources::new(arguments.paths.iter(), arguments.paths.is_recursive()) {
         let progress = TablesProgress::new(!arguments.json);
-        list_failed |= matches!(found, Found::ListFailed { .. });
+        list_failed |= matches!(found, Discovered::ListFailed { .. });
         let (input, path, tuned) = pool.install(|| tune_path(found, &request, &options, &progress));
         drop(progress);
         has_failed |= tuned.is_err();
@@ -148,18 +148,20 @@ impl Arguments {
 
 /// Tunes what a path leads to. Returns the path as it was given and the path found, too.
 fn tune_path(
-    found: Found,
+    found: Discovered,
     request: &Request,
     options: &ReadOptions,
     progress: &TablesProgress,
 ) -> (Arc<Path>, PathBuf, std::result::Result<Tuning, TuneFailure>) {
     match found {
-        Found::ListFailed { input, error } => (Arc::clone(&input), input.to_path_buf(), Err(failure(&error))),
-        Found::Failed { input, path, error } => (input, path, Err(failure(&error))),
-        Found::Folder { input, path, folder } => {
+        Discovered::ListFailed { input, error } => {
+            (Arc::clone(&input), input.to_path_buf(), Err(failure(&error)))
+        }
+        Discovered::Failed { input, path, error } => (input, path, Err(failure(&error))),
+        Discovered::Folder { input, path, folder } => {
             (input, path, tune_folder(&folder, request, options, progress))
         }
-        Found::File { input, path } => {
+        Discovered::Table { input, path, .. } => {
             let tuned = tune_table(&path, request, options, progress);
             (input, path, tuned)
         }

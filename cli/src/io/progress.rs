@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
-use filterblock_engine::run::progress::Progress;
+use filterblock_engine::run::watch::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The time to wait before a bar is shown.
@@ -76,7 +76,7 @@ impl TablesProgress {
     }
 }
 
-impl Progress for TablesProgress {
+impl Watch for TablesProgress {
     /// Adds to the total. `is_all`: nothing more will be added.
     fn expect(&self, bytes: u64, is_all: bool) {
         self.bar.inc_length(bytes);

@@ -12,10 +12,11 @@ use super::files::Folder;
 use super::opening::open_file;
 use super::watch::Watch;
 use crate::audit::reading::read_options;
-use crate::audit::record::TableRecord;
-use crate::audit::verify::{self, Observer, VerifyOptions};
+use crate::audit::verify::{self, VerifyOptions};
 use crate::report::verify::Weight;
+use crate::run::watch::Observer;
 use crate::walk::read_ahead::ReadAhead;
+use crate::walk::record::TableRecord;
 
 /// A new table, and its name.
 pub(super) struct NewTable {

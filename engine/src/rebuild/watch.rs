@@ -1,7 +1,7 @@
 //! What watches a rebuild.
 
 use super::failure::{Failure, Result};
-use crate::run::progress::Progress;
+use crate::run::watch::Watch as Progress;
 
 /// What watches a rebuild, and may end it.
 #[derive(Clone, Copy)]

@@ -10,8 +10,8 @@ use filterblock::database::{Database, DatabaseFile, FileKind, FileState, LiveTab
 use filterblock::database::{StrayFile, TableStatus, UnreadableFile, log_has_writes};
 
 use super::input::{PathError, failure, kind};
-use crate::audit::record::TableRecord;
 use crate::report::error_kind::ErrorKind;
+use crate::walk::record::TableRecord;
 
 /// The number of names to look at for a hint.
 const MAX_NAMES_BELOW: u32 = 10_000;
@@ -43,6 +43,7 @@ pub fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
 }
 
 /// A folder of tables, and the database in it if there is one.
+#[derive(Debug)]
 pub struct Folder {
     /// The database, as far as there is one: any folder opens.
     database: Database,
@@ -145,6 +146,16 @@ impl Folder {
     pub fn nothing_here(&self) -> PathError {
         let found = match has_tables_below(self.path()) {
             true => "neither, but tables in folders below it, which --recursive looks into",
+            false => "neither",
+        };
+        PathError::Unexpected { expected: Self::EXPECTED.to_owned(), found: found.to_owned() }
+    }
+
+    /// The same of a folder in object storage.
+    #[cfg(feature = "remote")]
+    pub fn nothing_among(has_folders: bool) -> PathError {
+        let found = match has_folders {
+            true => "neither, but folders in it, which --recursive looks into",
             false => "neither",
         };
         PathError::Unexpected { expected: Self::EXPECTED.to_owned(), found: found.to_owned() }

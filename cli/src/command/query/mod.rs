@@ -398,7 +398,7 @@ impl Visitor for Query {
     ) -> io::Result<()> {
         let vanished = std::mem::take(&mut self.vanished);
         // A table that was not asked may have become live.
-        let files = |folder: &Folder| {
+        let files = |folder: &Arc<Folder>| {
             let tables = folder.tables().filter(|path| is_asked(folder, path));
             folder.filled_logs().chain(tables).map(Path::to_owned).collect()
         };

@@ -23,7 +23,7 @@ use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::folder::Verified;
 use filterblock_engine::run::in_order::InOrder;
 use filterblock_engine::run::in_use;
-use filterblock_engine::run::progress::Progress as _;
+use filterblock_engine::run::watch::Watch as _;
 use filterblock_engine::walk::folder::{Folder, Source};
 use filterblock_engine::walk::input::PathError;
 use filterblock_engine::walk::paths::Given;
@@ -184,13 +184,13 @@ impl Collector<'_> {
     /// Looks at the tables in the place of those that vanished, and gives all their places.
     fn end_folder(
         &self,
-        folder: &Folder,
+        folder: &Arc<Folder>,
         overview: &mut Overview,
         vanished: Vec<PathBuf>,
         effort: Effort,
         options: &VerifyOptions,
     ) {
-        let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
+        let files = |folder: &Arc<Folder>| folder.tables().map(Path::to_owned).collect();
         let input: Arc<Path> = folder.path().into();
         let mut newest = None;
         let lost = in_use::go_on(folder, files, vanished, |path, folder| {

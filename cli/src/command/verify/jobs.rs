@@ -15,7 +15,7 @@ use filterblock_engine::walk::folder::Folder;
 use filterblock_engine::walk::folder_cache::FolderCache;
 use filterblock_engine::walk::input::PathError;
 use filterblock_engine::walk::paths::Given;
-use filterblock_engine::walk::sources::{Found, Sources};
+use filterblock_engine::walk::sources::{Discovered, Sources};
 
 /// Something to report on.
 pub(crate) enum Job {
@@ -88,17 +88,17 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
         self.pending.push_back(Job::Table(TableJob { input: Arc::clone(input), path, listed, folder }));
     }
 
-    fn found(&mut self, found: Found) {
+    fn found(&mut self, found: Discovered) {
         match found {
-            Found::ListFailed { input, error } => {
+            Discovered::ListFailed { input, error } => {
                 self.list_failed = true;
                 self.unreadable(&input, &input, "a list of paths", error);
             }
-            Found::Failed { input, path, error } => {
+            Discovered::Failed { input, path, error } => {
                 self.unreadable(&input, &path, "a table or a database folder", error);
             }
-            Found::Folder { input, folder, .. } => self.folder(&input, &folder),
-            Found::File { input, path } => {
+            Discovered::Folder { input, folder, .. } => self.folder(&input, &folder),
+            Discovered::Table { input, path, .. } => {
                 let mut failed = None;
                 let folder =
                     self.folders.around(&path, |folder, error| failed = Some((folder.to_owned(), error)));

@@ -18,14 +18,14 @@ use crate::io::progress::TablesProgress;
 use crate::renderer::VerifyRenderer;
 use filterblock_engine::audit::verify::finding::Finding;
 use filterblock_engine::audit::verify::verdict::{Status, Verdict, VerdictCounts};
-use filterblock_engine::audit::verify::{self, Observer, VerifyOptions};
+use filterblock_engine::audit::verify::{self, VerifyOptions};
 use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::fetched::Fetched;
 use filterblock_engine::report::folder::Verified;
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::run::in_order::{InOrder, MAX_JOBS};
 use filterblock_engine::run::in_use;
-use filterblock_engine::run::progress::Progress as _;
+use filterblock_engine::run::watch::{Observer, Watch as _};
 use filterblock_engine::walk::folder::Folder;
 use filterblock_engine::walk::input::{self, PathError};
 use filterblock_engine::walk::paths::Given;
@@ -226,14 +226,14 @@ impl Verifier {
     fn end_folder(
         &mut self,
         input: &Arc<Path>,
-        folder: &Folder,
+        folder: &Arc<Folder>,
         options: &VerifyOptions,
         console: &mut Console,
     ) -> io::Result<()> {
         // The bar is hidden while results are shown, and cannot be moved then.
         let progress = TablesProgress::new(false);
         let vanished = std::mem::take(&mut self.vanished);
-        let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
+        let files = |folder: &Arc<Folder>| folder.tables().map(Path::to_owned).collect();
         let lost = in_use::go_on(folder, files, vanished, |path, folder| {
             let (input, folder) = (Arc::clone(input), Some(Arc::clone(folder)));
             let job = Job::Table(TableJob { input, path, listed: true, folder });

@@ -11,13 +11,13 @@ use super::index::{BlockOfKey, look_up};
 use super::keys::SoughtKeys;
 use super::logs::LogAnswer;
 use crate::audit::reading::filter_trouble;
-use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
 use crate::audit::stats::clusters::Clusters;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::sample::Sample;
 use crate::report::error_kind::ErrorKind;
 use crate::report::fetched::Depth;
+use crate::walk::record::TableRecord;
 
 /// A table, ready to answer for each key sought.
 #[derive(Debug)]

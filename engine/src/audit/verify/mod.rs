@@ -9,4 +9,4 @@ mod fpr_sampler;
 mod order;
 mod walk;
 
-pub use check::{Observer, VerifyOptions, table};
+pub use check::{VerifyOptions, table};
