@@ -1,4 +1,4 @@
-//! The verification of one table: every block, every entry, and the filters asked for every key.
+//! The verification of tables: every block, every entry, and the filters asked for every key.
 
 mod batch;
 mod budget;
@@ -7,6 +7,8 @@ mod denials;
 mod extents;
 mod fpr_sampler;
 mod order;
+mod run;
 mod walk;
 
 pub use check::{VerifyOptions, table};
+pub use run::VerifyOutcome;

@@ -8,7 +8,6 @@ use crate::page::meanings::Meaning;
 use crate::page::page::Page;
 use crate::page::words::{message, name};
 use crate::report::verify::{Code, Finding};
-use crate::words::notes::note_text;
 use crate::words::numbers::{count, counted, counted_as};
 
 pub fn findings(page: &Page<'_>) -> Markup {
@@ -39,7 +38,7 @@ pub fn findings(page: &Page<'_>) -> Markup {
                 details {
                     summary { "Notes: no faults, and good to know" }
                     ul {
-                        @for (file, note) in &found.notes { li { (name(file)) ": " (message(&note_text(note))) } }
+                        @for (file, note) in &found.notes { li { (name(file)) ": " (message(&note.to_string())) } }
                         @if found.more_notes > 0 { li { (counted(found.more_notes, "more note")) } }
                     }
                 }
