@@ -8,7 +8,7 @@ use crate::audit::overview::database::Kind;
 use crate::audit::overview::findings::Found;
 use crate::audit::overview::levels::Sums;
 use crate::audit::tune::report::{Advice, Tuning};
-use crate::audit::verify::finding::Code;
+use crate::report::verify::Code;
 use crate::words::advice::{advice_text, rebuild_command};
 use crate::words::numbers::{count, counted, counted_as, measured, size};
 use crate::words::shell_word::path_word;

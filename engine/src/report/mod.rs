@@ -7,3 +7,5 @@ pub mod frame;
 pub mod line;
 pub mod strings;
 pub mod subject;
+pub mod verify;
+mod words;

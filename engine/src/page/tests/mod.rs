@@ -10,8 +10,8 @@ use crate::audit::lost_keys::CutKey;
 use crate::audit::overview::database::{Kind, Overview};
 use crate::audit::overview::table::{Place, State};
 use crate::audit::tune::report::Tuning;
-use crate::audit::verify::finding::{Code, Finding};
-use crate::audit::verify::verdict::Verdict as TableVerdict;
+use crate::report::verify::Verdict as TableVerdict;
+use crate::report::verify::{Code, Finding};
 use markup::Node;
 use models::{database, table, tuning, unfiltered};
 
