@@ -7,16 +7,14 @@ use super::json::query::JsonQuery;
 use super::json::rebuild::JsonRebuild;
 use super::json::scan::JsonScan;
 use super::json::tune::JsonTune;
-use super::json::verify::JsonVerify;
 use super::renderer::{
-    InspectRenderer, QueryRenderer, RebuildRenderer, ScanParts, ScanRenderer, TuneRenderer, VerifyRenderer,
+    InspectRenderer, QueryRenderer, RebuildRenderer, ScanParts, ScanRenderer, TuneRenderer,
 };
 use super::text::inspect::TextInspect;
 use super::text::query::TextQuery;
 use super::text::rebuild::TextRebuild;
 use super::text::scan::TextScan;
 use super::text::tune::renderer::TextTune;
-use super::text::verify::TextVerify;
 
 /// The form of the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,13 +70,6 @@ impl Format {
         match self {
             Self::Text => Box::new(TextTune::new(is_wide)),
             Self::Json => Box::new(JsonTune),
-        }
-    }
-
-    pub(crate) fn verify(self) -> Box<dyn VerifyRenderer> {
-        match self {
-            Self::Text => Box::new(TextVerify),
-            Self::Json => Box::new(JsonVerify),
         }
     }
 }

@@ -10,11 +10,10 @@ use filterblock_engine::audit::query::candidates::Answer;
 use filterblock_engine::audit::query::totals::{QueryTotals, TableMatches};
 use filterblock_engine::audit::scan::row::{Fault, Row};
 use filterblock_engine::audit::tune::report::{TuneFailure, Tuning};
-use filterblock_engine::audit::verify::verdict::{Verdict, VerdictCounts};
 use filterblock_engine::rebuild::failure::Failure;
 use filterblock_engine::rebuild::report::Report;
 use filterblock_engine::report::error_kind::ErrorKind;
-use filterblock_engine::report::folder::{FolderHeader, Verified};
+use filterblock_engine::report::folder::FolderHeader;
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::walk::input::PathError;
 
@@ -107,18 +106,6 @@ pub(crate) trait ScanRenderer {
 
     /// Ends a file or database of which so many entries were shown.
     fn end(&mut self, subject: Subject<'_>, entries: u64, console: &mut Console) -> io::Result<()>;
-}
-
-pub(crate) trait VerifyRenderer {
-    fn verdict(
-        &mut self,
-        subject: Subject<'_>,
-        of: Verified,
-        verdict: &Verdict,
-        console: &mut Console,
-    ) -> io::Result<()>;
-
-    fn end(&mut self, counts: &VerdictCounts, console: &mut Console) -> io::Result<()>;
 }
 
 /// What was to be done with a database.

@@ -34,5 +34,6 @@ pub mod walk;
 #[doc(hidden)]
 pub mod words;
 
+pub use audit::verify::VerifyOutcome;
 pub use engine::{Engine, Sink};
 pub use walk::paths::Inputs;

@@ -23,8 +23,6 @@ mod scan_arguments;
 mod shell;
 mod tune;
 mod verify;
-#[cfg(feature = "remote")]
-mod verify_objects;
 mod walk;
 
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};

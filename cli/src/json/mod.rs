@@ -9,4 +9,3 @@ pub(crate) mod scan;
 mod totals;
 pub(crate) mod tune;
 mod unreadable;
-pub(crate) mod verify;

@@ -12,8 +12,8 @@ use super::files::Folder;
 use super::opening::open_file;
 use super::watch::Watch;
 use crate::audit::reading::read_options;
-use crate::audit::verify::finding::Code;
 use crate::audit::verify::{self, VerifyOptions};
+use crate::report::verify::Weight;
 use crate::run::watch::Observer;
 use crate::walk::read_ahead::ReadAhead;
 use crate::walk::record::TableRecord;
@@ -77,7 +77,7 @@ fn verify_table(
     let findings = verdict.findings.to_list();
     let Some(finding) = findings.first() else { return Ok(()) };
     let failure = match finding.code {
-        Code::FilterUnusable | Code::FilterMalformed | Code::FilterDeniesKey => {
+        code if code.weight() == Weight::Filter => {
             Failure::refused(path, finding).and("this is a fault of this program")
         }
         // The new table is about to be removed.

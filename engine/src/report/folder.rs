@@ -40,6 +40,7 @@ pub struct Folder {
     #[serde(skip)]
     pub has_records: bool,
 }
+<<<<<<< HEAD
 
 /// A path that could not be looked at.
 #[derive(Clone, Debug, Serialize)]
@@ -102,3 +103,5 @@ impl Unreadable {
 fn paths<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(paths.iter().map(|path| json_path(path)))
 }
+=======
+>>>>>>> f551033182ef7d1e9b631f375b0f58ced558d828

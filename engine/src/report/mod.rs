@@ -10,3 +10,4 @@ pub mod line;
 pub mod strings;
 pub mod subject;
 pub mod totals;
+pub mod verify;

@@ -4,7 +4,6 @@ pub mod advice;
 pub mod compression;
 pub mod estimates;
 pub mod fill_bins;
-pub mod notes;
 pub mod numbers;
 pub mod shell_word;
 #[cfg(any(test, feature = "examples"))]

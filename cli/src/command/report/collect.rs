@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use filterblock::table::{Meter, ReadOptions};
 
+use super::jobs::{Done, Job, Jobs, TableJob, verify};
 use crate::command::inspect::look_at;
-use crate::command::verify::jobs::{Done, Job, Jobs, TableJob, unreadable};
-use crate::command::verify::verify;
 use crate::io::progress::TablesProgress;
 use filterblock_engine::audit::inspect::report::TableReport;
 use filterblock_engine::audit::overview::database::{Kind, Overview};
@@ -18,9 +17,8 @@ use filterblock_engine::audit::overview::spans::{Extent, Spans};
 use filterblock_engine::audit::overview::table::TableFacts;
 use filterblock_engine::audit::rates::effort::Effort;
 use filterblock_engine::audit::verify::VerifyOptions;
-use filterblock_engine::audit::verify::verdict::{Status, Verdict};
 use filterblock_engine::report::error_kind::ErrorKind;
-use filterblock_engine::report::folder::Verified;
+use filterblock_engine::report::verify::{About, Finding, Status, Verdict};
 use filterblock_engine::run::in_order::InOrder;
 use filterblock_engine::run::in_use;
 use filterblock_engine::run::watch::Watch as _;
@@ -171,7 +169,7 @@ impl Collector<'_> {
             }
             Outcome::Vanished { path, is_live } => vanished.extend(is_live.then_some(path)),
             Outcome::Done(Done { path, of, verdict, .. }) => {
-                let counts = of != Verified::Folder || verdict.status() != Status::Sound;
+                let counts = of != About::Folder || verdict.status() != Status::Sound;
                 overview.found.add(&name_of(&path), verdict, counts);
             }
             Outcome::EndFolder(folder) => {
@@ -203,7 +201,7 @@ impl Collector<'_> {
         });
         // Looking gives no errors: what is wrong with a table is found out, and told.
         for path in lost.unwrap_or_default() {
-            let finding = unreadable("a table that can be read", PathError::vanished());
+            let finding = Finding::unreadable("a table that can be read", PathError::vanished());
             overview.found.add(&name_of(&path), Verdict::of_finding(finding), true);
         }
         missing(folder, overview);

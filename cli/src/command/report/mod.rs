@@ -1,6 +1,7 @@
 //! `filterblock report`: a page about a database and its filters.
 
 mod collect;
+mod jobs;
 mod output;
 mod strips;
 

@@ -9,10 +9,8 @@ use filterblock::{Error, LegacyHash, Result, quote};
 
 use super::budget::Budget;
 use super::denials::DenialCheck;
-use super::finding::{Code, Finding};
 use super::fpr_sampler::FprSampler;
 use super::order::{ExpectedOrder, OrderCheck};
-use super::verdict::{Note, Verdict};
 use super::walk::{Walk, Walked};
 use crate::audit::foreign::explain;
 use crate::audit::key_encoding::KeyEncoding;
@@ -23,6 +21,7 @@ use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::metaindex::Metaindex;
 use crate::audit::stats::offsets::Offsets;
 use crate::audit::stats::sample::{KeyFormat, Sample};
+use crate::report::verify::{Code, Finding, Note, Verdict};
 use crate::run::watch::Observer;
 use crate::walk::record::TableRecord;
 

@@ -9,8 +9,8 @@ use super::{Page, Verdict, document};
 use crate::audit::lost_keys::CutKey;
 use crate::audit::overview::{Kind, Overview};
 use crate::audit::tune::report::Tuning;
-use crate::audit::verify::finding::{Code, Finding};
-use crate::audit::verify::verdict::Verdict as TableVerdict;
+use crate::report::verify::Verdict as TableVerdict;
+use crate::report::verify::{Code, Finding};
 use markup::Node;
 use models::{database, table, tuning, unfiltered};
 
