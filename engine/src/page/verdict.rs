@@ -7,13 +7,9 @@ use super::words::{all_tables, sentence, text};
 use crate::audit::overview::{Kind, Overview};
 use crate::audit::overview::findings::Found;
 use crate::audit::tune::report::{Advice, Tuning};
-<<<<<<< HEAD
-use crate::audit::verify::finding::Code;
 use crate::report::inspect::State;
 use crate::report::totals::LevelTotals;
-=======
 use crate::report::verify::Code;
->>>>>>> f551033182ef7d1e9b631f375b0f58ced558d828
 use crate::words::advice::{advice_text, rebuild_command};
 use crate::words::numbers::{count, counted, counted_as, measured, size};
 use crate::words::shell_word::path_word;

@@ -1,6 +1,7 @@
 //! What is known of a folder before its tables, and of what cannot be looked at.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use filterblock::escape_path;
 use serde::{Serialize, Serializer};
@@ -9,7 +10,7 @@ use super::error_kind::ErrorKind;
 use super::frame::Frame;
 use super::inspect::Status;
 use super::strings::{Name, json_path};
-use super::subject::Subject;
+use super::subject::{Remark, Subject};
 use crate::walk::folder::Folder as Listed;
 use crate::walk::input::PathError;
 
@@ -36,11 +37,13 @@ pub struct Folder {
     /// The path of the folder.
     #[serde(skip)]
     pub path: PathBuf,
-    /// There is a MANIFEST that can be relied on.
+    /// The files of the folder.
     #[serde(skip)]
-    pub has_records: bool,
+    pub listed: Arc<Listed>,
+    /// Facts to note, which the frame has as text.
+    #[serde(skip)]
+    pub remarks: Vec<Remark>,
 }
-<<<<<<< HEAD
 
 /// A path that could not be looked at.
 #[derive(Clone, Debug, Serialize)]
@@ -59,20 +62,9 @@ pub struct Unreadable {
     pub path: PathBuf,
 }
 
-/// The kind of thing that a verdict is on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verified {
-    /// A table.
-    Table,
-    /// A folder with its MANIFEST, without its tables.
-    Folder,
-    /// A path that could not be looked at.
-    Unreadable,
-}
-
 impl Folder {
     /// The folder that a subject is. `logs`: those with writes that are in no table yet.
-    pub fn new(subject: &Subject<'_>, folder: &Listed, logs: &[impl AsRef<Path>]) -> Self {
+    pub fn new(subject: &Subject<'_>, folder: &Arc<Listed>, logs: Vec<PathBuf>) -> Self {
         let fault = folder.manifest_error();
         let kind = fault.map(|(_, error)| ErrorKind::of(error));
         Self {
@@ -81,9 +73,10 @@ impl Folder {
             comparator: folder.comparator().map(Name::cut),
             error: fault.map(|(path, error)| format!("{}: {error}", escape_path(path))),
             tables: folder.tables().count() as u64,
-            logs: logs.iter().map(|log| log.as_ref().to_owned()).collect(),
+            logs,
             path: subject.path.to_owned(),
-            has_records: folder.has_records(),
+            listed: Arc::clone(folder),
+            remarks: subject.remarks.to_vec(),
         }
     }
 }
@@ -103,5 +96,3 @@ impl Unreadable {
 fn paths<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(paths.iter().map(|path| json_path(path)))
 }
-=======
->>>>>>> f551033182ef7d1e9b631f375b0f58ced558d828

@@ -11,7 +11,8 @@ use super::fetched::Fetched;
 use super::filter_list::Filters;
 use super::frame::Frame;
 use super::strings::Name;
-use super::subject::Subject;
+use super::subject::{Remark, Subject};
+use super::words::words;
 use crate::audit::lost_keys::{CutKey, LostKeys};
 use crate::audit::rates::measured::MeasuredRate;
 use crate::walk::record::TableRecord;
@@ -75,6 +76,9 @@ pub struct Table {
     /// The path that it is about, as it is.
     #[serde(skip)]
     pub path: PathBuf,
+    /// Facts to note, which the frame has as text.
+    #[serde(skip)]
+    pub remarks: Vec<Remark>,
     /// The kind of `error`.
     #[serde(skip)]
     pub kind: Option<ErrorKind>,
@@ -134,24 +138,13 @@ pub struct KeyCount {
     pub exact: bool,
 }
 
-/// The parts of keys that a table's filters are made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum KeyFormat {
-    /// The user part of internal keys, as databases write them.
-    Internal,
-    /// Whole keys.
-    User,
-}
-
-impl KeyFormat {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Internal => "internal",
-            Self::User => "user",
-        }
+words! {
+    /// The parts of keys that a table's filters are made of.
+    KeyFormat {
+        /// The user part of internal keys, as databases write them.
+        Internal = "internal",
+        /// Whole keys.
+        User = "user",
     }
 }
 
@@ -334,6 +327,7 @@ impl Table {
         let object = if self.is_opened() || self.filter.is_none() { "table" } else { "filter_block" };
         self.frame = Frame::new(object, subject, self.error_kind()).into_owned();
         self.fetched = subject.fetched.cloned().unwrap_or_default();
+        self.remarks = subject.remarks.to_vec();
         subject.path.clone_into(&mut self.path);
     }
 

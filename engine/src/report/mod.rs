@@ -11,3 +11,4 @@ pub mod strings;
 pub mod subject;
 pub mod totals;
 pub mod verify;
+pub(crate) mod words;

@@ -162,6 +162,12 @@ impl Totals {
         self.estimated_fpr.add(filter.estimated_fpr, count.keys);
         add(&mut self.random_fpr, filter.random_fpr, count.keys);
     }
+
+    /// The bits of filters for each key of the tables that have some.
+    pub fn bits_per_key(&self) -> Option<f64> {
+        let keys = self.filtered_keys.keys.filter(|keys| *keys > 0 && self.bits > 0)?;
+        Some(self.bits as f64 / keys as f64)
+    }
 }
 
 impl LevelTotals {

@@ -1,5 +1,6 @@
 //! Inspection: makes the report on a table from its bytes.
 
+mod bare_block;
 pub mod run;
 
 use filterblock::table::{Origin, ReadAt, ReadOptions, Table};

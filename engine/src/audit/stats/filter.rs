@@ -1,7 +1,8 @@
 //! One filter: its size, its bits set, and the share of absent keys that pass it.
 
 use filterblock::FilterShape;
-use serde::Serialize;
+
+use crate::report::words::words;
 
 /// A filter of a filter block.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -16,26 +17,15 @@ pub struct Filter {
     pub rate: f64,
 }
 
-/// The state of a filter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// It has bytes.
-    Ok,
-    /// It has no bytes.
-    Empty,
-    /// Its offsets contradict each other.
-    Malformed,
-}
-
-impl State {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Empty => "empty",
-            Self::Malformed => "malformed",
-        }
+words! {
+    /// The state of a filter.
+    State {
+        /// It has bytes.
+        Ok = "ok",
+        /// It has no bytes.
+        Empty = "empty",
+        /// Its offsets contradict each other.
+        Malformed = "malformed",
     }
 }
 
