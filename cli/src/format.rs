@@ -3,15 +3,11 @@
 use std::path::PathBuf;
 
 use super::json::inspect::JsonInspect;
-use super::json::query::JsonQuery;
 use super::json::rebuild::JsonRebuild;
 use super::json::scan::JsonScan;
 use super::json::tune::JsonTune;
-use super::renderer::{
-    InspectRenderer, QueryRenderer, RebuildRenderer, ScanParts, ScanRenderer, TuneRenderer,
-};
+use super::renderer::{InspectRenderer, RebuildRenderer, ScanParts, ScanRenderer, TuneRenderer};
 use super::text::inspect::TextInspect;
-use super::text::query::TextQuery;
 use super::text::rebuild::TextRebuild;
 use super::text::scan::TextScan;
 use super::text::tune::renderer::TextTune;
@@ -41,13 +37,6 @@ impl Format {
         match self {
             Self::Text => Box::new(TextInspect::new(list_filters, is_single, is_wide, paths)),
             Self::Json => Box::new(JsonInspect { list_filters }),
-        }
-    }
-
-    pub(crate) fn query(self) -> Box<dyn QueryRenderer> {
-        match self {
-            Self::Text => Box::new(TextQuery),
-            Self::Json => Box::new(JsonQuery),
         }
     }
 

@@ -12,8 +12,6 @@ mod keys;
 mod limits;
 mod policy_name;
 mod query;
-#[cfg(feature = "remote")]
-mod query_objects;
 mod rebuild;
 #[cfg(feature = "remote")]
 mod remote;

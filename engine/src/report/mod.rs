@@ -5,6 +5,7 @@ pub mod fetched;
 pub mod folder;
 pub mod frame;
 pub mod line;
+pub mod query;
 pub mod strings;
 pub mod subject;
 pub mod verify;
