@@ -159,11 +159,13 @@ impl Engine {
     ) -> io::Result<()> {
         // A single table is no work for several threads.
         let is_one_file = matches!(&*inputs.paths, [path] if inputs.list.is_none() && path.is_file());
+        let storage = inputs.storage.clone();
         let options = FileOptions {
             jobs: if is_one_file { Some(1) } else { self.jobs },
             recursive: inputs.recursive,
             given: inputs.paths.len(),
             watch: &*self.watch,
+            storage: storage.as_ref(),
         };
         let given = &mut inputs.into_iter();
         #[cfg(not(feature = "remote"))]
@@ -171,7 +173,9 @@ impl Engine {
         #[cfg(feature = "remote")]
         {
             let mut given = given.peekable();
-            let is_remote = |given: &Given| given.path.as_ref().is_ok_and(|path| url::is_remote(path));
+            let is_remote = |given: &Given| {
+                storage.is_none() && given.path.as_ref().is_ok_and(|path| url::is_remote(path))
+            };
             while let Some(next) = given.peek() {
                 let remote = is_remote(next);
                 let mut stretch = std::iter::from_fn(|| given.next_if(|next| is_remote(next) == remote));

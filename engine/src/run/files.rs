@@ -16,6 +16,7 @@ use crate::walk::input::{PathError, open_file};
 use crate::walk::paths::Given;
 use crate::walk::read_ahead::ReadAhead;
 use crate::walk::sources::{Discovered, Sources};
+use crate::walk::storage::{Storage, open_log};
 
 /// How files are run over.
 #[derive(Clone, Copy)]
@@ -28,6 +29,8 @@ pub struct FileOptions<'a> {
     pub given: usize,
     /// What watches.
     pub watch: &'a dyn Watch,
+    /// Where the paths lie, if not in this system.
+    pub storage: Option<&'a Arc<dyn Storage>>,
 }
 
 /// Looks at all tables that `given` leads to, and calls `show` with what is found out, in order.
@@ -43,10 +46,11 @@ pub fn files<S: Survey>(
     options: FileOptions<'_>,
     show: &mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut shown = Shown { survey, watch: options.watch, vanished: Vec::new(), show };
+    let mut shown =
+        Shown { survey, watch: options.watch, storage: options.storage, vanished: Vec::new(), show };
     let result = InOrder::run(options.jobs, S::WAITING, |in_order| {
         let mut files = Files { survey, options, in_order, tables: 0 };
-        let mut sources = Sources::new(given, options.recursive);
+        let mut sources = Sources::new(given, options.recursive, options.storage.cloned());
         while let Some(found) = sources.next() {
             let is_all = sources.are_all_known();
             files.discovered(found, is_all, &mut shown)?;
@@ -110,11 +114,11 @@ impl<S: Survey> Files<'_, '_, '_, S> {
         let logs: Vec<PathBuf> = logs.into_iter().map(Path::to_owned).collect();
         let to_read = if S::LOGS == LogUse::Read { logs.clone() } else { Vec::new() };
         self.add(Event::Begin { place: place.clone(), logs, remarks, passed_over }, shown)?;
-        let watch = self.options.watch;
+        let (watch, storage) = (self.options.watch, self.options.storage);
         let survey = self.survey;
         for path in to_read {
             let target = place.target(path);
-            self.in_order.work(move || log(survey, target), &mut |event| shown.event(event))?;
+            self.in_order.work(move || log(survey, target, storage), &mut |event| shown.event(event))?;
         }
         for (path, error) in skipped {
             self.add(Event::Failed { target: place.target(path), error }, shown)?;
@@ -132,11 +136,11 @@ impl<S: Survey> Files<'_, '_, '_, S> {
     }
 
     fn table(&mut self, target: Target, shown: &mut Shown<'_, S>) -> io::Result<()> {
-        let (survey, watch) = (self.survey, self.options.watch);
+        let (survey, FileOptions { watch, storage, .. }) = (self.survey, self.options);
         if survey.wants(&target, Depth::All) == Fetch::Nothing && target.listed {
             return Ok(());
         }
-        self.in_order.work(move || table(survey, target, watch), &mut |event| shown.event(event))
+        self.in_order.work(move || table(survey, target, storage, watch), &mut |event| shown.event(event))
     }
 
     /// Announces tables to whatever shows the progress.
@@ -149,32 +153,49 @@ impl<S: Survey> Files<'_, '_, '_, S> {
 }
 
 /// Looks at a table.
-fn table<S: Survey>(survey: &S, target: Target, watch: &dyn Watch) -> Event<S::Found> {
-    let opened = open_file(&target.path, target.listed).and_then(|file| Ok(ReadAhead::new(file)?));
-    let result = opened.map(|source| {
-        let observer = FileObserver { source: &source, watch };
-        let found = survey.table(&target, &source, Depth::All, &observer);
-        found.unwrap_or_else(|error| survey.failed(&error))
-    });
+fn table<S: Survey>(
+    survey: &S,
+    target: Target,
+    storage: Option<&Arc<dyn Storage>>,
+    watch: &dyn Watch,
+) -> Event<S::Found> {
+    let result = match storage {
+        None => {
+            open_file(&target.path, target.listed).and_then(|file| Ok(ReadAhead::new(file)?)).map(|source| {
+                let observer = FileObserver { source: Some(&source), watch };
+                survey.table(&target, &source, Depth::All, &observer)
+            })
+        }
+        Some(storage) => storage.open(&target.path).map_err(PathError::from).map(|source| {
+            let observer = FileObserver { source: None, watch };
+            survey.table(&target, &source, Depth::All, &observer)
+        }),
+    };
+    let result = result.map(|found| found.unwrap_or_else(|error| survey.failed(&error)));
     Event::Table { target, fetched: None, result }
 }
 
 /// Looks at a log.
-fn log<S: Survey>(survey: &S, target: Target) -> Event<S::Found> {
-    let found = open_file(&target.path, true).map(|mut file| survey.log(&target, &mut file));
+fn log<S: Survey>(survey: &S, target: Target, storage: Option<&Arc<dyn Storage>>) -> Event<S::Found> {
+    let found = match storage {
+        None => open_file(&target.path, true).map(|mut file| survey.log(&target, &mut file)),
+        Some(storage) => open_log(&**storage, &target.path)
+            .map_err(PathError::from)
+            .map(|mut contents| survey.log(&target, &mut contents)),
+    };
     let result = found.and_then(|found| found.ok_or_else(PathError::vanished));
     Event::Log { target, result }
 }
 
 /// Makes the source read ahead once that is of use, and tells how far it is.
 struct FileObserver<'a> {
-    source: &'a ReadAhead,
+    source: Option<&'a ReadAhead>,
     watch: &'a dyn Watch,
 }
 
 impl Observer for FileObserver<'_> {
     fn begin_walk(&self) {
-        self.source.go_ahead();
+        self.source.inspect(|source| source.go_ahead());
     }
 
     fn progress(&self, bytes: u64) {
@@ -186,6 +207,7 @@ impl Observer for FileObserver<'_> {
 struct Shown<'a, S: Survey> {
     survey: &'a S,
     watch: &'a dyn Watch,
+    storage: Option<&'a Arc<dyn Storage>>,
     /// The live tables and the logs of the current folder that vanished.
     vanished: Vec<PathBuf>,
     show: &'a mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
@@ -245,8 +267,8 @@ impl<S: Survey> Shown<'_, S> {
         let folder = target.folder.clone();
         let is_log = folder.is_some_and(|folder| folder.filled_logs().any(|log| log == target.path));
         let event = match is_log {
-            true => log(self.survey, target),
-            false => table(self.survey, target, &NoProgress(self.watch)),
+            true => log(self.survey, target, self.storage),
+            false => table(self.survey, target, self.storage, &NoProgress(self.watch)),
         };
         self.event(event)
     }

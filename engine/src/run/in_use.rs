@@ -59,7 +59,7 @@ mod tests {
     fn after(mut look: impl FnMut(usize, &Path) -> bool) -> (Vec<String>, usize) {
         let dir = tempfile::tempdir().unwrap();
         ["000001.ldb", "000002.ldb"].iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
-        let Ok(Source::Folder(folder)) = resolve(dir.path()) else { panic!("a folder") };
+        let Ok(Source::Folder(folder)) = resolve(dir.path(), None) else { panic!("a folder") };
         let vanished = dir.path().join("000002.ldb");
         fs::rename(&vanished, dir.path().join("000003.ldb")).unwrap();
         let files = |folder: &Arc<Folder>| folder.tables().map(Path::to_owned).collect();

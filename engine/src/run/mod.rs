@@ -4,4 +4,6 @@ pub mod files;
 pub mod in_order;
 pub mod in_use;
 pub mod survey;
+#[cfg(test)]
+mod tests;
 pub mod watch;

@@ -7,4 +7,5 @@ pub mod paths;
 pub mod read_ahead;
 pub mod record;
 pub mod sources;
+pub mod storage;
 pub mod url;

@@ -8,6 +8,7 @@ use super::folder::{self, Folder, Source};
 use super::folder_cache::FolderCache;
 use super::input::PathError;
 use super::paths::{Given, into_local};
+use super::storage::Storage;
 
 /// What a path leads to. `input` is the path as the user gave it.
 pub enum Discovered {
@@ -37,15 +38,18 @@ pub struct Sources<I: Iterator> {
     held: Option<Given>,
     barren: Barren,
     folders: FolderCache,
+    storage: Option<Arc<dyn Storage>>,
 }
 
 impl<I: Iterator<Item = Given>> Sources<I> {
-    pub fn new(given: I, recursive: bool) -> Self {
+    /// `storage`: where the paths lie, if not in this system.
+    pub fn new(given: I, recursive: bool, storage: Option<Arc<dyn Storage>>) -> Self {
         Self {
             given: given.peekable(),
             held: None,
             barren: Barren::new(recursive),
             folders: FolderCache::default(),
+            storage,
         }
     }
 
@@ -72,7 +76,7 @@ impl<I: Iterator<Item = Given>> Iterator for Sources<I> {
                 Ok(path) => path,
                 Err(error) => return Some(Discovered::ListFailed { input, error }),
             };
-            let found = match folder::resolve(&path) {
+            let found = match folder::resolve(&path, self.storage.as_ref()) {
                 Ok(Source::Folder(folder)) if folder.is_nothing() => {
                     let is_input = path == into_local(input.to_path_buf());
                     if self.barren.passes_over(&input, is_input) {
@@ -83,8 +87,11 @@ impl<I: Iterator<Item = Given>> Iterator for Sources<I> {
                 Ok(Source::Folder(folder)) => Discovered::Folder { input, path, folder },
                 Ok(Source::File) => {
                     let mut around = None;
-                    let folder =
-                        self.folders.around(&path, |folder, error| around = Some((folder.to_owned(), error)));
+                    let folder = {
+                        let storage = self.storage.as_ref();
+                        self.folders
+                            .around(&path, storage, |folder, error| around = Some((folder.to_owned(), error)))
+                    };
                     Discovered::Table { input, path, folder, around }
                 }
                 Err(error) => Discovered::Failed { input, path, error },

@@ -6,5 +6,7 @@ mod keys;
 mod logs;
 mod run;
 
+#[cfg(test)]
+pub(super) use candidates::table;
 pub use keys::SoughtKeys;
 pub use run::{QueryOutcome, Question, Wanted};
