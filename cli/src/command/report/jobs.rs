@@ -103,8 +103,9 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
             Discovered::Folder { input, folder, .. } => self.folder(&input, &folder),
             Discovered::Table { input, path, .. } => {
                 let mut failed = None;
-                let folder =
-                    self.folders.around(&path, None, |folder, error| failed = Some((folder.to_owned(), error)));
+                let folder = self
+                    .folders
+                    .around(&path, None, |folder, error| failed = Some((folder.to_owned(), error)));
                 if let Some((folder, error)) = failed {
                     self.unreadable(&input, &folder, "a folder that can be listed", error);
                 }
