@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut renderer = Format::new(arguments.json).tune(arguments.wide);
     let (mut list_failed, mut has_failed, mut has_faults) = (false, false, false);
     let mut result = Ok(());
-    for found in Sources::new(arguments.paths.iter(), arguments.paths.is_recursive()) {
+    for found in Sources::new(arguments.paths.iter(), arguments.paths.is_recursive(), None) {
         let progress = TablesProgress::new(!arguments.json);
         list_failed |= matches!(found, Discovered::ListFailed { .. });
         let (input, path, tuned) = pool.install(|| tune_path(found, &request, &options, &progress));

@@ -7,6 +7,8 @@ pub mod folder;
 pub mod frame;
 pub mod inspect;
 pub mod line;
+pub mod query;
+pub mod scan;
 pub mod strings;
 pub mod subject;
 pub mod totals;

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::path::PathBuf;
 
-use filterblock::{Error, Structure, escape, quote};
+use filterblock::{Error, Structure};
 use serde::{Serialize, Serializer};
 
 use super::error_kind::ErrorKind;
@@ -14,7 +14,6 @@ use super::words::words;
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::rates::measured::MeasuredRate;
 use crate::walk::input::PathError;
-use crate::words::numbers::counted_as;
 
 /// The number of findings of one code that are kept. Others are counted.
 const MAX_OF_A_CODE: u64 = 16;
@@ -343,7 +342,7 @@ words! {
     }
 }
 
-/// A fact that is not a fault, but good to know.
+/// A fact that is not a fault, but good to know. Displays what to say of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Note {
     /// The file is not a whole table, and the database does not use it.
@@ -367,38 +366,6 @@ pub enum Note {
     NotBytewise(Box<Finding>),
     /// Bytes of the file that are in none of its blocks.
     UnusedBytes(u64),
-}
-
-impl Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotWhole(finding) => write!(f, "the table is not whole: {finding}"),
-            Self::Obsolete => f.write_str("the table is obsolete: the database does not use it"),
-            Self::Unlisted => {
-                f.write_str("the table is not in the MANIFEST: it is being written, or was left behind")
-            }
-            Self::NoFilter => f.write_str("there is no filter"),
-            Self::UnknownPolicy(names) => {
-                let names: Vec<_> = names.iter().map(|name| escape(name).to_string()).collect();
-                write!(f, "the filter is of a policy that is not known here: {}", names.join(", "))
-            }
-            Self::SignedHash => f.write_str(
-                "the filters fit the signed hash of LevelDB up to 1.17 on x86; by goleveldb's they would deny stored keys",
-            ),
-            Self::CustomOrder { comparator } => {
-                write!(f, "the order of the keys is {}'s, and was not checked", quote(comparator))
-            }
-            Self::NotBytewise(first) => write!(
-                f,
-                "the order of the keys is not bytewise and was not checked ({first}); if it should be, say so with \
-                 --comparator bytewise"
-            ),
-            Self::UnusedBytes(bytes) => {
-                let bytes = counted_as(*bytes, "byte of the file is", "bytes of the file are");
-                write!(f, "{bytes} in none of its blocks")
-            }
-        }
-    }
 }
 
 impl Verdict {

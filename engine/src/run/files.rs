@@ -114,14 +114,14 @@ impl<S: Survey> Files<'_, '_, '_, S> {
         let logs: Vec<PathBuf> = logs.into_iter().map(Path::to_owned).collect();
         let to_read = if S::LOGS == LogUse::Read { logs.clone() } else { Vec::new() };
         self.add(Event::Begin { place: place.clone(), logs, remarks, passed_over }, shown)?;
-        for (path, error) in skipped {
-            self.add(Event::Failed { target: place.target(path), error }, shown)?;
-        }
         let (watch, storage) = (self.options.watch, self.options.storage);
         let survey = self.survey;
         for path in to_read {
             let target = place.target(path);
             self.in_order.work(move || log(survey, target, storage), &mut |event| shown.event(event))?;
+        }
+        for (path, error) in skipped {
+            self.add(Event::Failed { target: place.target(path), error }, shown)?;
         }
         let tables = folder.tables().count();
         for path in folder.tables() {

@@ -62,7 +62,7 @@ pub(super) struct Jobs<I: Iterator> {
 impl<I: Iterator<Item = Given>> Jobs<I> {
     pub(super) fn new(paths: I, recursive: bool) -> Self {
         Self {
-            sources: Sources::new(paths, recursive),
+            sources: Sources::new(paths, recursive, None),
             pending: VecDeque::new(),
             bytes: 0,
             folders: FolderCache::default(),
@@ -103,8 +103,9 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
             Discovered::Folder { input, folder, .. } => self.folder(&input, &folder),
             Discovered::Table { input, path, .. } => {
                 let mut failed = None;
-                let folder =
-                    self.folders.around(&path, |folder, error| failed = Some((folder.to_owned(), error)));
+                let folder = self
+                    .folders
+                    .around(&path, None, |folder, error| failed = Some((folder.to_owned(), error)));
                 if let Some((folder, error)) = failed {
                     self.unreadable(&input, &folder, "a folder that can be listed", error);
                 }

@@ -1,0 +1,40 @@
+//! The notes of a verification in words.
+
+use std::fmt::{self, Display};
+
+use filterblock::{escape, quote};
+
+use super::numbers::counted_as;
+use crate::report::verify::Note;
+
+impl Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotWhole(finding) => write!(f, "the table is not whole: {finding}"),
+            Self::Obsolete => f.write_str("the table is obsolete: the database does not use it"),
+            Self::Unlisted => {
+                f.write_str("the table is not in the MANIFEST: it is being written, or was left behind")
+            }
+            Self::NoFilter => f.write_str("there is no filter"),
+            Self::UnknownPolicy(names) => {
+                let names: Vec<_> = names.iter().map(|name| escape(name).to_string()).collect();
+                write!(f, "the filter is of a policy that is not known here: {}", names.join(", "))
+            }
+            Self::SignedHash => f.write_str(
+                "the filters fit the signed hash of LevelDB up to 1.17 on x86; by goleveldb's they would deny stored keys",
+            ),
+            Self::CustomOrder { comparator } => {
+                write!(f, "the order of the keys is {}'s, and was not checked", quote(comparator))
+            }
+            Self::NotBytewise(first) => write!(
+                f,
+                "the order of the keys is not bytewise and was not checked ({first}); if it should be, say so with \
+                 --comparator bytewise"
+            ),
+            Self::UnusedBytes(bytes) => {
+                let bytes = counted_as(*bytes, "byte of the file is", "bytes of the file are");
+                write!(f, "{bytes} in none of its blocks")
+            }
+        }
+    }
+}
