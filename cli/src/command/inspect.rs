@@ -19,7 +19,7 @@ use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::paths::Paths;
 use crate::io::progress::TablesProgress;
-use crate::text::inspect::TextInspect;
+use crate::text::inspect::{ALL_LIVE, TextInspect};
 
 /// Something is damaged, and everything could be read.
 const EXIT_DAMAGE: u8 = 1;
@@ -159,9 +159,7 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
     match line {
         InspectLine::Folder(folder) => {
             console.remarks(&folder.remarks);
-            if let Some(error) = &folder.error {
-                console.message(format_args!("{error}; all tables are taken to be live"));
-            }
+            console.fault_of(&folder, ALL_LIVE);
             write_line(console, &folder)
         }
         InspectLine::Table(mut found) => {

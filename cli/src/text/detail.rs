@@ -6,7 +6,9 @@ use std::io::{self, Write as _};
 use filterblock::{escape, escape_path};
 use filterblock_engine::report::fetched::Depth;
 use filterblock_engine::report::filter_list::Filters;
-use filterblock_engine::report::inspect::{Dialect, FilterBlock, Inspected, KeyCount, KeyFormat, LargerRanges, Table};
+use filterblock_engine::report::inspect::{
+    Dialect, FilterBlock, Inspected, KeyCount, KeyFormat, LargerRanges, Table,
+};
 use filterblock_engine::words::fill_bins::FillBins;
 use filterblock_engine::words::numbers::{count, counted, interval, measured, or_dash, percent, ratio, size};
 
@@ -164,8 +166,7 @@ fn fill(number: u64, filters: &Filters, console: &mut Console) -> io::Result<()>
 /// Writes the rates of false positives: those measured, and that by the bits set.
 fn rates(filter: &FilterBlock, has_table: bool, console: &mut Console) -> io::Result<()> {
     let mut label = "false positives";
-    for (rate, keys) in
-        [(filter.random_fpr, "random keys"), (filter.neighbour_fpr, "keys near stored ones")]
+    for (rate, keys) in [(filter.random_fpr, "random keys"), (filter.neighbour_fpr, "keys near stored ones")]
     {
         let Some(rate) = rate else { continue };
         let (share, interval, asked) = (measured(rate), interval(rate), count(rate.asked));
@@ -177,8 +178,9 @@ fn rates(filter: &FilterBlock, has_table: bool, console: &mut Console) -> io::Re
         label = "";
     }
     let over = if has_table { "data blocks" } else { "filters" };
-    let estimated =
-        filter.estimated_fpr.map(|rate| format!("{} by the bits set, the mean over the {over}", percent(rate)));
+    let estimated = filter
+        .estimated_fpr
+        .map(|rate| format!("{} by the bits set, the mean over the {over}", percent(rate)));
     line(console, label, or_dash(estimated))
 }
 

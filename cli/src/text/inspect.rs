@@ -15,6 +15,9 @@ use super::list::{Listing, ListingKind, table_name};
 use super::{detail, levels, list};
 use crate::io::console::{Console, Tone};
 
+/// What it means that a MANIFEST cannot be relied on.
+pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";
+
 pub(crate) struct TextInspect {
     list_filters: bool,
     /// Exactly one path was given.
@@ -62,9 +65,7 @@ impl TextInspect {
 
     fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
         self.end(console)?;
-        if let Some(error) = &folder.error {
-            console.message(format_args!("{error}; all tables are taken to be live"));
-        }
+        console.fault_of(folder, ALL_LIVE);
         console.remarks(&folder.remarks);
         self.begin_part(console)?;
         let title = console.tone(Tone::Title, escape_path(&folder.path));

@@ -7,7 +7,7 @@ use filterblock_engine::words::numbers::{count, measured, or_dash, percent, rati
 
 use super::columns::{Cell, Column, Layout};
 use super::pictures::bar;
-use crate::io::console::{Console, Tone};
+use crate::io::console::{Console, Signs, Tone};
 
 pub(super) const KEYS_NOTE: &str =
     "~ keys: estimated from some data blocks of each table; +-: how far they may be off";
@@ -32,6 +32,23 @@ pub(super) fn key_error(sum: &KeySum) -> String {
     if sum.is_partial { "-".to_owned() } else { sum.error().map(percent).unwrap_or_default() }
 }
 
+/// The cell of a level. The keys of all levels, and the signs to draw with, if there are any.
+type LevelCell = fn(&LevelTotals, (u64, Option<Signs>)) -> Cell;
+
+fn unfiltered(tables: u64) -> Cell {
+    Cell::toned(count(tables), if tables > 0 { Tone::Bad } else { Tone::Plain })
+}
+
+/// The share of all `keys`.
+fn share(level: &LevelTotals, keys: u64) -> Option<f64> {
+    level.keys.keys.map(|of| ratio(of, keys))
+}
+
+fn picture(level: &LevelTotals, (keys, signs): (u64, Option<Signs>)) -> Cell {
+    let bar = signs.zip(share(level, keys)).map(|(signs, share)| bar(share, BAR_WIDTH, signs));
+    bar.unwrap_or_default().into()
+}
+
 /// Writes a line for each level, if the MANIFEST tells the levels.
 pub(super) fn write(totals: &Totals, console: &mut Console) -> io::Result<()> {
     if totals.levels.is_empty() {
@@ -39,32 +56,28 @@ pub(super) fn write(totals: &Totals, console: &mut Console) -> io::Result<()> {
     }
     writeln!(console)?;
     let keys = totals.levels.values().filter_map(|level| level.keys.keys).fold(0, u64::saturating_add);
-    let share = |level: &LevelTotals| level.keys.keys.map(|of| ratio(of, keys));
-    let signs = console.signs();
-    let (right, tone) = (Column::right, |bad: bool| if bad { Tone::Bad } else { Tone::Plain });
-    let mut columns: Vec<(Column, &dyn Fn(&LevelTotals) -> Cell)> = vec![
-        (right("level", 8, 0), &|level| level_text(level.level).into()),
-        (right("tables", 6, 0), &|level| count(level.tables).into()),
-        (right("no filter", 9, 1), &|level| Cell::toned(count(level.unfiltered), tone(level.unfiltered > 0))),
-        (right("size", 10, 4), &|level| size(level.file_size).into()),
-        (right("keys", 12, 2), &|level| key_sum(&level.keys).into()),
-        (right("+-", 7, 5), &|level| key_error(&level.keys).into()),
-        (right("of all", 7, 0), &|level| or_dash(share(level).map(percent)).into()),
-        (right("filter size", 11, 3), &|level| size(level.filter_size).into()),
-        (right("rate", 8, 0), &|level| or_dash(level.random_fpr.mean().map(measured)).into()),
+    let of = (keys, console.signs());
+    let right = Column::right;
+    let mut columns: Vec<(Column, LevelCell)> = vec![
+        (right("level", 8, 0), |level, _| level_text(level.level).into()),
+        (right("tables", 6, 0), |level, _| count(level.tables).into()),
+        (right("no filter", 9, 1), |level, _| unfiltered(level.unfiltered)),
+        (right("size", 10, 4), |level, _| size(level.file_size).into()),
+        (right("keys", 12, 2), |level, _| key_sum(&level.keys).into()),
+        (right("+-", 7, 5), |level, _| key_error(&level.keys).into()),
+        (right("of all", 7, 0), |level, (keys, _)| or_dash(share(level, keys).map(percent)).into()),
+        (right("filter size", 11, 3), |level, _| size(level.filter_size).into()),
+        (right("rate", 8, 0), |level, _| or_dash(level.random_fpr.mean().map(measured)).into()),
     ];
-    let picture = |level: &LevelTotals| match (signs, share(level)) {
-        (Some(signs), Some(share)) => bar(share, BAR_WIDTH, signs).into(),
-        _ => "".into(),
-    };
-    if signs.is_some() {
+    if of.1.is_some() {
         // A picture of the share of all keys, which gives way before any number does.
-        columns.push((Column::left("", BAR_WIDTH + 2, 9), &picture));
+        columns.push((Column::left("", BAR_WIDTH + 2, 9), picture));
     }
     let (columns, cells): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
     let layout = Layout::new(columns, console.width());
     layout.write_titles(console)?;
-    totals.levels.values().try_for_each(|level| {
-        layout.write(console, cells.iter().map(|cell| cell(level)).collect())
-    })
+    totals
+        .levels
+        .values()
+        .try_for_each(|level| layout.write(console, cells.iter().map(|cell| cell(level, of)).collect()))
 }

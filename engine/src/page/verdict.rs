@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::page::Page;
 use super::words::{all_tables, sentence, text};
-use crate::audit::overview::{Kind, Overview};
 use crate::audit::overview::findings::Found;
+use crate::audit::overview::{Kind, Overview};
 use crate::audit::tune::report::{Advice, Tuning};
 use crate::report::inspect::State;
 use crate::report::totals::LevelTotals;

@@ -267,10 +267,7 @@ fn mean<S: Serializer>(mean: &MeanRate, serializer: S) -> Result<S::Ok, S::Error
     mean.mean().serialize(serializer)
 }
 
-fn values<S: Serializer>(
-    levels: &BTreeMap<Place, LevelTotals>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn values<S: Serializer>(levels: &BTreeMap<Place, LevelTotals>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(levels.values())
 }
 

@@ -84,9 +84,12 @@ impl Engine {
                 Ok(path) => {
                     let subject = Subject { path: &path, ..Subject::of(&input) };
                     match read(&path, policy) {
-                        Ok(reader) => {
-                            fold.table(&subject, None, false, bare_block(reader, policy.is_none(), effort).into())?
-                        }
+                        Ok(reader) => fold.table(
+                            &subject,
+                            None,
+                            false,
+                            bare_block(reader, policy.is_none(), effort).into(),
+                        )?,
                         Err(error) => fold.unreadable(&subject, &error)?,
                     }
                 }
@@ -138,7 +141,8 @@ pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathErro
 /// The live tables of a folder that have no file.
 pub(crate) fn missing_tables(place: &Place) -> impl Iterator<Item = Table> {
     place.folder.missing().map(|(path, live, record)| {
-        let message = format!("expected a table of {} bytes on level {}, found no file", live.size, live.level);
+        let message =
+            format!("expected a table of {} bytes on level {}, found no file", live.size, live.level);
         let mut table = Table::missing(message);
         table.about(&Subject { path: &path, ..Subject::of(&place.input) }, Some(record), false);
         table

@@ -1,6 +1,7 @@
 //! A database, a folder of tables or a single table, as a page about it shows it.
 
 pub mod findings;
+mod run;
 pub mod spans;
 
 use std::collections::BTreeMap;

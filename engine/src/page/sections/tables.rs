@@ -59,9 +59,8 @@ fn listed(tables: &[Table]) -> Vec<&Table> {
             State::UnknownPolicy | State::Unfinished => 2,
             State::Filtered => 3,
         };
-        let rate = |table: &Table| {
-            table.judged().and_then(|filter| Some(filter.random_fpr?.rate)).unwrap_or(1.0)
-        };
+        let rate =
+            |table: &Table| table.judged().and_then(|filter| Some(filter.random_fpr?.rate)).unwrap_or(1.0);
         listed.sort_by(|one, other| rank(one).cmp(&rank(other)).then(rate(other).total_cmp(&rate(one))));
         listed.truncate(MOST);
     }

@@ -9,6 +9,7 @@ use super::{Page, Verdict, document};
 use crate::audit::lost_keys::CutKey;
 use crate::audit::overview::{Kind, Overview};
 use crate::audit::tune::report::Tuning;
+use crate::report::inspect::Table;
 use crate::report::verify::Verdict as TableVerdict;
 use crate::report::verify::{Code, Finding};
 use markup::Node;
@@ -156,7 +157,10 @@ fn the_verdict_says_what_is_worst_first() {
     starts(verdict(&malformed), "Filters are damaged: there is 1 finding", rebuild);
     let hidden = |overview: &mut Overview| overview.found.add(b"1", finding(Code::Limit), true);
     starts(verdict(&hidden), "Not everything could be looked at", verify);
-    let seen = |overview: &mut Overview| overview.found.see(b"1", vec!["error: x".to_owned()], false);
+    let seen = |overview: &mut Overview| {
+        let damaged = Table { error: Some("x".to_owned()), ..Table::default() };
+        overview.found.see(&damaged);
+    };
     starts(verdict(&seen), "Something is damaged", verify);
     let none = |overview: &mut Overview| {
         overview.tables.iter_mut().for_each(|table| *table = unfiltered(table.clone()))
