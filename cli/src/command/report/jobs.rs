@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use filterblock::Error;
 
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use filterblock_engine::audit::lost_keys::LostKeys;
 use filterblock_engine::audit::verify::{self, VerifyOptions};
 use filterblock_engine::report::verify::{About, Code, Finding, Verdict};
@@ -189,7 +189,7 @@ fn missing(input: &Arc<Path>, folder: &Folder) -> impl Iterator<Item = Done> {
 }
 
 /// Verifies the table of a job.
-pub(super) fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) -> Verdict {
+pub(super) fn verify(job: &TableJob, options: &VerifyOptions, progress: &Progress) -> Verdict {
     let path: &Path = &job.path;
     let opened = input::open_file(path, job.listed).and_then(|file| Ok(ReadAhead::new(file)?));
     let source = match opened {
@@ -206,7 +206,7 @@ pub(super) fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesP
 /// Makes the source read ahead once that is of use, and moves the progress bar.
 struct Watch<'a> {
     source: &'a ReadAhead,
-    progress: &'a TablesProgress,
+    progress: &'a Progress,
 }
 
 impl Observer for Watch<'_> {
