@@ -18,7 +18,7 @@ use super::limits::Limits;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::paths::Paths;
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use crate::text::inspect::{ALL_LIVE, TextInspect};
 
 /// Something is damaged, and everything could be read.
@@ -103,7 +103,7 @@ Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing 
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let paths = &arguments.paths;
-    let progress = Arc::new(TablesProgress::new(!arguments.json));
+    let progress = Arc::new(Progress::new(!arguments.json));
     let mut engine = arguments.limits.engine(console).watch(progress.clone());
     if let Some(jobs) = arguments.jobs {
         engine = engine.jobs(jobs);

@@ -15,7 +15,7 @@ use super::limits::Limits;
 use super::{keys, tune};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use filterblock_engine::audit::overview::{Kind, Overview};
 use filterblock_engine::audit::tune::Request;
 use filterblock_engine::audit::tune::report::{TuneFailure, Tuning};
@@ -97,7 +97,7 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
     };
     let output = Output::new(&arguments.output, path)?;
     let source = folder::resolve(path, None).map_err(|error| of_path(error.to_string()))?;
-    let progress = Arc::new(TablesProgress::new(true));
+    let progress = Arc::new(Progress::new(true));
     let mut engine = arguments.limits.engine(console).watch(progress.clone());
     if let Some(jobs) = arguments.jobs {
         engine = engine.jobs(jobs);
@@ -128,7 +128,7 @@ impl Arguments {
         overview: &Overview,
         lookups: Vec<Vec<u8>>,
         read: &ReadOptions,
-        progress: &TablesProgress,
+        progress: &Progress,
     ) -> Result<Option<Result<Tuning, TuneFailure>>, String> {
         if self.no_tune || overview.in_use().next().is_none() || overview.kind == Kind::Folder {
             return Ok(None);
