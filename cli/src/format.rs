@@ -6,16 +6,14 @@ use super::json::inspect::JsonInspect;
 use super::json::query::JsonQuery;
 use super::json::rebuild::JsonRebuild;
 use super::json::scan::JsonScan;
-use super::json::tune::JsonTune;
 use super::json::verify::JsonVerify;
 use super::renderer::{
-    InspectRenderer, QueryRenderer, RebuildRenderer, ScanParts, ScanRenderer, TuneRenderer, VerifyRenderer,
+    InspectRenderer, QueryRenderer, RebuildRenderer, ScanParts, ScanRenderer, VerifyRenderer,
 };
 use super::text::inspect::TextInspect;
 use super::text::query::TextQuery;
 use super::text::rebuild::TextRebuild;
 use super::text::scan::TextScan;
-use super::text::tune::renderer::TextTune;
 use super::text::verify::TextVerify;
 
 /// The form of the results.
@@ -64,14 +62,6 @@ impl Format {
         match self {
             Self::Text => Box::new(TextScan::new(parts)),
             Self::Json => Box::new(JsonScan { value: parts.value }),
-        }
-    }
-
-    /// `is_wide`: all settings are shown, not only those that tell most. JSON has them all.
-    pub(crate) fn tune(self, is_wide: bool) -> Box<dyn TuneRenderer> {
-        match self {
-            Self::Text => Box::new(TextTune::new(is_wide)),
-            Self::Json => Box::new(JsonTune),
         }
     }
 

@@ -9,7 +9,6 @@ use filterblock_engine::audit::inspect::totals::FolderTotals;
 use filterblock_engine::audit::query::candidates::Answer;
 use filterblock_engine::audit::query::totals::{QueryTotals, TableMatches};
 use filterblock_engine::audit::scan::row::{Fault, Row};
-use filterblock_engine::audit::tune::report::{TuneFailure, Tuning};
 use filterblock_engine::audit::verify::verdict::{Verdict, VerdictCounts};
 use filterblock_engine::rebuild::failure::Failure;
 use filterblock_engine::rebuild::report::Report;
@@ -141,16 +140,6 @@ pub(crate) trait RebuildRenderer {
         &mut self,
         subject: Subject<'_>,
         outcome: &RebuildOutcome<'_>,
-        console: &mut Console,
-    ) -> io::Result<()>;
-}
-
-pub(crate) trait TuneRenderer {
-    /// Shows what was found out about a database or a table, or the reason why nothing was.
-    fn tuning(
-        &mut self,
-        subject: Subject<'_>,
-        result: Result<&Tuning, &TuneFailure>,
         console: &mut Console,
     ) -> io::Result<()>;
 }

@@ -5,5 +5,9 @@ pub mod fetched;
 pub mod folder;
 pub mod frame;
 pub mod line;
+pub mod outcome;
 pub mod strings;
 pub mod subject;
+#[cfg(test)]
+mod tests;
+pub mod tune;
