@@ -4,15 +4,11 @@ use std::path::PathBuf;
 
 use super::json::inspect::JsonInspect;
 use super::json::query::JsonQuery;
-use super::json::rebuild::JsonRebuild;
 use super::json::scan::JsonScan;
 use super::json::verify::JsonVerify;
-use super::renderer::{
-    InspectRenderer, QueryRenderer, RebuildRenderer, ScanParts, ScanRenderer, VerifyRenderer,
-};
+use super::renderer::{InspectRenderer, QueryRenderer, ScanParts, ScanRenderer, VerifyRenderer};
 use super::text::inspect::TextInspect;
 use super::text::query::TextQuery;
-use super::text::rebuild::TextRebuild;
 use super::text::scan::TextScan;
 use super::text::verify::TextVerify;
 
@@ -48,13 +44,6 @@ impl Format {
         match self {
             Self::Text => Box::new(TextQuery),
             Self::Json => Box::new(JsonQuery),
-        }
-    }
-
-    pub(crate) fn rebuild(self) -> Box<dyn RebuildRenderer> {
-        match self {
-            Self::Text => Box::new(TextRebuild),
-            Self::Json => Box::new(JsonRebuild),
         }
     }
 

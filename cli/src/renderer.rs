@@ -10,8 +10,6 @@ use filterblock_engine::audit::query::candidates::Answer;
 use filterblock_engine::audit::query::totals::{QueryTotals, TableMatches};
 use filterblock_engine::audit::scan::row::{Fault, Row};
 use filterblock_engine::audit::verify::verdict::{Verdict, VerdictCounts};
-use filterblock_engine::rebuild::failure::Failure;
-use filterblock_engine::rebuild::report::Report;
 use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::folder::{FolderHeader, Verified};
 use filterblock_engine::report::subject::Subject;
@@ -118,28 +116,4 @@ pub(crate) trait VerifyRenderer {
     ) -> io::Result<()>;
 
     fn end(&mut self, counts: &VerdictCounts, console: &mut Console) -> io::Result<()>;
-}
-
-/// What was to be done with a database.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RebuildAction {
-    Rebuild,
-    DryRun,
-    Undo,
-    Discard,
-}
-
-/// What became of a database.
-pub(crate) struct RebuildOutcome<'a> {
-    pub(crate) action: RebuildAction,
-    pub(crate) result: &'a Result<Report, Failure>,
-}
-
-pub(crate) trait RebuildRenderer {
-    fn outcome(
-        &mut self,
-        subject: Subject<'_>,
-        outcome: &RebuildOutcome<'_>,
-        console: &mut Console,
-    ) -> io::Result<()>;
 }

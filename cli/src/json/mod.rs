@@ -3,7 +3,6 @@
 mod folder;
 pub(crate) mod inspect;
 pub(crate) mod query;
-pub(crate) mod rebuild;
 pub(crate) mod scan;
 mod totals;
 mod unreadable;

@@ -7,11 +7,10 @@ use filterblock::{FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, Le
 use super::failure::{Failure, Result};
 use super::files::Folder;
 use super::opening::open;
-use super::report::FiltersReport;
-use super::request::{BitsByLevel, FilterRequest, Request};
-use super::watch::Watch;
+use super::request::{BitsByLevel, FilterRequest, Options, Watch};
 use crate::audit::policies::Policy;
 use crate::audit::stats::dialect::OLD_NAME;
+use crate::report::rebuild::FiltersReport;
 
 /// The range of LevelDB's filters.
 const USUAL_BASE_LG: u8 = 11;
@@ -43,7 +42,7 @@ impl Filters {
     /// Chooses for the database in `dir`. `found`: the live tables' names, and the filters that each
     /// has now.
     pub(super) fn choose(
-        request: &Request,
+        request: &Options,
         dir: &Folder,
         found: &[(String, Option<FiltersReport>)],
         watch: Watch<'_>,
@@ -139,7 +138,7 @@ fn hash_in(
     for (name, _) in olds {
         let hash = match hash_of(dir, name, watch) {
             // It stays as it is. Others may tell.
-            Err(Failure::Refused(_)) if keep_undecodable => None,
+            Err(failure) if failure.is_refusal() && keep_undecodable => None,
             hash => hash?,
         };
         let Some(hash) = hash else { continue };

@@ -10,12 +10,11 @@ use std::rc::Rc;
 use filterblock::table::{Rewriter, Table, WriteOptions};
 use filterblock::{Error, escape_path, quote};
 
-use super::failure::{Failure, Fault, Result};
+use super::failure::{Failure, Result};
 use super::files::{Folder, NewFile};
 use super::filters::TableFilters;
 use super::opening::{open, open_file, options};
-use super::request::Request;
-use super::watch::Watch;
+use super::request::{Options, Watch};
 
 /// The unit of the space that file systems share between files.
 const SHARED_UNIT: u64 = 4096;
@@ -39,7 +38,7 @@ pub(super) struct Rewritten {
     pub(super) filter_size: Option<u64>,
     pub(super) entries: Option<u64>,
     /// The reason why it was left as it is.
-    pub(super) kept: Option<Fault>,
+    pub(super) kept: Option<Failure>,
 }
 
 /// Writes the table of this name again.
@@ -51,7 +50,7 @@ pub(super) fn rewrite(
     (dir, name): (&Folder, &str),
     target: Target<'_>,
     filters: Option<&TableFilters>,
-    request: &Request,
+    request: &Options,
     watch: Watch<'_>,
 ) -> Result<Rewritten> {
     let result = try_rewrite((dir, name), target, filters, watch).and_then(|done| {
@@ -64,10 +63,10 @@ pub(super) fn rewrite(
     if let Target::File(folder, new) = target {
         folder.remove(new)?;
     }
-    match failure {
-        Failure::Refused(why) if request.keep_undecodable => keep((dir, name), target, why),
-        Failure::Refused(_) => Err(failure.and("--keep-undecodable leaves such a table as it is")),
-        failure => Err(failure),
+    match failure.is_refusal() {
+        true if request.keep_undecodable => keep((dir, name), target, failure),
+        true => Err(failure.and("--keep-undecodable leaves such a table as it is")),
+        false => Err(failure),
     }
 }
 
@@ -104,7 +103,7 @@ fn try_rewrite(
             "{}: the file was changed while it was read; close the program that did it",
             escape_path(path)
         );
-        return Err(Failure::InUse(text));
+        return Err(Failure::in_use(text));
     }
     Ok(done)
 }
@@ -190,7 +189,7 @@ impl Write for Output<'_> {
 }
 
 /// Leaves the table as it is, for the reason `why`.
-fn keep((dir, name): (&Folder, &str), target: Target<'_>, why: Fault) -> Result<Rewritten> {
+fn keep((dir, name): (&Folder, &str), target: Target<'_>, why: Failure) -> Result<Rewritten> {
     if let Target::File(folder, new) = target {
         dir.copy(name, folder, new)?;
     }
@@ -208,7 +207,7 @@ fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: Wa
     // The table was decoded before, so nothing of this is a reason to leave it as it is.
     let fault = |what: &str| {
         let text = format!("{}: {what}, which is a fault of this program", escape_path(&dir.path_of(name)));
-        Failure::Failed(Fault { text, kind: None })
+        Failure::failed(text, None)
     };
     let failure = |error: Error| fault(&error.to_string());
     let table = Table::open(file, &options).map_err(failure)?;

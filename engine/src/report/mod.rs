@@ -6,6 +6,8 @@ pub mod folder;
 pub mod frame;
 pub mod line;
 pub mod outcome;
+#[cfg(feature = "fs")]
+pub mod rebuild;
 pub mod strings;
 pub mod subject;
 #[cfg(test)]

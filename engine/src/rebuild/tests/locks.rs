@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use filterblock::database::DatabaseLock;
 
-use super::super::failure::Failure;
 use super::super::files::hook::{self, Hook, Operation};
 use super::databases::Sample;
 use super::modes::{Mode, Root, run_until, run_with};
 use super::state::{Held, TARGET, UNDO_FOLDER, check_nothing_left, names};
+use crate::report::rebuild::RebuildStatus;
 
 /// Tries to lock the database before each change.
 struct Locking {
@@ -84,7 +84,8 @@ fn a_signal_just_before_the_commit_ends_the_run_and_leaves_nothing() {
         let watched: Arc<dyn Hook> = hook.clone();
         let is_interrupted = || hook.left.load(Ordering::Relaxed) == 0;
         let result = hook::with(&watched, || run_until(Sample::Levels, mode, &root.path, &is_interrupted));
-        assert!(matches!(result, Err(Failure::Interrupted(_))), "{mode:?}: {result:?}");
+        let status = result.as_ref().map_err(|failure| failure.status).map(|_| ());
+        assert_eq!(status, Err(RebuildStatus::Interrupted), "{mode:?}: {result:?}");
         assert!(is_interrupted());
         assert_eq!(Held::of(&root.database()).unwrap(), held);
         check_nothing_left(&root.database()).unwrap();
