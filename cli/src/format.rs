@@ -3,14 +3,10 @@
 use std::path::PathBuf;
 
 use super::json::inspect::JsonInspect;
-use super::json::query::JsonQuery;
 use super::json::scan::JsonScan;
-use super::json::verify::JsonVerify;
-use super::renderer::{InspectRenderer, QueryRenderer, ScanParts, ScanRenderer, VerifyRenderer};
+use super::renderer::{InspectRenderer, ScanParts, ScanRenderer};
 use super::text::inspect::TextInspect;
-use super::text::query::TextQuery;
 use super::text::scan::TextScan;
-use super::text::verify::TextVerify;
 
 /// The form of the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,24 +36,10 @@ impl Format {
         }
     }
 
-    pub(crate) fn query(self) -> Box<dyn QueryRenderer> {
-        match self {
-            Self::Text => Box::new(TextQuery),
-            Self::Json => Box::new(JsonQuery),
-        }
-    }
-
     pub(crate) fn scan(self, parts: ScanParts) -> Box<dyn ScanRenderer> {
         match self {
             Self::Text => Box::new(TextScan::new(parts)),
             Self::Json => Box::new(JsonScan { value: parts.value }),
-        }
-    }
-
-    pub(crate) fn verify(self) -> Box<dyn VerifyRenderer> {
-        match self {
-            Self::Text => Box::new(TextVerify),
-            Self::Json => Box::new(JsonVerify),
         }
     }
 }

@@ -6,12 +6,8 @@ use std::path::Path;
 use crate::io::console::Console;
 use filterblock_engine::audit::inspect::report::TableReport;
 use filterblock_engine::audit::inspect::totals::FolderTotals;
-use filterblock_engine::audit::query::candidates::Answer;
-use filterblock_engine::audit::query::totals::{QueryTotals, TableMatches};
 use filterblock_engine::audit::scan::row::{Fault, Row};
-use filterblock_engine::audit::verify::verdict::{Verdict, VerdictCounts};
-use filterblock_engine::report::error_kind::ErrorKind;
-use filterblock_engine::report::folder::{FolderHeader, Verified};
+use filterblock_engine::report::folder::FolderHeader;
 use filterblock_engine::report::subject::Subject;
 use filterblock_engine::walk::input::PathError;
 
@@ -49,35 +45,6 @@ pub(crate) trait InspectRenderer {
     fn end(&mut self, console: &mut Console) -> io::Result<()>;
 }
 
-pub(crate) trait QueryRenderer {
-    fn begin_folder(
-        &mut self,
-        subject: Subject<'_>,
-        folder: &FolderHeader<'_>,
-        console: &mut Console,
-    ) -> io::Result<()>;
-
-    /// Begins the answers for a table, or a path that could not be looked at.
-    fn begin_table(&mut self, subject: Subject<'_>, error: Option<(&str, ErrorKind)>, console: &mut Console);
-
-    fn answer(&mut self, subject: Subject<'_>, answer: &Answer<'_>, console: &mut Console) -> io::Result<()>;
-
-    /// Shows for a key how many data blocks a lookup in the whole database reads at most.
-    fn lookup_blocks(&mut self, key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()>;
-
-    /// Shows the answers of a table as numbers. `error`: the reason why every key may be there.
-    fn count(
-        &mut self,
-        subject: Subject<'_>,
-        matches: &TableMatches,
-        error: Option<(&str, ErrorKind)>,
-        console: &mut Console,
-    ) -> io::Result<()>;
-
-    /// Shows the sums behind the numbers of each table.
-    fn totals(&mut self, totals: &QueryTotals, console: &mut Console) -> io::Result<()>;
-}
-
 /// The parts of an entry that are shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScanParts {
@@ -104,16 +71,4 @@ pub(crate) trait ScanRenderer {
 
     /// Ends a file or database of which so many entries were shown.
     fn end(&mut self, subject: Subject<'_>, entries: u64, console: &mut Console) -> io::Result<()>;
-}
-
-pub(crate) trait VerifyRenderer {
-    fn verdict(
-        &mut self,
-        subject: Subject<'_>,
-        of: Verified,
-        verdict: &Verdict,
-        console: &mut Console,
-    ) -> io::Result<()>;
-
-    fn end(&mut self, counts: &VerdictCounts, console: &mut Console) -> io::Result<()>;
 }

@@ -15,6 +15,7 @@
 
 #[doc(hidden)]
 pub mod audit;
+mod engine;
 #[cfg(feature = "page")]
 #[doc(hidden)]
 pub mod page;
@@ -32,3 +33,7 @@ pub mod run;
 pub mod walk;
 #[doc(hidden)]
 pub mod words;
+
+pub use audit::verify::VerifyOutcome;
+pub use engine::{Engine, Sink};
+pub use walk::paths::Inputs;

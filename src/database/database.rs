@@ -1,18 +1,14 @@
-//! A whole database: the MANIFEST beside the files that are there (`DBImpl::Recover` and
-//! `DBImpl::RemoveObsoleteFiles` in LevelDB's `db/db_impl.cc`).
+//! A whole database: the MANIFEST beside the files that are there (`DBImpl::RemoveObsoleteFiles` in
+//! LevelDB's `db/db_impl.cc`).
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::folder::{DatabaseFiles, FileState, path_in};
 use super::live_tables::LiveTable;
-use super::manifest::{Manifest, ManifestScan};
+use super::manifest::Manifest;
 use super::names::{FileKind, table_names};
 use crate::{Error, Result};
-
-/// The most readings of a database that changes all the time.
-const MAX_READINGS: u32 = 16;
 
 /// A database as it lies in a folder or a listing, for reading only.
 ///
@@ -51,9 +47,9 @@ const MAX_READINGS: u32 = 16;
 /// ```
 pub struct Database {
     /// Empty if the database lies in no folder.
-    dir: PathBuf,
-    files: DatabaseFiles,
-    manifest: Result<Manifest>,
+    pub(super) dir: PathBuf,
+    pub(super) files: DatabaseFiles,
+    pub(super) manifest: Result<Manifest>,
 }
 
 /// A table of a database: one that is live, or a file.
@@ -123,109 +119,8 @@ impl<'a> DatabaseTable<'a> {
 }
 
 impl Database {
-    /// Opens the database in the folder `dir`.
-    ///
-    /// A folder without a database opens, too. [`DatabaseFiles::is_database`] tells.
-    ///
-    /// A database in use is seen in one state. The folder is listed before the MANIFEST is read.
-    /// Live tables that are not in the listing, and the log that the MANIFEST names, are looked for
-    /// once more, since they may have been written meanwhile. If tables are missing then, or the
-    /// MANIFEST is missing, damaged or cut off, all is read again, up to 16 times, until two
-    /// readings on end agree.
-    ///
-    /// Later on, tables may vanish as the writer goes on. Whoever cannot open one opens the database
-    /// again: its entries are in tables that are listed then.
-    ///
-    /// Costs one pass over the folder's names and one over the MANIFEST, which may take as much
-    /// memory as [`Manifest::DEFAULT_MEMORY_LIMIT`]; twice that if something seems wrong.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`], with the path, if the folder cannot be listed. What is wrong with `CURRENT`
-    /// or the MANIFEST does not fail: it is kept for [`manifest`](Self::manifest).
-    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with_limit(dir, Manifest::DEFAULT_MEMORY_LIMIT)
-    }
-
-    /// As [`open`](Self::open), with `memory_limit` in bytes for the MANIFEST, as
-    /// [`Manifest::scan`] has it.
-    ///
-    /// # Errors
-    ///
-    /// As [`open`](Self::open).
-    pub fn open_with_limit(dir: impl AsRef<Path>, memory_limit: usize) -> Result<Self> {
-        Self::open_settled(|| Self::read(dir.as_ref(), memory_limit))
-    }
-
-    /// Calls `read` until what seems wrong with the database is wrong in two readings on end, so
-    /// that no writer's work in between is the reason.
-    fn open_settled(mut read: impl FnMut() -> Result<Self>) -> Result<Self> {
-        let mut database = read()?;
-        for _ in 1..MAX_READINGS {
-            if !database.is_doubtful() {
-                break;
-            }
-            let before = std::mem::replace(&mut database, read()?);
-            if database.is_confirmed_by(&before) {
-                break;
-            }
-        }
-        Ok(database)
-    }
-
-    /// Lists the folder, then reads the MANIFEST, then looks for files that came in between.
-    ///
-    /// In this order, whatever the MANIFEST names was either listed, or written since, or removed
-    /// since. The other way round, a table could be removed and the log with newer writes be made
-    /// without a trace of either.
-    fn read(dir: &Path, memory_limit: usize) -> Result<Self> {
-        let files = DatabaseFiles::list(dir)?;
-        let manifest = Manifest::scan_folder(dir, memory_limit).and_then(ManifestScan::into_result);
-        let mut database = Self::new(dir.to_owned(), files, manifest);
-        database.catch_up();
-        Ok(database)
-    }
-
-    /// Tells whether a writer at work could be the reason for what seems wrong: a MANIFEST that was
-    /// replaced or is just being written, or tables that were removed after it was read.
-    fn is_doubtful(&self) -> bool {
-        match &self.manifest {
-            Ok(manifest) => manifest.incomplete_tail().is_some() || self.missing().next().is_some(),
-            Err(_) => self.files.is_database(),
-        }
-    }
-
-    /// Tells whether all that seems wrong was so in an earlier reading, too. Numbers of tables are
-    /// never used again: one that is live in both was so all the time in between, and was looked for
-    /// in between.
-    fn is_confirmed_by(&self, before: &Self) -> bool {
-        match (&self.manifest, &before.manifest) {
-            (Ok(now), Ok(then)) => {
-                let missing: BTreeSet<u64> = before.missing().map(|table| table.number).collect();
-                now.incomplete_tail() == then.incomplete_tail()
-                    && self.missing().all(|table| missing.contains(&table.number))
-            }
-            (Err(now), Err(then)) => now.to_string() == then.to_string(),
-            _ => false,
-        }
-    }
-
     pub(super) const fn new(dir: PathBuf, files: DatabaseFiles, manifest: Result<Manifest>) -> Self {
         Self { dir, files, manifest }
-    }
-
-    /// Adds files that were written after the listing and before the MANIFEST that names them.
-    fn catch_up(&mut self) {
-        let Ok(manifest) = &self.manifest else { return };
-        let log = (FileKind::Log, manifest.log_number());
-        let is_listed = self.files.iter().any(|file| (file.kind, file.number) == log)
-            || self.files.unreadable().any(|file| (file.kind, file.number) == log);
-        let log = (!is_listed).then(|| FileKind::Log.file_name(manifest.log_number()));
-        // A number may be on two levels.
-        let mut names: BTreeSet<String> =
-            self.missing().flat_map(|table| table_names(table.number)).collect();
-        names.extend(log);
-        self.files.look_again(&self.dir, names);
     }
 
     /// The folder, as it was given. Empty if the database is from a listing.
@@ -367,109 +262,5 @@ impl fmt::Debug for Database {
             .field("unreadable", &self.files.unreadable().count())
             .field("manifest", &self.manifest)
             .finish()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    /// Files that were written after the folder was listed and before the MANIFEST was read.
-    #[cfg_attr(miri, ignore = "reads large test data")]
-    #[test]
-    fn what_changes_between_two_readings_is_not_damage() {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/databases/levels");
-        let folder = tempfile::tempdir().unwrap();
-        let dir = folder.path();
-        // Nobody looks into the tables.
-        let tables = ["000005.ldb", "000007.ldb", "000009.ldb"];
-        // Reads the database once in each of these states, and again from the first one on.
-        let open = |states: &[&str]| {
-            let mut readings = 0;
-            let database = Database::open_settled(|| {
-                for name in ["CURRENT", "MANIFEST-000008"] {
-                    fs::copy(source.join(name), dir.join(name)).unwrap();
-                }
-                tables.iter().for_each(|name| fs::write(dir.join(name), "").unwrap());
-                match states[readings % states.len()] {
-                    "sound" => {}
-                    "no MANIFEST" => fs::write(dir.join("CURRENT"), "MANIFEST-000777\n").unwrap(),
-                    "cut" => {
-                        // The first bytes of a record of 16.
-                        let mut manifest = fs::read(source.join("MANIFEST-000008")).unwrap();
-                        manifest.extend([0, 0, 0, 0, 16, 0, 1, 9]);
-                        fs::write(dir.join("MANIFEST-000008"), manifest).unwrap();
-                    }
-                    table => fs::remove_file(dir.join(table)).unwrap(),
-                }
-                readings += 1;
-                Database::read(dir, Manifest::DEFAULT_MEMORY_LIMIT)
-            });
-            let database = database.unwrap();
-            let seems = match database.manifest() {
-                Err(_) => "no MANIFEST".to_owned(),
-                Ok(manifest) if manifest.incomplete_tail().is_some() => "cut".to_owned(),
-                Ok(_) => format!("{:?}", database.missing().map(|table| table.number).collect::<Vec<_>>()),
-            };
-            (readings, seems)
-        };
-        for (states, readings, seems) in [
-            (&["sound"][..], 1, "[]"),
-            (&["000005.ldb", "sound"], 2, "[]"),
-            (&["000005.ldb", "000005.ldb"], 2, "[5]"),
-            (&["000005.ldb", "000007.ldb", "sound"], 3, "[]"),
-            (&["000005.ldb", "000007.ldb", "000007.ldb"], 3, "[7]"),
-            (&["no MANIFEST", "sound"], 2, "[]"),
-            (&["no MANIFEST", "no MANIFEST"], 2, "no MANIFEST"),
-            (&["no MANIFEST", "000005.ldb", "000005.ldb"], 3, "[5]"),
-            (&["cut", "sound"], 2, "[]"),
-            (&["cut", "cut"], 2, "cut"),
-            (&["sound", "cut"], 1, "[]"),
-        ] {
-            assert_eq!(open(states), (readings, seems.to_owned()), "{states:?}");
-        }
-        // No two readings agree.
-        assert_eq!(open(&["000005.ldb", "000007.ldb"]).0, MAX_READINGS as usize);
-    }
-
-    #[cfg_attr(miri, ignore = "reads large test data")]
-    #[test]
-    fn files_that_are_newer_than_the_listing_are_found() {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/databases/levels");
-        let folder = tempfile::tempdir().unwrap();
-        let dir = folder.path();
-        for name in ["CURRENT", "MANIFEST-000008"] {
-            fs::copy(source.join(name), dir.join(name)).unwrap();
-        }
-        fs::write(dir.join("000005.ldb"), "").unwrap();
-        let listed = DatabaseFiles::list(dir).unwrap();
-        for name in ["000007.sst", "000010.log", "000011.log"] {
-            fs::write(dir.join(name), "").unwrap();
-        }
-        fs::write(dir.join("000012.ldb"), "").unwrap();
-
-        let mut database = Database::new(dir.to_owned(), listed, Manifest::read(dir));
-        let missing = |database: &Database| database.missing().map(|table| table.number).collect::<Vec<_>>();
-        assert_eq!((missing(&database), database.logs().count()), (vec![9, 7], 0));
-        database.catch_up();
-        assert_eq!(missing(&database), [9]);
-        assert_eq!(database.logs().map(|log| log.number).collect::<Vec<_>>(), [10]);
-        let found = database.table_named("000007.sst").unwrap();
-        assert_eq!(found.recorded().map(|table| table.level), Some(1));
-        assert!(database.files().iter().is_sorted_by_key(|file| (file.kind, file.number)));
-        assert_eq!(database.tables().count(), 3);
-
-        // Nothing twice.
-        let before = database.files().clone();
-        database.catch_up();
-        assert_eq!(*database.files(), before);
-        // A folder is no table, whether it was listed or not.
-        for _ in 0..2 {
-            fs::create_dir_all(dir.join("000009.ldb")).unwrap();
-            database.catch_up();
-            assert_eq!((missing(&database), database.files().strays().count()), (vec![9], 1));
-        }
     }
 }

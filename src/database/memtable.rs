@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use super::database::DatabaseLog;
 use super::log::LogWrites;
+use super::opener::Opener;
+use crate::error::IoAction;
 use crate::key::parts::{DELETION, VALUE};
 use crate::table::Comparator;
-use crate::table::source::open_file;
 use crate::{Error, InternalKey, Structure};
 
 /// The number of defects of a log that are told one by one.
@@ -36,7 +37,13 @@ struct Write {
 impl<'d> Memtable<'d> {
     /// Adds the writes of a log while all of them take at most `limit` bytes of memory. Errors go to
     /// `on_error`, after which reading goes on if it can.
-    pub(super) fn read(&mut self, log: DatabaseLog<'d>, limit: usize, on_error: &mut impl FnMut(Error)) {
+    pub(super) fn read(
+        &mut self,
+        log: DatabaseLog<'d>,
+        opener: &mut impl Opener,
+        limit: usize,
+        on_error: &mut impl FnMut(Error),
+    ) {
         let Some(path) = log.file.path() else { return };
         let mut errors: u64 = 0;
         let mut on_error = |error: Error| {
@@ -48,9 +55,9 @@ impl<'d> Memtable<'d> {
                 on_error(Error::corrupt(Structure::LogRecord, 0, "sound records", found).with_path(path));
             }
         };
-        let mut writes = match open_file(path) {
-            Ok(file) => LogWrites::new(file),
-            Err(error) => return on_error(error),
+        let mut writes = match opener.open_log(path) {
+            Ok(log) => LogWrites::new(log),
+            Err(error) => return on_error(Error::io(IoAction::Open, 0, error)),
         };
         loop {
             match writes.next() {
@@ -122,7 +129,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::database::{Database, LogWriter};
+    use crate::database::{Database, FileOpener, LogWriter};
     use crate::table::BytewiseComparator;
 
     /// A database of one log, in which each of these writes is a batch: number, key and value.
@@ -147,7 +154,7 @@ mod tests {
     fn read(database: &Database, limit: usize) -> (usize, Vec<Error>) {
         let (mut table, mut errors) = (Memtable::default(), Vec::new());
         for log in database.logs() {
-            table.read(log, limit, &mut |error| errors.push(error));
+            table.read(log, &mut FileOpener, limit, &mut |error| errors.push(error));
         }
         (table.writes.len(), errors)
     }
@@ -183,7 +190,9 @@ mod tests {
             (8, "b", None),
         ]);
         let mut table = Memtable::default();
-        database.logs().for_each(|log| table.read(log, 1 << 20, &mut |error| panic!("{error}")));
+        database
+            .logs()
+            .for_each(|log| table.read(log, &mut FileOpener, 1 << 20, &mut |error| panic!("{error}")));
         table.sort(&BytewiseComparator);
         let all = (0..6).map(|at| table.get(at).unwrap());
         let found: Vec<_> = all.map(|(key, value, ..)| (key.sequence, key.kind, value)).collect();

@@ -2,36 +2,34 @@
 //! tables can be read with a few handles (LevelDB's `db/table_cache.cc`).
 
 use std::collections::VecDeque;
-use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 use bytes::Bytes;
 
+use super::opener::Opener;
 use crate::table::ReadAt;
-use crate::table::source::try_open;
 
 /// Open files, at most so many.
-pub(super) struct OpenFiles {
+pub(super) struct OpenFiles<O: Opener> {
     max: usize,
-    handles: Mutex<Handles>,
+    handles: Mutex<Handles<O>>,
 }
 
-#[derive(Default)]
-struct Handles {
+struct Handles<O: Opener> {
+    opener: O,
     /// Each with its number. The one read last is at the end.
-    open: VecDeque<(u64, File)>,
+    open: VecDeque<(u64, O::Table)>,
     /// The number of the next file.
     next: u64,
 }
 
 /// A file of [`OpenFiles`], for reading. It may be closed at any time, and is opened again when it
 /// is read.
-pub(super) struct PooledFile {
-    files: Arc<OpenFiles>,
+pub(super) struct PooledFile<O: Opener> {
+    files: Arc<OpenFiles<O>>,
     path: PathBuf,
     number: u64,
     identity: Identity,
@@ -42,44 +40,20 @@ pub(super) struct PooledFile {
 #[derive(PartialEq, Eq)]
 struct Identity {
     len: u64,
-    modified: Option<SystemTime>,
-    /// Device and inode.
-    #[cfg(unix)]
-    node: (u64, u64),
-    #[cfg(not(unix))]
-    created: Option<SystemTime>,
+    version: Vec<u8>,
 }
 
-impl Identity {
-    fn of(metadata: &Metadata) -> Self {
-        #[cfg(unix)]
-        use std::os::unix::fs::MetadataExt as _;
-        Self {
-            len: metadata.len(),
-            modified: metadata.modified().ok(),
-            #[cfg(unix)]
-            node: (metadata.dev(), metadata.ino()),
-            #[cfg(not(unix))]
-            created: metadata.created().ok(),
-        }
-    }
-}
-
-impl OpenFiles {
+impl<O: Opener> OpenFiles<O> {
     /// `max`: the most files that are open at a time, at least 1.
-    pub(super) fn new(max: usize) -> Arc<Self> {
-        Arc::new(Self { max, handles: Mutex::default() })
+    pub(super) fn new(opener: O, max: usize) -> Arc<Self> {
+        Arc::new(Self { max, handles: Mutex::new(Handles { opener, open: VecDeque::new(), next: 0 }) })
     }
 
-    /// Opens the regular file at `path`.
-    ///
-    /// # Errors
-    ///
-    /// If there is no regular file, or it may not be read.
-    pub(super) fn open(self: &Arc<Self>, path: &Path) -> io::Result<PooledFile> {
+    /// Opens the file at `path`.
+    pub(super) fn open(self: &Arc<Self>, path: &Path) -> io::Result<PooledFile<O>> {
         let mut handles = self.handles();
         let file = handles.open_beside(self.max, path)?;
-        let identity = Identity::of(&file.metadata()?);
+        let identity = handles.identity(&file)?;
         let number = handles.next;
         handles.next = number.wrapping_add(1);
         handles.open.push_back((number, file));
@@ -87,29 +61,41 @@ impl OpenFiles {
         Ok(PooledFile { files, path, number, identity, is_lost: AtomicBool::new(false) })
     }
 
-    fn handles(&self) -> MutexGuard<'_, Handles> {
+    /// Why the file at `path` cannot be opened, which was not there before.
+    pub(super) fn why_missing(&self, path: &Path) -> io::Error {
+        let error = self.handles().opener.open_table(path).err();
+        error.unwrap_or_else(|| {
+            io::Error::new(io::ErrorKind::NotFound, "it was missing when its folder was listed")
+        })
+    }
+
+    fn handles(&self) -> MutexGuard<'_, Handles<O>> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Handles {
+impl<O: Opener> Handles<O> {
     /// Opens a file, for which what was read longest ago is closed: so that there are at most `max`,
     /// or as many as the system allows.
-    fn open_beside(&mut self, max: usize, path: &Path) -> io::Result<File> {
+    fn open_beside(&mut self, max: usize, path: &Path) -> io::Result<O::Table> {
         while !self.open.is_empty() && self.open.len() >= max {
             self.open.pop_front();
         }
         loop {
-            match try_open(path) {
+            match self.opener.open_table(path) {
                 Err(error) if is_out_of_handles(&error) && self.open.pop_front().is_some() => {}
                 result => return result,
             }
         }
     }
 
-    fn take(&mut self, number: u64) -> Option<File> {
+    fn take(&mut self, number: u64) -> Option<O::Table> {
         let at = self.open.iter().rposition(|(open, _)| *open == number)?;
         self.open.remove(at).map(|(_, file)| file)
+    }
+
+    fn identity(&mut self, file: &O::Table) -> io::Result<Identity> {
+        Ok(Identity { len: file.len()?, version: self.opener.version(file)? })
     }
 }
 
@@ -120,16 +106,16 @@ fn is_out_of_handles(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
-impl PooledFile {
+impl<O: Opener> PooledFile<O> {
     /// Tells whether the file could not be opened again, so that nothing more can be read of it.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
 
     /// Opens the file again.
-    fn reopen(&self, handles: &mut Handles) -> io::Result<File> {
+    fn reopen(&self, handles: &mut Handles<O>) -> io::Result<O::Table> {
         let file = handles.open_beside(self.files.max, &self.path)?;
-        if Identity::of(&file.metadata()?) == self.identity {
+        if handles.identity(&file)? == self.identity {
             Ok(file)
         } else {
             // The file that was being read is gone, whatever has its name now.
@@ -139,7 +125,7 @@ impl PooledFile {
     }
 }
 
-impl ReadAt for PooledFile {
+impl<O: Opener> ReadAt for PooledFile<O> {
     fn len(&self) -> io::Result<u64> {
         Ok(self.identity.len)
     }
@@ -156,7 +142,7 @@ impl ReadAt for PooledFile {
     }
 }
 
-impl Drop for PooledFile {
+impl<O: Opener> Drop for PooledFile<O> {
     fn drop(&mut self) {
         drop(self.files.handles().take(self.number));
     }
@@ -164,12 +150,13 @@ impl Drop for PooledFile {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, File};
 
     use super::*;
+    use crate::database::FileOpener;
 
     /// The numbers of the files that are open, the one read last behind the others.
-    fn open(files: &OpenFiles) -> Vec<u64> {
+    fn open(files: &OpenFiles<FileOpener>) -> Vec<u64> {
         files.handles().open.iter().map(|(number, _)| *number).collect()
     }
 
@@ -178,8 +165,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths: Vec<PathBuf> = (0..4).map(|at| folder.path().join(at.to_string())).collect();
         paths.iter().enumerate().for_each(|(at, path)| fs::write(path, [at as u8; 10]).unwrap());
-        let files = OpenFiles::new(2);
-        let opened: Vec<PooledFile> = paths.iter().map(|path| files.open(path).unwrap()).collect();
+        let files = OpenFiles::new(FileOpener, 2);
+        let opened: Vec<PooledFile<FileOpener>> =
+            paths.iter().map(|path| files.open(path).unwrap()).collect();
         assert_eq!(open(&files), [2, 3]);
         let mut expected = vec![2, 3];
         for at in [2, 0, 0, 2, 1, 3, 2, 0] {
@@ -214,7 +202,7 @@ mod tests {
         ] {
             fs::write(path("a"), "as long").unwrap();
             fs::write(path("b"), "other").unwrap();
-            let files = OpenFiles::new(1);
+            let files = OpenFiles::new(FileOpener, 1);
             let (a, b) = (files.open(&path("a")).unwrap(), files.open(&path("b")).unwrap());
             assert_eq!(b.read_at(0, 5).unwrap(), "other");
             change(&path("a"));

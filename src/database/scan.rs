@@ -4,12 +4,13 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::fmt;
-use std::path::Path;
 
-use super::database::{Database, DatabaseLog, DatabaseTable, TableStatus};
+use super::database::{Database, DatabaseTable, TableStatus};
+use super::entry::{DatabaseEntry, EntryFile};
 use super::memtable::Memtable;
 use super::open_files::OpenFiles;
-use super::scan_sources::{Current, Run, Source, Start, TableOpener, missing_table, runs};
+use super::opener::{FileOpener, Opener};
+use super::scan_sources::{Current, Run, Source, Start, TableOpener, runs};
 use crate::key::parts::{DELETION, TAG_LEN};
 use crate::table::{ReadOptions, SharedComparator};
 use crate::{Error, InternalKey, Result, Structure, quote};
@@ -25,10 +26,13 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// [`NotFound`](std::io::ErrorKind::NotFound), one for each. Whoever gets it opens the database again
 /// and seeks to where it was.
 ///
-/// Memory: the writes of the logs, up to [`LOG_LIMIT`](Self::LOG_LIMIT), and the index and a data
+/// [`Error::NeedRange`], of a source that waits for a part of a table, costs nothing: once the range
+/// is there, the next call does what this one would have done.
+///
+/// Memory: the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and the index and a data
 /// block of each table that is open. On each level from 1 on, one table is open at a time. Errors
-/// are not gathered. However many tables are open, they share
-/// [`MAX_OPEN_FILES`](Self::MAX_OPEN_FILES) handles.
+/// are not gathered. However many tables are open, they share [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES)
+/// handles, whatever opens them.
 ///
 /// [`ReadOptions::max_output`] limits what is decoded of each table.
 ///
@@ -44,14 +48,14 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// }
 /// # Ok::<(), filterblock::Error>(())
 /// ```
-pub struct Scan<'d> {
+pub struct Scan<'d, O: Opener = FileOpener> {
     order: SharedComparator,
-    tables: TableOpener,
+    tables: TableOpener<O>,
     /// The number of sources that are at their first entries. `None`: none is, nor at the start.
     started: Option<usize>,
     /// The key to start at. `None`: the first of all.
     start: Option<Start>,
-    sources: Vec<Source<'d>>,
+    sources: Vec<Source<'d, O>>,
     /// The places in `sources` of those at an entry; once all are started, as a heap: the first of
     /// all entries on top.
     heap: Vec<usize>,
@@ -68,29 +72,6 @@ pub struct Scan<'d> {
     last: Option<Vec<u8>>,
 }
 
-/// An entry of a database.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DatabaseEntry<'a> {
-    /// The key, with sequence number and type. Type 0 is a deletion.
-    pub key: InternalKey<'a>,
-    /// The value, empty for a deletion.
-    pub value: &'a [u8],
-    /// The file that it lies in.
-    pub file: EntryFile<'a>,
-    /// The offset in that file, in bytes: of a table's data block, or of a log's record.
-    pub offset: u64,
-}
-
-/// The file that an entry lies in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryFile<'a> {
-    /// A table.
-    Table(DatabaseTable<'a>),
-    /// A log.
-    Log(DatabaseLog<'a>),
-}
-
 impl Database {
     /// Walks through the keys that the database holds, with the newest version of each, as
     /// LevelDB's iterator does. Keys that are deleted are left out.
@@ -99,13 +80,13 @@ impl Database {
     /// logs may be live, so that deleted keys may show that an obsolete table still has.
     ///
     /// Keys have to be in the order of the options' comparator. The files have to lie in a folder:
-    /// those of a listing cannot be opened.
+    /// those of a listing are opened by [`scan_with`](Self::scan_with).
     ///
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if the MANIFEST names another comparator than the options.
     pub fn scan(&self, options: &ReadOptions) -> Result<Scan<'_>> {
-        Scan::new(self, options, true)
+        self.scan_with(options, FileOpener)
     }
 
     /// Walks through all versions of all keys, deletions included, of all tables and logs, obsolete
@@ -118,11 +99,33 @@ impl Database {
     ///
     /// As [`scan`](Self::scan).
     pub fn scan_versions(&self, options: &ReadOptions) -> Result<Scan<'_>> {
-        Scan::new(self, options, false)
+        self.scan_versions_with(options, FileOpener)
+    }
+
+    /// As [`scan`](Self::scan), of files that `opener` opens, wherever they lie.
+    ///
+    /// Logs are opened and read here. A table is opened when its entries are needed, and
+    /// [`Scan`] tells how many are open at a time. Errors of the opener are those of the files.
+    ///
+    /// # Errors
+    ///
+    /// As [`scan`](Self::scan).
+    pub fn scan_with<O: Opener>(&self, options: &ReadOptions, opener: O) -> Result<Scan<'_, O>> {
+        Scan::new(self, options, opener, true)
+    }
+
+    /// As [`scan_versions`](Self::scan_versions), of files that `opener` opens, as for
+    /// [`scan_with`](Self::scan_with).
+    ///
+    /// # Errors
+    ///
+    /// As [`scan`](Self::scan).
+    pub fn scan_versions_with<O: Opener>(&self, options: &ReadOptions, opener: O) -> Result<Scan<'_, O>> {
+        Scan::new(self, options, opener, false)
     }
 }
 
-impl<'d> Scan<'d> {
+impl Scan<'_> {
     /// The most memory that the writes of all logs together may take: 1 GiB. LevelDB needs the same
     /// to open the database. Writes beyond it are an error and left out.
     pub const LOG_LIMIT: usize = 1 << 30;
@@ -130,8 +133,10 @@ impl<'d> Scan<'d> {
     /// The most files that a scan has open at a time: 48, or fewer if the system allows no more.
     /// Those read longest ago are closed, and opened again when their next block is read.
     pub const MAX_OPEN_FILES: usize = 48;
+}
 
-    fn new(database: &'d Database, options: &ReadOptions, newest: bool) -> Result<Self> {
+impl<'d, O: Opener> Scan<'d, O> {
+    fn new(database: &'d Database, options: &ReadOptions, mut opener: O, newest: bool) -> Result<Self> {
         let order = options.user_order();
         if let Some(name) = database.comparator().filter(|name| *name != order.name().as_bytes()) {
             return Err(Error::InvalidOption {
@@ -144,7 +149,7 @@ impl<'d> Scan<'d> {
         let mut errors = VecDeque::new();
         let mut logs = Memtable::default();
         for log in database.logs().filter(|log| log.is_live || !newest) {
-            logs.read(log, Self::LOG_LIMIT, &mut |error| errors.push_back(error));
+            logs.read(log, &mut opener, Scan::LOG_LIMIT, &mut |error| errors.push_back(error));
         }
         logs.sort(&*order);
         let mut sources = vec![Source::Logs { table: logs, next: 0 }];
@@ -162,7 +167,7 @@ impl<'d> Scan<'d> {
         sources.extend(runs(levels, &*order).into_iter().map(|run| Source::Tables(Run::new(run))));
         Ok(Self {
             order,
-            tables: TableOpener { options, files: OpenFiles::new(Self::MAX_OPEN_FILES) },
+            tables: TableOpener { options, files: OpenFiles::new(opener, Scan::MAX_OPEN_FILES) },
             started: None,
             start: None,
             sources,
@@ -239,7 +244,7 @@ impl<'d> Scan<'d> {
     /// goes on: no error waits for another one.
     fn begin(&mut self) -> Result<()> {
         if let Some(number) = self.missing.next() {
-            return Err(missing_table(&self.database.table_path(number)));
+            return Err(self.tables.missing(&self.database.table_path(number)));
         }
         if self.started.is_none() {
             self.last = None;
@@ -355,35 +360,12 @@ impl<'d> Scan<'d> {
     }
 }
 
-impl<'a> EntryFile<'a> {
-    /// The file's path: the folder as it was given, and the file's name.
-    pub fn path(&self) -> Option<&'a Path> {
-        match self {
-            Self::Table(table) => table.file.path(),
-            Self::Log(log) => log.file.path(),
-        }
-    }
-}
-
-impl fmt::Debug for Scan<'_> {
+impl<O: Opener> fmt::Debug for Scan<'_, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scan")
             .field("newest", &self.newest)
             .field("sources", &self.sources.len())
             .field("at_entry", &self.consumed)
             .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for DatabaseEntry<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DatabaseEntry")
-            .field("user_key_len", &self.key.user_key.len())
-            .field("sequence", &self.key.sequence)
-            .field("kind", &self.key.kind)
-            .field("value_len", &self.value.len())
-            .field("file", &self.file)
-            .field("offset", &self.offset)
-            .finish()
     }
 }

@@ -1,6 +1,5 @@
 //! The tables and logs that a scan merges.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,15 +7,15 @@ use super::database::DatabaseTable;
 use super::live_tables::LiveTable;
 use super::memtable::Memtable;
 use super::open_files::{OpenFiles, PooledFile};
+use super::opener::Opener;
 use crate::error::IoAction;
-use crate::table::source::open_file;
 use crate::table::{Comparator, Cursor, ReadOptions, Table};
 use crate::{Error, KeyFormat, Origin, Result};
 
 /// Opens tables, and keeps only so many of their files open.
-pub(super) struct TableOpener {
+pub(super) struct TableOpener<O: Opener> {
     pub(super) options: ReadOptions,
-    pub(super) files: Arc<OpenFiles>,
+    pub(super) files: Arc<OpenFiles<O>>,
 }
 
 /// The key to start at.
@@ -28,34 +27,34 @@ pub(super) struct Start {
 
 /// Entries in the order of their keys.
 #[expect(clippy::large_enum_variant, reason = "there are few, and most are of the larger kind")]
-pub(super) enum Source<'d> {
+pub(super) enum Source<'d, O: Opener> {
     /// `next` is the place behind the current entry.
     Logs {
         table: Memtable<'d>,
         next: usize,
     },
-    Tables(Run<'d>),
+    Tables(Run<'d, O>),
 }
 
 /// Tables that follow each other in the order of keys.
-pub(super) struct Run<'d> {
+pub(super) struct Run<'d, O: Opener> {
     tables: Vec<DatabaseTable<'d>>,
     /// The number of tables that have been opened.
     opened: usize,
-    pub(super) current: Option<Current<'d>>,
+    pub(super) current: Option<Current<'d, O>>,
     /// An error about the order of its keys was returned.
     pub(super) unordered: bool,
 }
 
 /// The table that a run is at.
-pub(super) struct Current<'d> {
+pub(super) struct Current<'d, O: Opener> {
     pub(super) table: DatabaseTable<'d>,
     pub(super) format: KeyFormat,
-    pub(super) cursor: Cursor<'static, PooledFile>,
+    pub(super) cursor: Cursor<'d, PooledFile<O>>,
     is_sought: bool,
 }
 
-impl Source<'_> {
+impl<O: Opener> Source<'_, O> {
     /// Moves to before the first entry at or after `start`, or to where it is sought from.
     pub(super) fn seek(&mut self, start: Option<&Start>, order: &dyn Comparator) {
         match self {
@@ -75,7 +74,7 @@ impl Source<'_> {
     }
 
     /// Moves to the next entry. Returns false if there is none.
-    pub(super) fn step(&mut self, start: Option<&Start>, tables: &TableOpener) -> Result<bool> {
+    pub(super) fn step(&mut self, start: Option<&Start>, tables: &TableOpener<O>) -> Result<bool> {
         match self {
             Self::Logs { table, next } => {
                 *next = next.saturating_add(1);
@@ -101,28 +100,37 @@ impl Source<'_> {
     }
 }
 
-impl TableOpener {
+impl<O: Opener> TableOpener<O> {
     /// Opens the table at `path`, as [`Table::open_path`] does.
-    fn open(&self, path: &Path) -> Result<Table<PooledFile>> {
+    fn open(&self, path: &Path) -> Result<Table<PooledFile<O>>> {
         let file = self.files.open(path).map_err(|error| Error::io(IoAction::Open, 0, error));
         let table = file.and_then(|file| Table::open(file, &self.options));
         table.map(|table| table.with_path(path)).map_err(|error| error.with_path(path))
     }
+
+    /// The error for a live table that has no file.
+    pub(super) fn missing(&self, path: &Path) -> Error {
+        Error::io(IoAction::Open, 0, self.files.why_missing(path)).with_path(path)
+    }
 }
 
-impl<'d> Run<'d> {
+impl<'d, O: Opener> Run<'d, O> {
     pub(super) const fn new(tables: Vec<DatabaseTable<'d>>) -> Self {
         Self { tables, opened: 0, current: None, unordered: false }
     }
 
-    fn step(&mut self, start: Option<&Start>, tables: &TableOpener) -> Result<bool> {
+    fn step(&mut self, start: Option<&Start>, tables: &TableOpener<O>) -> Result<bool> {
         loop {
             if let Some(Current { cursor, is_sought, .. }) = &mut self.current {
-                let start = start.filter(|_| !std::mem::replace(is_sought, true));
-                let moved = match start {
+                let moved = match start.filter(|_| !*is_sought) {
                     Some(start) => cursor.seek(&start.target),
                     None => cursor.next(),
                 };
+                // The same is tried again once the range is there.
+                if moved.as_ref().is_err_and(Error::needs_range) {
+                    return moved;
+                }
+                *is_sought = true;
                 match moved {
                     Ok(true) => return Ok(true),
                     Ok(false) => self.current = None,
@@ -138,23 +146,17 @@ impl<'d> Run<'d> {
                 }
             }
             let Some(&table) = self.tables.get(self.opened) else { return Ok(false) };
-            self.opened = self.opened.saturating_add(1);
-            let Some(path) = table.file.path() else { continue };
-            let cursor = tables.open(path)?.into_cursor();
+            let opened = table.file.path().map(|path| tables.open(path)).transpose();
+            if !opened.as_ref().is_err_and(Error::needs_range) {
+                self.opened = self.opened.saturating_add(1);
+            }
+            let Some(opened) = opened? else { continue };
+            let cursor = opened.into_cursor();
             let is_bashos = cursor.table().origin() == Some(Origin::Basho);
             let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
             self.current = Some(Current { table, format, cursor, is_sought: false });
         }
     }
-}
-
-/// The error for a live table that has no file.
-pub(super) fn missing_table(path: &Path) -> Error {
-    let error = open_file(path).err().unwrap_or_else(|| {
-        let source = io::Error::new(io::ErrorKind::NotFound, "it was missing when its folder was listed");
-        Error::io(IoAction::Open, 0, source)
-    });
-    error.with_path(path)
 }
 
 /// Arranges tables of the levels from 1 on in runs: one for each level, unless tables overlap.

@@ -16,6 +16,10 @@ mod lock;
 mod logs;
 mod lookup;
 mod manifest;
+#[cfg(not(miri))]
+mod memory;
+#[cfg(not(miri))]
+mod opener;
 mod scan;
 #[cfg(not(miri))]
 mod scan_bounds;

@@ -22,7 +22,7 @@ impl Comparator for Reversed {
     }
 }
 
-fn options(name: &str) -> ReadOptions {
+pub(crate) fn options(name: &str) -> ReadOptions {
     let options = ReadOptions::default();
     if name == "reversed" { options.comparator(Reversed) } else { options }
 }

@@ -150,7 +150,7 @@ fn long_keys_that_wait_are_not_compared_for_each_short_one_that_passes() {
 
 /// Twice as many tables as may be open at a time, each of four keys that lie between those of all
 /// others, and each key in a block of its own. The folder, the MANIFEST's level, and the paths.
-fn many(level: u64) -> (tempfile::TempDir, Vec<PathBuf>) {
+pub(crate) fn many(level: u64) -> (tempfile::TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().unwrap();
     let mut edit = Edit::default();
     let mut paths = Vec::new();

@@ -2,8 +2,10 @@
 
 use clap::Args;
 use filterblock::table::ReadOptions;
-
+use filterblock_engine::Engine;
 use filterblock_engine::audit::reading::read_options;
+
+use crate::io::console::Console;
 
 #[derive(Args)]
 pub(super) struct Limits {
@@ -39,6 +41,15 @@ impl Limits {
                 options.max_output(bytes).max_block_size(usize::try_from(bytes).unwrap_or(usize::MAX))
             }
             None => options,
+        }
+    }
+
+    /// An engine with these limits, whose work the console's meter counts.
+    pub(super) fn engine(&self, console: &Console) -> Engine {
+        let engine = Engine::new().meter(console.meter());
+        match self.max_output {
+            Some(bytes) => engine.max_output(bytes),
+            None => engine,
         }
     }
 

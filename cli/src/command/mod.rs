@@ -12,8 +12,6 @@ mod keys;
 mod limits;
 mod policy_name;
 mod query;
-#[cfg(feature = "remote")]
-mod query_objects;
 mod rebuild;
 #[cfg(feature = "remote")]
 mod remote;
@@ -23,8 +21,6 @@ mod scan_arguments;
 mod shell;
 mod tune;
 mod verify;
-#[cfg(feature = "remote")]
-mod verify_objects;
 mod walk;
 
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};

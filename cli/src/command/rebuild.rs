@@ -12,9 +12,10 @@ use crate::io::console::Console;
 use crate::io::interrupt::Deferred;
 use crate::io::progress::TablesProgress;
 use crate::text;
-use filterblock_engine::rebuild::{BitsByLevel, FilterRequest, InPlace, Options, Request, Watch, rebuild};
+use filterblock_engine::rebuild::{BitsByLevel, FilterRequest, InPlace, Options, Request, rebuild};
 use filterblock_engine::report::rebuild::{RebuildStatus, Report};
 use filterblock_engine::run::in_order::MAX_JOBS;
+use filterblock_engine::run::watch::Watch;
 
 /// What was found, or asked for, does not allow it.
 const EXIT_REFUSED: u8 = 1;
@@ -179,11 +180,10 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
-    let progress = TablesProgress::new(!arguments.json);
-    let watch = Watch { progress: &progress, is_interrupted: &|| signal.is_requested() };
+    let watch = RebuildWatch { progress: TablesProgress::new(!arguments.json), signal };
     let (dir, request) = (&arguments.database, arguments.request());
-    let result = rebuild(dir, &request, watch);
-    drop(progress);
+    let result = rebuild(dir, &request, &watch);
+    watch.progress.end();
     let (report, status) = match result {
         Ok(report) => (report, 0),
         Err(failure) => {
@@ -203,6 +203,26 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         false => text::rebuild::write(dir, &request, &report, console),
     };
     console.finish(shown, status)
+}
+
+/// A signal that comes while a database is rebuilt ends that where it can be ended, and is put off until then.
+struct RebuildWatch {
+    progress: TablesProgress,
+    signal: Deferred,
+}
+
+impl Watch for RebuildWatch {
+    fn expect(&self, bytes: u64, is_all: bool) {
+        self.progress.expect(bytes, is_all);
+    }
+
+    fn add(&self, bytes: u64) {
+        self.progress.add(bytes);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.signal.is_requested()
+    }
 }
 
 impl Arguments {

@@ -27,7 +27,7 @@ use filterblock_engine::report::subject::{Remark, Subject};
 use filterblock_engine::walk::folder::{self, Folder};
 use filterblock_engine::walk::folder_cache::FolderCache;
 use filterblock_engine::walk::input::{self, PathError};
-use filterblock_engine::walk::sources::{Found, Sources};
+use filterblock_engine::walk::sources::{Discovered, Sources};
 
 /// Something is damaged and was passed over.
 const EXIT_DAMAGED: u8 = 1;
@@ -98,17 +98,17 @@ impl Scan<'_> {
         let arguments = self.arguments;
         for found in Sources::new(arguments.paths.iter(), arguments.paths.is_recursive()) {
             match found {
-                Found::ListFailed { input, error } => {
+                Discovered::ListFailed { input, error } => {
                     self.list_failed = true;
                     self.failed(Subject::of(&input), error, console)?;
                 }
-                Found::Failed { input, path, error } => {
+                Discovered::Failed { input, path, error } => {
                     self.failed(Subject { path: &path, ..Subject::of(&input) }, error, console)?;
                 }
-                Found::Folder { input, path, folder } => {
+                Discovered::Folder { input, path, folder } => {
                     self.folder(Subject { path: &path, ..Subject::of(&input) }, &folder, console)?;
                 }
-                Found::File { input, path } => {
+                Discovered::Table { input, path, .. } => {
                     let folder = folders.around(&path, |_, _| {});
                     let subject = Subject { path: &path, ..Subject::of(&input) };
                     self.file(subject, folder.is_some(), false, console)?;

@@ -1,10 +1,10 @@
 //! `filterblock tune`: finds out which filters would serve a database best.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use filterblock::LegacyHash;
-use rayon::ThreadPoolBuilder;
 
 use super::keys;
 use super::limits::{Limits, bytes};
@@ -14,9 +14,9 @@ use crate::io::console::Console;
 use crate::io::paths::Paths;
 use crate::io::progress::TablesProgress;
 use crate::text;
-use filterblock_engine::audit::tune::{self, Request};
+use filterblock_engine::audit::tune::{Request, TuneOutcome};
+use filterblock_engine::report::tune::Tuned;
 use filterblock_engine::run::in_order::MAX_JOBS;
-use filterblock_engine::walk::sources::{Found, Sources};
 
 /// Some table could not be read, and is part of no number.
 const EXIT_FAULTS: u8 = 1;
@@ -83,44 +83,29 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
-    let mut pool = ThreadPoolBuilder::new();
+    let progress = Arc::new(TablesProgress::new(!arguments.json));
+    let mut engine = arguments.limits.engine(console).watch(progress.clone());
     if let Some(jobs) = arguments.jobs {
-        pool = pool.num_threads(jobs.into());
+        engine = engine.jobs(jobs);
     }
-    let pool = match pool.build() {
-        Ok(pool) => pool,
-        Err(error) => {
-            console.message(format_args!("starting threads: {error}"));
-            return EXIT_ERROR;
-        }
+    let mut is_first = true;
+    let mut show = |tuned: Tuned| {
+        progress.suspend(|| {
+            text::tune::write_messages(&tuned, console);
+            match arguments.json {
+                true => tuned.write_json(&mut *console)?,
+                false => text::tune::write(&tuned, arguments.wide, &mut is_first, console)?,
+            }
+            console.flush()
+        })
     };
-    let options = arguments.limits.read_options().meter(console.meter());
-    let (mut list_failed, mut has_failed, mut has_faults) = (false, false, false);
-    let (mut result, mut is_first) = (Ok(()), true);
-    for found in Sources::new(arguments.paths.iter(), arguments.paths.is_recursive()) {
-        let progress = TablesProgress::new(!arguments.json);
-        list_failed |= matches!(found, Found::ListFailed { .. });
-        let tuned = pool.install(|| tune::found(found, &request, &options, &progress));
-        drop(progress);
-        has_failed |= tuned.result.is_err();
-        has_faults |= tuned.result.as_ref().is_ok_and(|tuning| !tuning.faults.is_empty());
-        text::tune::write_messages(&tuned, console);
-        result = match arguments.json {
-            true => tuned.write_json(&mut *console),
-            false => text::tune::write(&tuned, arguments.wide, &mut is_first, console),
-        };
-        if result.is_err() {
-            break;
-        }
+    let outcome = engine.tune(arguments.paths.inputs(), &request, &mut show);
+    progress.end();
+    let status = outcome.as_ref().map_or(0, |outcome| arguments.status(outcome));
+    if let Ok(TuneOutcome { not_started: Some(reason), .. }) = &outcome {
+        console.message(reason);
     }
-    let status = match () {
-        () if list_failed => EXIT_ERROR,
-        () if arguments.paths.keeps_going() => 0,
-        () if has_failed => EXIT_ERROR,
-        () if has_faults => EXIT_FAULTS,
-        () => 0,
-    };
-    console.finish(result, status)
+    console.finish(outcome.map(drop), status)
 }
 
 impl Arguments {
@@ -131,5 +116,15 @@ impl Arguments {
         };
         let policy = self.policy.map(|name| name.kind(LegacyHash::Unsigned));
         Ok(Request { lookups, budget: self.budget, all: self.all, policy })
+    }
+
+    fn status(&self, outcome: &TuneOutcome) -> u8 {
+        match () {
+            () if outcome.list_failed || outcome.not_started.is_some() => EXIT_ERROR,
+            () if self.paths.keeps_going() => 0,
+            () if outcome.has_failures => EXIT_ERROR,
+            () if outcome.has_faults => EXIT_FAULTS,
+            () => 0,
+        }
     }
 }

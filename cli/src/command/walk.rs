@@ -11,7 +11,7 @@ use filterblock_engine::walk::folder::Folder;
 use filterblock_engine::walk::folder_cache::FolderCache;
 use filterblock_engine::walk::input::PathError;
 use filterblock_engine::walk::paths::Given;
-use filterblock_engine::walk::sources::{Found, Sources};
+use filterblock_engine::walk::sources::{Discovered, Sources};
 
 /// A command that goes from table to table.
 pub(super) trait Visitor {
@@ -62,17 +62,17 @@ pub(super) fn walk(
     let mut folders = FolderCache::default();
     for found in Sources::new(paths, recursive) {
         match found {
-            Found::ListFailed { input, error } => {
+            Discovered::ListFailed { input, error } => {
                 visitor.list_failed(console)?;
                 visitor.unreadable(Subject::of(&input), error, console)?;
             }
-            Found::Failed { input, path, error } => {
+            Discovered::Failed { input, path, error } => {
                 visitor.unreadable(Subject { path: &path, ..Subject::of(&input) }, error, console)?;
             }
-            Found::Folder { input, path, folder } => {
+            Discovered::Folder { input, path, folder } => {
                 visit_folder(Subject { path: &path, ..Subject::of(&input) }, &folder, visitor, console)?;
             }
-            Found::File { input, path } => {
+            Discovered::Table { input, path, .. } => {
                 let mut remarks = Vec::new();
                 let folder = folders.around(&path, |folder, error| remarks.push(Remark::new(folder, error)));
                 if !remarks.is_empty() {

@@ -1,11 +1,13 @@
 //! Progress bars on standard error, if that is a terminal.
 
 use std::io;
-use std::sync::Once;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
-use filterblock_engine::run::progress::Progress;
+use filterblock_engine::run::watch::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::interrupt::Deferred;
 
 /// The time to wait before a bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -13,6 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const KNOWN_TOTAL: &str = "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec}, {eta} left";
 const GROWING_TOTAL: &str = "{bytes}, {bytes_per_sec}";
 const NO_TOTAL: &str = "{bytes} {spinner} {bytes_per_sec}";
+const FLEET: &str = "{pos} of {len} tables {wide_bar} {msg}, {eta} left";
+const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 
 /// A progress bar for reading an input on one thread.
 pub(crate) struct InputProgress {
@@ -55,29 +59,44 @@ impl Drop for InputProgress {
     }
 }
 
-/// A progress bar for many tables on many threads, of which not all are known at the beginning.
+/// A progress bar for many tables, of which not all are known at the beginning: on many threads, or in object storage.
+/// While requests run, a signal ends the program only once the results that are there are shown.
 pub(crate) struct TablesProgress {
     bar: ProgressBar,
     is_wanted: bool,
-    start: Instant,
     shown: Once,
+    deferred: Mutex<Option<Deferred>>,
 }
 
 impl TablesProgress {
     pub(crate) fn new(is_wanted: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         set_template(&bar, GROWING_TOTAL);
-        Self { bar, is_wanted, start: Instant::now(), shown: Once::new() }
+        Self { bar, is_wanted, shown: Once::new(), deferred: Mutex::default() }
     }
 
     /// Writes results while the bar is hidden.
     pub(crate) fn suspend(&self, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         self.bar.suspend(write)
     }
+
+    /// Hides the bar for good.
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn show_once_it_takes_long(&self) {
+        if self.is_wanted && !self.shown.is_completed() && self.bar.elapsed() >= PATIENCE {
+            self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
+        }
+    }
+
+    fn deferred(&self) -> MutexGuard<'_, Option<Deferred>> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-impl Progress for TablesProgress {
-    /// Adds to the total. `is_all`: nothing more will be added.
+impl Watch for TablesProgress {
     fn expect(&self, bytes: u64, is_all: bool) {
         self.bar.inc_length(bytes);
         if is_all {
@@ -85,18 +104,48 @@ impl Progress for TablesProgress {
         }
     }
 
-    /// Moves the bar by `bytes`.
     fn add(&self, bytes: u64) {
         self.bar.inc(bytes);
-        if self.is_wanted && !self.shown.is_completed() && self.start.elapsed() >= PATIENCE {
-            self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
-        }
+        self.show_once_it_takes_long();
+    }
+
+    fn expect_tables(&self, tables: u64) {
+        self.bar.inc_length(tables);
+    }
+
+    fn all_tables_are_known(&self) {
+        set_template(&self.bar, FLEET);
+    }
+
+    fn table_done(&self) {
+        self.bar.inc(1);
+    }
+
+    fn fetched(&self, bytes: u64, requests: u64) {
+        self.bar.set_message(format!("{}, {requests} requests", indicatif::HumanBytes(bytes)));
+        self.show_once_it_takes_long();
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.deferred().as_ref().is_some_and(Deferred::is_requested)
+    }
+
+    fn requests(&self, begin: bool) -> io::Result<()> {
+        self.end();
+        self.bar.reset();
+        self.bar.set_length(0);
+        set_template(&self.bar, if begin { GROWING_FLEET } else { GROWING_TOTAL });
+        let deferred = if begin { Some(Deferred::begin()?) } else { None };
+        // What was put off comes when this is dropped.
+        let before = std::mem::replace(&mut *self.deferred(), deferred);
+        drop(before);
+        Ok(())
     }
 }
 
 impl Drop for TablesProgress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.end();
     }
 }
 
@@ -104,66 +153,5 @@ impl Drop for TablesProgress {
 fn set_template(bar: &ProgressBar, template: &str) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
-    }
-}
-
-#[cfg(feature = "remote")]
-const FLEET: &str = "{pos} of {len} tables {wide_bar} {msg}, {eta} left";
-#[cfg(feature = "remote")]
-const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
-
-/// A progress bar for many tables in object storage.
-#[cfg(feature = "remote")]
-pub(crate) struct FleetProgress {
-    bar: ProgressBar,
-    is_wanted: bool,
-    start: Instant,
-    shown: Once,
-}
-
-#[cfg(feature = "remote")]
-impl FleetProgress {
-    pub(crate) fn new(is_wanted: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
-        set_template(&bar, GROWING_FLEET);
-        Self { bar, is_wanted, start: Instant::now(), shown: Once::new() }
-    }
-
-    /// Writes results while the bar is hidden.
-    pub(crate) fn suspend(&self, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        self.bar.suspend(write)
-    }
-}
-
-#[cfg(feature = "remote")]
-impl filterblock_engine::run::progress::FleetProgress for FleetProgress {
-    /// Adds to the number of tables.
-    fn expect(&self, tables: u64) {
-        self.bar.inc_length(tables);
-    }
-
-    /// No tables will be added any more.
-    fn all_are_known(&self) {
-        set_template(&self.bar, FLEET);
-    }
-
-    /// A table is done.
-    fn done(&self) {
-        self.bar.inc(1);
-    }
-
-    /// Shows how many bytes were received, and with how many requests.
-    fn at(&self, bytes: u64, requests: u64) {
-        self.bar.set_message(format!("{}, {requests} requests", indicatif::HumanBytes(bytes)));
-        if self.is_wanted && !self.shown.is_completed() && self.start.elapsed() >= PATIENCE {
-            self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
-        }
-    }
-}
-
-#[cfg(feature = "remote")]
-impl Drop for FleetProgress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
     }
 }

@@ -25,7 +25,7 @@ struct JsonFolder<'a> {
 }
 
 /// `meaning`: what the fault of the MANIFEST means for what follows.
-pub(super) fn write(
+pub(crate) fn write(
     subject: Subject<'_>,
     folder: &FolderHeader<'_>,
     meaning: &str,

@@ -15,7 +15,7 @@ use filterblock_engine::audit::inspect::report::TableReport;
 use filterblock_engine::audit::inspect::totals::FolderTotals;
 use filterblock_engine::audit::rates::effort::Effort;
 use filterblock_engine::audit::reading::read_options;
-use filterblock_engine::audit::record::TableRecord;
+use filterblock_engine::walk::record::TableRecord;
 
 /// What `write` writes to a terminal, or elsewhere if there is none.
 fn shown(terminal: Option<(Signs, usize)>, write: impl FnOnce(&mut Console)) -> String {

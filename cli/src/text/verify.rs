@@ -3,78 +3,61 @@
 use std::io::{self, Write as _};
 
 use filterblock::escape_path;
-
-use crate::io::console::{Console, Tone};
-use crate::renderer::VerifyRenderer;
-use filterblock_engine::audit::verify::verdict::{Status, Verdict, VerdictCounts};
-use filterblock_engine::report::folder::Verified;
-use filterblock_engine::report::subject::Subject;
-use filterblock_engine::words::notes::note_text;
+use filterblock_engine::report::verify::{About, Status, VerdictCounts, Verified};
 use filterblock_engine::words::numbers::{count, counted, measured, percent};
 
-pub(crate) struct TextVerify;
+use crate::io::console::{Console, Tone};
 
-impl VerifyRenderer for TextVerify {
-    fn verdict(
-        &mut self,
-        subject: Subject<'_>,
-        of: Verified,
-        verdict: &Verdict,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        console.remarks(subject.remarks);
-        let status = verdict.status();
-        if of == Verified::Folder && status == Status::Sound {
-            return Ok(());
-        }
-        let tone = match status {
-            Status::Sound => Tone::Good,
-            Status::NotLive => Tone::Dim,
-            Status::Findings | Status::Unreadable => Tone::Bad,
-        };
-        let name = console.tone(tone, status.name());
-        write!(console, "{}: {name}", escape_path(subject.path))?;
-        if verdict.keys > 0 || status == Status::Sound {
-            write!(console, ", {}, {} denied", counted(verdict.keys, "key"), count(verdict.denied))?;
-        }
-        if let (Some(found), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
-            let (found, estimated) = (measured(found), percent(estimated));
-            write!(console, ", false positives {found} measured, {estimated} estimated")?;
-        }
-        writeln!(console)?;
-        for finding in verdict.findings.to_list() {
-            let finding = console.tone(Tone::Bad, finding);
-            writeln!(console, "  {finding}")?;
-        }
-        for note in &verdict.notes {
-            let note = console.tone(Tone::Dim, format!("note: {}", note_text(note)));
-            writeln!(console, "  {note}")?;
-        }
-        Ok(())
+pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()> {
+    let Verified { verdict, status, .. } = verified;
+    if verified.about == About::Folder && *status == Status::Sound {
+        return Ok(());
     }
+    let tone = match status {
+        Status::Sound => Tone::Good,
+        Status::NotLive => Tone::Dim,
+        Status::Findings | Status::Unreadable => Tone::Bad,
+    };
+    let name = console.tone(tone, status.name());
+    write!(console, "{}: {name}", escape_path(&verified.path))?;
+    if verdict.keys > 0 || *status == Status::Sound {
+        write!(console, ", {}, {} denied", counted(verdict.keys, "key"), count(verdict.denied))?;
+    }
+    if let (Some(found), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
+        let (found, estimated) = (measured(found), percent(estimated));
+        write!(console, ", false positives {found} measured, {estimated} estimated")?;
+    }
+    writeln!(console)?;
+    for finding in verdict.findings.to_list() {
+        let finding = console.tone(Tone::Bad, finding);
+        writeln!(console, "  {finding}")?;
+    }
+    for note in &verdict.notes {
+        let note = console.tone(Tone::Dim, format!("note: {}", note));
+        writeln!(console, "  {note}")?;
+    }
+    Ok(())
+}
 
-    /// Writes the sums of several verdicts.
-    fn end(&mut self, counts: &VerdictCounts, console: &mut Console) -> io::Result<()> {
-        if counts.all() < 2 {
-            return Ok(());
-        }
-        let mut parts = vec![format!("{} sound", count(counts.sound))];
-        for (number, what) in [
-            (counts.not_live, "not live"),
-            (counts.findings, "with findings"),
-            (counts.unreadable, "unreadable"),
-        ] {
-            if number > 0 {
-                parts.push(format!("{} {what}", count(number)));
-            }
-        }
-        writeln!(
-            console,
-            "{} in all: {}; {}, {} denied",
-            counted(counts.all(), "file"),
-            parts.join(", "),
-            counted(counts.keys, "key"),
-            count(counts.denied)
-        )
+/// Writes the sums of several verdicts.
+pub(crate) fn write_counts(counts: &VerdictCounts, console: &mut Console) -> io::Result<()> {
+    if counts.all() < 2 {
+        return Ok(());
     }
+    let mut parts = vec![format!("{} sound", count(counts.sound))];
+    for (number, what) in
+        [(counts.not_live, "not live"), (counts.findings, "with findings"), (counts.unreadable, "unreadable")]
+    {
+        if number > 0 {
+            parts.push(format!("{} {what}", count(number)));
+        }
+    }
+    writeln!(
+        console,
+        "{} in all: {}; {}, {} denied",
+        counted(counts.all(), "file"),
+        parts.join(", "),
+        counted(counts.keys, "key"),
+        count(counts.denied)
+    )
 }

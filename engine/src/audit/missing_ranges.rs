@@ -13,7 +13,7 @@ use filterblock::table::{TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
 use super::inspect;
-use super::query::{self, keys::SoughtKeys};
+use super::query::{self, SoughtKeys};
 use super::rates::effort::Effort;
 use super::reading::read_options;
 use super::verify::{self, VerifyOptions};

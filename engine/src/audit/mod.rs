@@ -15,7 +15,6 @@ pub mod policies;
 pub mod query;
 pub mod rates;
 pub mod reading;
-pub mod record;
 mod salvage;
 pub mod scan;
 pub mod stats;

@@ -1,6 +1,6 @@
 //! What findings mean, and what to do about them: `docs/findings.md` in short.
 
-use crate::audit::verify::finding::Code;
+use crate::report::verify::Code;
 
 /// What a finding means, and what to do about it.
 pub(super) struct Meaning {

@@ -10,18 +10,19 @@ use super::file_record::{FileRecord, current, set_current};
 use super::marker::{Action, Marker};
 use super::place::Place;
 use super::recovery::{self, Recovered};
-use super::request::{InPlace, Options, Watch};
+use super::request::{InPlace, Options, check};
 use super::source::Source;
 use super::undo_folder::{Contents, Found, Rights, TableFile, UndoRecord};
 use super::work::{Done, Job, Work};
 use crate::report::rebuild::{RebuildStatus, Report};
+use crate::run::watch::Watch;
 
 /// Rebuilds a database in its folder.
 ///
 /// # Errors
 ///
 /// The database is as it was before then, or as after one of several commits.
-pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: Watch<'_>) -> Result<Report> {
+pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: &dyn Watch) -> Result<Report> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {
         true => Place::open_for_reading(dir, command)?,
@@ -53,7 +54,7 @@ fn rebuild(
     how: &InPlace,
     place: &Place,
     mut report: Report,
-    watch: Watch<'_>,
+    watch: &dyn Watch,
 ) -> Result<Report> {
     let Place { dir, undo, .. } = place;
     if let Some(found) = undo.find()? {
@@ -91,7 +92,7 @@ fn replace_all(
     let last = batches.len().saturating_sub(1);
     let mut state = State::of(&work.source);
     for (at, jobs) in batches.iter().enumerate() {
-        let ready = watch.check().and_then(|()| {
+        let ready = check(watch).and_then(|()| {
             work.check_room(dir, jobs).map_err(|failure| match failure.is_refusal() {
                 true => failure.and("see --batch and --no-undo"),
                 false => failure,
@@ -207,7 +208,7 @@ impl Batch<'_> {
         // new file without those of all newer tables: the newest goes first, and is durable before
         // the next one.
         for job in self.jobs {
-            self.work.watch().check()?;
+            check(self.work.watch())?;
             dir.rename(temporary(job.number), job.new_name())?;
             dir.sync()?;
         }
@@ -220,7 +221,7 @@ impl Batch<'_> {
         if self.how.keeps_undo {
             self.make_undo_folder(&new, &done)?;
         }
-        self.work.watch().check()?;
+        check(self.work.watch())?;
         set_current(dir, number)?;
         *state = State { file: new, tables };
         Ok(done)

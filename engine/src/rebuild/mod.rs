@@ -41,15 +41,16 @@ mod work;
 use std::path::Path;
 
 pub use self::failure::{Failure, Result};
-pub use self::request::{BitsByLevel, FilterRequest, InPlace, Options, Request, Watch};
+pub use self::request::{BitsByLevel, FilterRequest, InPlace, Options, Request};
 use crate::report::rebuild::{RebuildStatus, Report};
+use crate::run::watch::Watch;
 
 /// Does what is asked for with the database in the folder `dir`.
 ///
 /// # Errors
 ///
 /// The database is as it was before then, or as after one of several commits, and there is no second one.
-pub fn rebuild(dir: &Path, request: &Request, watch: Watch<'_>) -> Result<Report> {
+pub fn rebuild(dir: &Path, request: &Request, watch: &dyn Watch) -> Result<Report> {
     let mut report = match request {
         Request::To(target, options) => to_folder::run(dir, options, target, watch),
         Request::InPlace(options, how) => in_place::run(dir, options, how, watch),

@@ -1,4 +1,4 @@
-//! What is asked for, and what watches it.
+//! What is asked for.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use filterblock::LegacyHash;
 
 use super::failure::{Failure, Result};
 use crate::report::rebuild::RebuildStatus;
-use crate::run::progress::Progress;
+use crate::run::watch::Watch;
 
 /// What is to be done with a database.
 #[derive(Clone, Debug)]
@@ -59,20 +59,9 @@ pub struct InPlace {
     pub keeps_undo: bool,
 }
 
-/// What watches a rebuild, and may end it.
-#[derive(Clone, Copy)]
-pub struct Watch<'a> {
-    /// Is told of the bytes of tables that are read.
-    pub progress: &'a dyn Progress,
-    /// Tells whether a signal has asked the program to stop.
-    pub is_interrupted: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl Watch<'_> {
-    /// Fails once a signal has asked the program to stop.
-    pub(super) fn check(&self) -> Result<()> {
-        if (self.is_interrupted)() { Err(Failure::interrupted()) } else { Ok(()) }
-    }
+/// Fails once the program is asked to stop.
+pub(super) fn check(watch: &dyn Watch) -> Result<()> {
+    if watch.is_interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
 }
 
 /// The filters that are asked for.

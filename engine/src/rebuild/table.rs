@@ -14,7 +14,8 @@ use super::failure::{Failure, Result};
 use super::files::{Folder, NewFile};
 use super::filters::TableFilters;
 use super::opening::{open, open_file, options};
-use super::request::{Options, Watch};
+use super::request::{Options, check};
+use crate::run::watch::Watch;
 
 /// The unit of the space that file systems share between files.
 const SHARED_UNIT: u64 = 4096;
@@ -51,7 +52,7 @@ pub(super) fn rewrite(
     target: Target<'_>,
     filters: Option<&TableFilters>,
     request: &Options,
-    watch: Watch<'_>,
+    watch: &dyn Watch,
 ) -> Result<Rewritten> {
     let result = try_rewrite((dir, name), target, filters, watch).and_then(|done| {
         if let (Target::File(folder, new), Some(filters)) = (target, filters) {
@@ -74,7 +75,7 @@ fn try_rewrite(
     (dir, name): (&Folder, &str),
     target: Target<'_>,
     filters: Option<&TableFilters>,
-    watch: Watch<'_>,
+    watch: &dyn Watch,
 ) -> Result<Rewritten> {
     let path = &dir.path_of(name);
     let (file, table) = open(dir, name)?;
@@ -114,7 +115,7 @@ fn write<'f>(
     output: Output<'f>,
     options: &WriteOptions,
     (path, new): (&Path, &Path),
-    watch: Watch<'_>,
+    watch: &dyn Watch,
 ) -> Result<(Output<'f>, Rewritten)> {
     // Errors of the table bear its path.
     let at = |error: Error| Failure::of(error, new);
@@ -125,13 +126,13 @@ fn write<'f>(
         let unreported = rewriter.file_size() - reported;
         if unreported >= PROGRESS_STEP {
             reported += unreported;
-            watch.progress.add(unreported);
-            watch.check()?;
+            watch.add(unreported);
+            check(watch)?;
         }
     }
     is_data.set(false);
     let (output, summary) = rewriter.finish().map_err(|failed| at(failed.into_error()))?;
-    watch.progress.add(table.file_size().saturating_sub(reported));
+    watch.add(table.file_size().saturating_sub(reported));
     let rewritten = Rewritten {
         size: summary.file_size,
         filter_size: summary.filters.first().map(|filters| filters.size),
@@ -201,7 +202,7 @@ fn keep((dir, name): (&Folder, &str), target: Target<'_>, why: Failure) -> Resul
 
 /// Asks the filters of the new table for every key, as a reader of the database would. What
 /// `verify` does is not the same: it finds out for itself of what part of the keys filters are.
-fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: Watch<'_>) -> Result<()> {
+fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: &dyn Watch) -> Result<()> {
     let file = open_file(dir, name)?;
     let options = options().filter_policies(vec![filters.policy.clone()]);
     // The table was decoded before, so nothing of this is a reason to leave it as it is.
@@ -222,7 +223,7 @@ fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: Wa
                 return Err(fault(&format!("the new filter denies the key {}", quote(block.key()))));
             }
         }
-        watch.check()?;
+        check(watch)?;
     }
     Ok(())
 }

@@ -10,10 +10,11 @@ use filterblock::database::FileKind;
 use super::failure::{Failure, Result};
 use super::files::{Folder, Purpose};
 use super::place::Original;
-use super::request::{Options, Watch};
+use super::request::{Options, check};
 use super::source::Source;
 use super::work::Work;
 use crate::report::rebuild::Report;
+use crate::run::watch::Watch;
 
 /// Makes the database anew in the folder `target`, which appears whole or not at all. Tables and
 /// logs keep their names.
@@ -21,7 +22,7 @@ use crate::report::rebuild::Report;
 /// # Errors
 ///
 /// There is no such folder then.
-pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: Watch<'_>) -> Result<Report> {
+pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watch) -> Result<Report> {
     // Both paths are resolved before anything is done.
     let (_, dir) = Folder::open(dir, Purpose::Copy)?;
     let (parent, name) = &open_target(target)?;
@@ -44,7 +45,7 @@ pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: Watch<'_>
     let new = &unfinished.folder;
     let done = work.rewrite(&jobs, |job| Some((new, job.table.name.clone())))?;
     for log in &source.logs {
-        watch.check()?;
+        check(watch)?;
         dir.copy(log, new, log)?;
     }
     let manifest_name = &source.manifest_file.name;
@@ -60,7 +61,7 @@ pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: Watch<'_>
         Failure::system("giving it owner, mode and attributes of the old folder", new.path(), &error)
     })?;
     new.sync()?;
-    watch.check()?;
+    check(watch)?;
     report.notes.extend(new.note_of_lost_group(&parent.path_of(name)));
     unfinished.finish(name)?;
 

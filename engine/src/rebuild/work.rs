@@ -13,15 +13,17 @@ use super::failure::{Failure, Result};
 use super::files::{Folder, Room};
 use super::filters::Filters;
 use super::opening::{open_file, survey};
-use super::request::{FilterRequest, Options, Watch};
+use super::request::{FilterRequest, Options, check};
 use super::source::{Source, SourceTable};
 use super::table::{Rewritten, Target, rewrite};
 use crate::audit::reading::read_options;
-use crate::audit::record::TableRecord;
-use crate::audit::verify::finding::Code;
-use crate::audit::verify::{self, Observer, VerifyOptions};
+use crate::audit::verify::{self, VerifyOptions};
 use crate::report::rebuild::{FiltersReport, TableReport, TableStatus};
+use crate::report::verify::Weight;
+use crate::run::files::FileObserver;
+use crate::run::watch::Watch;
 use crate::walk::read_ahead::ReadAhead;
+use crate::walk::record::TableRecord;
 
 /// Space that is left free beside the new tables: for the MANIFEST, the marker, and filters that are
 /// larger than the old ones.
@@ -34,7 +36,7 @@ pub(super) struct Work<'r> {
     pub(super) source: Source,
     pub(super) filters: Filters,
     request: &'r Options,
-    watch: Watch<'r>,
+    watch: &'r dyn Watch,
     /// The filters that each table has now.
     before: Vec<Option<FiltersReport>>,
     pool: ThreadPool,
@@ -49,7 +51,7 @@ pub(super) struct Job<'w> {
 }
 
 impl<'r> Work<'r> {
-    pub(super) fn new(source: Source, request: &'r Options, watch: Watch<'r>) -> Result<Self> {
+    pub(super) fn new(source: Source, request: &'r Options, watch: &'r dyn Watch) -> Result<Self> {
         let makes_filters = !matches!(request.filters, FilterRequest::Drop);
         if makes_filters && !request.assume_bytewise_equality {
             source.check_comparator()?;
@@ -61,7 +63,7 @@ impl<'r> Work<'r> {
         let pool =
             pool.build().map_err(|error| Failure::failed(format!("starting threads: {error}"), None))?;
         let look = |table: &SourceTable| {
-            watch.check()?;
+            check(watch)?;
             survey(&source.dir, &table.name, request.keep_undecodable)
         };
         let before: Vec<_> = pool.install(|| source.tables.par_iter().map(look).collect::<Result<_>>())?;
@@ -69,11 +71,11 @@ impl<'r> Work<'r> {
             source.tables.iter().map(|table| table.name.clone()).zip(before.iter().cloned()).collect();
         let filters = Filters::choose(request, &source.dir, &found, watch)?;
         let passes = if request.verify && !request.dry_run { 2 } else { 1 };
-        watch.progress.expect(source.table_bytes().saturating_mul(passes), true);
+        watch.expect(source.table_bytes().saturating_mul(passes), true);
         Ok(Self { source, filters, request, watch, before, pool })
     }
 
-    pub(super) const fn watch(&self) -> Watch<'r> {
+    pub(super) const fn watch(&self) -> &'r dyn Watch {
         self.watch
     }
 
@@ -134,7 +136,7 @@ impl<'r> Work<'r> {
     }
 
     fn rewrite_one(&self, job: &Job<'_>, target: Option<(&Folder, String)>) -> Result<Done> {
-        self.watch.check()?;
+        check(self.watch)?;
         let old = &job.table.record;
         let filters = self.filters.of(old.level, job.before);
         let source = (&self.source.dir, &*job.table.name);
@@ -178,7 +180,7 @@ impl<'r> Work<'r> {
         let manifest =
             Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
         let verify = |table: &Done| {
-            self.watch.check()?;
+            check(self.watch)?;
             // Of other tables it is known that they are damaged.
             let is_kept = table.report.status == TableStatus::Kept;
             if is_kept { Ok(()) } else { self.verify_table(dir, &manifest, table) }
@@ -210,13 +212,13 @@ impl<'r> Work<'r> {
         };
         let file = open_file(dir, name)?;
         let source = &ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
-        let observer = VerifyProgress { source, watch: self.watch };
+        let observer = FileObserver { source: Some(source), watch: self.watch };
         let verdict = verify::table(source, Some(&record), false, &options, &observer)
             .map_err(|error| Failure::of(error, path))?;
         let findings = verdict.findings.to_list();
         let Some(finding) = findings.first() else { return Ok(()) };
         let failure = match finding.code {
-            Code::FilterUnusable | Code::FilterMalformed | Code::FilterDeniesKey => {
+            code if code.weight() == Weight::Filter => {
                 Failure::refused(path, finding).and("this is a fault of this program")
             }
             // The new table is about to be removed.
@@ -224,21 +226,6 @@ impl<'r> Work<'r> {
                 .and("the table was so before; `filterblock verify` tells more"),
         };
         Err(Failure { kind: verdict.findings.kind(), ..failure })
-    }
-}
-
-struct VerifyProgress<'a> {
-    source: &'a ReadAhead,
-    watch: Watch<'a>,
-}
-
-impl Observer for VerifyProgress<'_> {
-    fn begin_walk(&self) {
-        self.source.go_ahead();
-    }
-
-    fn progress(&self, bytes: u64) {
-        self.watch.progress.add(bytes);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,14 +12,15 @@ use futures_util::stream::{FuturesUnordered, unfold};
 use tokio::runtime::Builder;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::listing::{Found, ListOptions, Lister, Source};
-pub use super::listing::{LogUse, RemoteFolder, Target};
+use super::listing::{Found, ListOptions, Lister, RemoteLog, Source};
 use super::object::Object;
 use super::order::Order;
-use super::reader::Reader;
+use super::reader::{Reader, Work};
 use super::traffic::Traffic;
-use crate::report::fetched::{Depth, Fetched};
-use crate::run::progress::FleetProgress;
+use crate::report::fetched::Depth;
+use crate::report::subject::Remark;
+use crate::run::survey::{Event, Fetch, LogUse, Place, Survey, Target};
+use crate::run::watch::Watch;
 use crate::walk::input::PathError;
 use crate::walk::paths::Given;
 
@@ -31,131 +32,216 @@ const WAITING: usize = 4;
 /// The time between two looks at the signals.
 const TICK: Duration = Duration::from_millis(100);
 
+/// How tables in object storage are read.
+#[derive(Clone, Copy, Debug)]
 pub struct FleetOptions {
-    /// The most tables to read at once.
-    pub in_flight: usize,
-    /// Results are in the order of the listing.
+    /// The most tables to read at once; `None`: a number that suits the depth.
+    pub in_flight: Option<usize>,
+    /// Results are in the order of the listing, not as they come.
     pub ordered: bool,
     /// The time that each request may take.
     pub timeout: Duration,
-    pub recursive: bool,
-    pub logs: LogUse,
+    /// How deep tables are looked into.
     pub depth: Depth,
 }
 
-/// What watches the reading of many tables, and may end it.
-#[derive(Clone, Copy)]
-pub struct FleetWatch<'a> {
-    pub progress: &'a dyn FleetProgress,
-    /// Tells whether the work is to end with the results that are there.
-    pub is_interrupted: &'a dyn Fn() -> bool,
+impl Default for FleetOptions {
+    fn default() -> Self {
+        Self { in_flight: None, ordered: false, timeout: Duration::from_secs(30), depth: Depth::Tail }
+    }
 }
 
-/// What is to be shown.
-pub enum Event<T> {
-    Failed { input: Arc<Path>, path: PathBuf, error: PathError },
-    BeginFolder { input: Arc<Path>, folder: Arc<RemoteFolder> },
-    Table { target: Target, fetched: Option<Fetched>, result: Result<T, PathError> },
-    EndFolder { input: Arc<Path>, folder: Arc<RemoteFolder> },
+impl FleetOptions {
+    /// The tables to read at once. Those that are streamed need a thread and memory each.
+    fn in_flight(&self) -> usize {
+        self.in_flight.unwrap_or(if self.depth == Depth::All { 16 } else { 64 }).max(1)
+    }
 }
 
-/// Reads the tables that `urls` lead to with `survey`, and calls `show` with the results. A signal
-/// ends the program once those that are there are shown.
+/// Looks at the tables that `urls` lead to, and calls `show` with what is found out. Once `watch` is interrupted, it
+/// ends with the results that are there.
 ///
 /// # Errors
 ///
 /// Those of `show`, or that the system does not let work begin.
-pub fn run<T, F: Future<Output = (Reader, Result<T, PathError>)>>(
-    urls: impl Iterator<Item = Given>,
-    options: &FleetOptions,
-    survey: impl Fn(Reader, Target) -> F,
-    watch: FleetWatch<'_>,
-    show: &mut dyn FnMut(Event<T>) -> io::Result<()>,
+pub fn objects<S: Survey>(
+    urls: &mut dyn Iterator<Item = Given>,
+    recursive: bool,
+    survey: &Arc<S>,
+    options: FleetOptions,
+    watch: &dyn Watch,
+    show: &mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
 ) -> io::Result<()> {
+    watch.requests(true)?;
     // With a stream for each table, a thread waits for its requests.
-    let threads = options.in_flight.max(1);
-    let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(threads).build()?;
-    let result = runtime.block_on(fly(urls, options, survey, watch, show));
+    let runtime =
+        Builder::new_current_thread().enable_all().max_blocking_threads(options.in_flight()).build()?;
+    let traffic = Arc::new(Traffic::default());
+    let mut fleet = Fleet {
+        survey,
+        options,
+        window: (ALL_WINDOWS / options.in_flight()).min(MAX_WINDOW),
+        watch,
+        traffic: Arc::clone(&traffic),
+        running: FuturesUnordered::new(),
+        order: Order::new(options.ordered),
+    };
+    let urls = urls.filter_map(|given| Some((given.input, given.path.ok()?)));
+    let list = ListOptions { recursive, logs: S::LOGS, timeout: options.timeout };
+    let result = runtime.block_on(fleet.fly(Lister::new(urls, list, traffic), show));
+    drop(fleet);
     runtime.shutdown_background();
+    watch.requests(false)?;
     result
 }
 
-async fn fly<T, F: Future<Output = (Reader, Result<T, PathError>)>>(
-    urls: impl Iterator<Item = Given>,
-    options: &FleetOptions,
-    survey: impl Fn(Reader, Target) -> F,
-    watch: FleetWatch<'_>,
-    show: &mut dyn FnMut(Event<T>) -> io::Result<()>,
-) -> io::Result<()> {
-    let FleetWatch { progress, is_interrupted } = watch;
-    let traffic = Arc::new(Traffic::default());
-    let in_flight = options.in_flight.max(1);
-    let window = (ALL_WINDOWS / in_flight).min(MAX_WINDOW);
-    let urls = urls.filter_map(|given| Some((given.input, given.path.ok()?)));
-    let list = ListOptions { recursive: options.recursive, logs: options.logs, timeout: options.timeout };
-    let lister = Lister::new(urls, list, Arc::clone(&traffic));
-    let mut found = pin!(unfold(lister, |mut lister| async { Some((lister.next().await?, lister)) }));
-    let mut running = FuturesUnordered::new();
-    let mut order = Order::new(options.ordered);
-    let mut tick = interval(TICK);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut is_listed = false;
-    while !(is_listed && running.is_empty() && order.len() == 0) {
-        let has_room = !is_listed && running.len() < in_flight && order.len() < in_flight * WAITING;
-        tokio::select! {
-            Some((number, event)) = running.next(), if !running.is_empty() => {
-                progress.done();
-                order.put(number, event);
-            }
-            next = found.next(), if has_room => match next {
-                None => {
-                    is_listed = true;
-                    progress.all_are_known();
+/// What became of a table: its number, and what is to be shown.
+type Done<T> = (u64, Option<Event<T>>);
+
+/// The tables in flight.
+struct Fleet<'a, S: Survey> {
+    survey: &'a Arc<S>,
+    options: FleetOptions,
+    /// The most bytes in memory of a table that is streamed.
+    window: usize,
+    watch: &'a dyn Watch,
+    traffic: Arc<Traffic>,
+    running: FuturesUnordered<Pin<Box<dyn Future<Output = Done<S::Found>> + 'a>>>,
+    order: Order<Option<Event<S::Found>>>,
+}
+
+impl<S: Survey> Fleet<'_, S> {
+    async fn fly(
+        &mut self,
+        lister: Lister<impl Iterator<Item = (Arc<Path>, PathBuf)>>,
+        show: &mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut found = pin!(unfold(lister, |mut lister| async { Some((lister.next().await?, lister)) }));
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let in_flight = self.options.in_flight();
+        let mut is_listed = false;
+        while !(is_listed && self.running.is_empty() && self.order.len() == 0) {
+            let has_room = self.running.len() < in_flight && self.order.len() < in_flight * WAITING;
+            tokio::select! {
+                Some((number, event)) = self.running.next(), if !self.running.is_empty() => {
+                    self.watch.table_done();
+                    self.order.put(number, event);
                 }
-                Some(Found::Failed { input, path, error }) => order.mark(Event::Failed { input, path, error }),
-                Some(Found::BeginFolder { input, folder }) => {
-                    progress.expect(folder.folder.tables().count() as u64);
-                    order.mark(Event::BeginFolder { input, folder });
-                }
-                Some(Found::EndFolder { input, folder }) => order.mark(Event::EndFolder { input, folder }),
-                Some(Found::Table(target, source)) => {
-                    if target.folder.is_none() {
-                        progress.expect(1);
+                next = found.next(), if has_room && !is_listed => match next {
+                    None => {
+                        is_listed = true;
+                        self.watch.all_tables_are_known();
                     }
-                    let (number, survey, traffic) = (order.announce(), &survey, Arc::clone(&traffic));
-                    running.push(async move {
-                        let object = match source {
-                            Source::Listed(object) => Ok(object),
-                            Source::Named(place) => {
-                                Object::named(place.store, &place.key, options.timeout, traffic).await
-                            }
-                        };
-                        let (fetched, result) = match object {
-                            Err(error) => (None, Err(error)),
-                            Ok(object) => {
-                                let reader = Reader::new(object, window);
-                                let (reader, result) = survey(reader, target.clone()).await;
-                                (Some(reader.fetched(options.depth)), result)
-                            }
-                        };
-                        (number, Event::Table { target, fetched, result })
-                    });
-                }
-            },
-            _ = tick.tick() => {
-                progress.at(traffic.bytes(), traffic.requests());
-                if is_interrupted() {
-                    is_listed = true;
-                    running.clear();
+                    Some(found) => self.found(found),
+                },
+                _ = tick.tick() => {
+                    self.watch.fetched(self.traffic.bytes(), self.traffic.requests());
+                    if self.watch.is_interrupted() {
+                        is_listed = true;
+                        self.running.clear();
+                    }
                 }
             }
+            while let Some(event) = self.order.next() {
+                event.map_or(Ok(()), &mut *show)?;
+            }
+            if self.watch.is_interrupted() && self.running.is_empty() {
+                break;
+            }
         }
-        while let Some(event) = order.next() {
-            show(event)?;
-        }
-        if is_interrupted() && running.is_empty() {
-            break;
+        Ok(())
+    }
+
+    fn found(&mut self, found: Found) {
+        match found {
+            Found::Failed { input, path, error } => {
+                let target = Target { input, path, listed: false, folder: None, around: None, tables: 0 };
+                self.order.mark(Some(Event::Failed { target, error }));
+            }
+            Found::Begin(place, logs) => self.begin(place, logs),
+            Found::End(place) => self.order.mark(Some(Event::End(place))),
+            Found::Table(target, source) => {
+                if !target.listed {
+                    self.watch.expect_tables(1);
+                }
+                let number = self.order.announce();
+                let (survey, options) = (Arc::clone(self.survey), self.options);
+                let (window, traffic) = (self.window, Arc::clone(&self.traffic));
+                self.running.push(Box::pin(async move {
+                    (number, table(survey, target, source, options, window, traffic).await)
+                }));
+            }
         }
     }
-    Ok(())
+
+    fn begin(&mut self, place: Place, logs: Vec<RemoteLog>) {
+        self.watch.expect_tables(place.folder.tables().count() as u64);
+        let failed = logs.iter().filter_map(|log| Some(Remark::new(&log.path, log.contents.as_ref().err()?)));
+        let remarks = if S::LOGS == LogUse::Named { failed.collect() } else { Vec::new() };
+        let paths = logs.iter().map(|log| log.path.clone()).collect();
+        let begin = Event::Begin { place: place.clone(), logs: paths, remarks, passed_over: Vec::new() };
+        self.order.mark(Some(begin));
+        for RemoteLog { path, contents } in logs {
+            let target = place.target(path);
+            let found = contents.map(|contents| self.survey.log(&target, &mut &contents[..]));
+            let result = match found {
+                Ok(None) => continue,
+                Ok(Some(found)) => Ok(found),
+                Err(_) if S::LOGS != LogUse::Read => continue,
+                Err(error) => Err(error),
+            };
+            self.order.mark(Some(Event::Log { target, result }));
+        }
+    }
+}
+
+/// Looks at a table. `None` if the survey does not want it.
+async fn table<S: Survey>(
+    survey: Arc<S>,
+    target: Target,
+    source: Source,
+    options: FleetOptions,
+    window: usize,
+    traffic: Arc<Traffic>,
+) -> Option<Event<S::Found>> {
+    let FleetOptions { depth, timeout, .. } = options;
+    let fetch = survey.wants(&target, depth);
+    if fetch == Fetch::Nothing && target.listed {
+        return None;
+    }
+    let object = match source {
+        Source::Listed(object) => Ok(object),
+        Source::Named(place) => Object::named(place.store, &place.key, timeout, traffic).await,
+    };
+    let object = match object {
+        Ok(object) => object,
+        Err(error) => return Some(Event::Table { target, fetched: None, result: Err(error) }),
+    };
+    let reader = Reader::new(object, window);
+    let result = look(&reader, &survey, &target, fetch, depth).await;
+    Some(Event::Table { target, fetched: Some(reader.fetched(depth)), result })
+}
+
+/// Fetches what the survey wants, and lets it look.
+async fn look<S: Survey>(
+    reader: &Reader,
+    survey: &Arc<S>,
+    target: &Target,
+    fetch: Fetch,
+    depth: Depth,
+) -> Result<S::Found, PathError> {
+    let (looking, of) = (Arc::clone(survey), target.clone());
+    let found = if fetch == Fetch::All {
+        reader.stream(move |source| looking.table(&of, source, depth, &())).await?
+    } else {
+        reader.tail().await?;
+        if fetch == Fetch::Sample {
+            reader.sample(survey.options()).await?;
+        }
+        // An end is dealt with faster than it is handed to another thread.
+        let work = if depth == Depth::Tail { Work::Here } else { Work::Apart };
+        reader.ask(work, move |source| looking.table(&of, source, depth, &())).await?
+    };
+    Ok(found.unwrap_or_else(|error| survey.failed(&error)))
 }

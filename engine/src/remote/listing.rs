@@ -12,11 +12,13 @@ use object_store::{ObjectMeta, ObjectStore};
 
 use super::failure;
 use super::object::Object;
-use super::store::{Place, Stores};
+use super::store::{self, Stores};
 use super::traffic::Traffic;
 use crate::report::error_kind::ErrorKind;
+use crate::run::survey::{LogUse, Place, Target};
 use crate::walk::folder::Folder;
 use crate::walk::input::PathError;
+use crate::walk::sources::Barren;
 use crate::walk::url;
 
 /// The names that a store lists in one answer.
@@ -25,52 +27,29 @@ const NAMES_AN_ANSWER: usize = 1000;
 const LOG_START: u64 = 64 << 10;
 /// The most times that a folder is listed while its tables change.
 const MAX_LISTINGS: u32 = 2;
+/// More tables than these do not change what is spent on each.
+const ENOUGH_TABLES: usize = 2500;
 
-/// The use that is made of logs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LogUse {
-    None,
-    /// Whether they hold writes.
-    HasWrites,
-    Contents,
-}
-
-/// A folder that was listed.
-pub struct RemoteFolder {
-    pub folder: Arc<Folder>,
-    /// The logs that may hold writes that are in no table yet.
-    pub logs: Vec<RemoteLog>,
-}
-
-pub struct RemoteLog {
-    pub path: PathBuf,
-    /// What was asked for of it: nothing, or its contents.
-    pub contents: Result<Vec<u8>, PathError>,
-}
-
-/// A table to look at.
-#[derive(Clone)]
-pub struct Target {
-    /// The URL as the user gave it, and that of the table.
-    pub input: Arc<Path>,
-    pub path: PathBuf,
-    /// The folder that it was found in.
-    pub folder: Option<Arc<Folder>>,
+/// A folder's logs that may hold writes that are in no table yet.
+pub(super) struct RemoteLog {
+    pub(super) path: PathBuf,
+    /// Nothing, or its contents, as the survey wants it.
+    pub(super) contents: Result<Vec<u8>, PathError>,
 }
 
 /// Where a table is read from.
 pub(super) enum Source {
     Listed(Object),
     /// Its size is not known.
-    Named(Place),
+    Named(store::Place),
 }
 
 /// What a URL leads to, piece by piece.
 pub(super) enum Found {
     Failed { input: Arc<Path>, path: PathBuf, error: PathError },
-    BeginFolder { input: Arc<Path>, folder: Arc<RemoteFolder> },
+    Begin(Place, Vec<RemoteLog>),
     Table(Target, Source),
-    EndFolder { input: Arc<Path>, folder: Arc<RemoteFolder> },
+    End(Place),
 }
 
 /// The options of a lister.
@@ -89,16 +68,18 @@ pub(super) struct Lister<I> {
     /// What was found and not given out.
     pending: VecDeque<Found>,
     /// The folders below the current URL that are to be listed, the next one last.
-    below: Vec<(Arc<Path>, Place, PathBuf)>,
+    below: Vec<(Arc<Path>, store::Place, PathBuf)>,
     /// Something was found below the current URL.
     is_fruitful: bool,
+    barren: Barren,
 }
 
 impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
     pub(super) fn new(urls: I, options: ListOptions, traffic: Arc<Traffic>) -> Self {
         let stores = Stores::new(options.timeout);
         let (pending, below) = (VecDeque::new(), Vec::new());
-        Self { urls, options, stores, traffic, pending, below, is_fruitful: false }
+        let barren = Barren::new(options.recursive);
+        Self { urls, options, stores, traffic, pending, below, is_fruitful: false, barren }
     }
 
     pub(super) async fn next(&mut self) -> Option<Found> {
@@ -108,9 +89,14 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             }
             if let Some((input, place, url)) = self.below.pop() {
                 if let Err(error) = self.list(&input, &place, &url).await {
+                    self.barren.found_something();
                     return Some(Found::Failed { input, path: url, error });
                 }
                 continue;
+            }
+            if let Some(input) = self.barren.take(None) {
+                let (path, error) = (input.to_path_buf(), Folder::nothing_below());
+                return Some(Found::Failed { input, path, error });
             }
             let (input, url) = self.urls.next()?;
             self.is_fruitful = false;
@@ -124,7 +110,9 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
     async fn look_at(&mut self, input: &Arc<Path>, url: &Path) -> Result<(), PathError> {
         let place = self.stores.place(url)?;
         if !place.is_folder {
-            let target = Target { input: Arc::clone(input), path: url.to_owned(), folder: None };
+            let (input, path) = (Arc::clone(input), url.to_owned());
+            let target =
+                Target { input, path, listed: false, folder: None, around: None, tables: ENOUGH_TABLES };
             let is_table = matches!(place.key.extension(), Some("ldb" | "sst"));
             if is_table || !place.has_listing {
                 self.pending.push_back(Found::Table(target, Source::Named(place)));
@@ -152,7 +140,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
     }
 
     /// Lists a folder. `url`: without a slash at its end.
-    async fn list(&mut self, input: &Arc<Path>, place: &Place, url: &Path) -> Result<(), PathError> {
+    async fn list(&mut self, input: &Arc<Path>, place: &store::Place, url: &Path) -> Result<(), PathError> {
         let mut listed = self.names(place).await?;
         let is_first = !self.is_fruitful && self.below.is_empty();
         let below = std::mem::take(&mut listed.below);
@@ -160,7 +148,11 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         if self.options.recursive {
             let of = |key: &Key| url::join(url, key.filename().unwrap_or_default());
             let folders = below.iter().rev().map(|key| {
-                (Arc::clone(input), Place { key: key.clone(), is_folder: true, ..place.clone() }, of(key))
+                (
+                    Arc::clone(input),
+                    store::Place { key: key.clone(), is_folder: true, ..place.clone() },
+                    of(key),
+                )
             });
             self.below.extend(folders);
         }
@@ -174,21 +166,15 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             folder = self.database(&listed, url).await;
         }
         if folder.is_nothing() {
-            let is_last = self.below.is_empty();
-            if (self.options.recursive && !is_last) || self.is_fruitful {
-                return Ok(());
-            }
             if is_empty && is_first {
                 return Err(failure::failed(ErrorKind::Missing, "no such object or folder"));
             }
-            let found = if below.is_empty() || self.options.recursive {
-                "neither"
-            } else {
-                "neither, but folders in it, which --recursive looks into"
-            };
-            let expected = "a database, or a folder with tables (.ldb, .sst)".to_owned();
-            return Err(PathError::Unexpected { expected, found: found.to_owned() });
+            if self.barren.passes_over(input, is_first) {
+                return Ok(());
+            }
+            return Err(Folder::nothing_among(!below.is_empty()));
         }
+        self.barren.found_something();
         self.is_fruitful = true;
         self.found(input, place, folder, listed.objects).await;
         Ok(())
@@ -198,38 +184,35 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
     async fn found(
         &mut self,
         input: &Arc<Path>,
-        place: &Place,
+        place: &store::Place,
         folder: Folder,
         mut objects: BTreeMap<String, ObjectMeta>,
     ) {
+        let store = Arc::clone(&place.store);
         let mut logs = Vec::new();
-        if self.options.logs != LogUse::None {
+        if self.options.logs != LogUse::Ignored {
             for path in folder.filled_logs() {
                 let Some(meta) = path.file_name().and_then(|name| objects.get(name.to_str()?)) else {
                     continue;
                 };
-                let contents = self.log(&place.store, meta).await;
+                let contents = self.log(&store, meta).await;
                 if !matches!(&contents, Ok(None)) {
                     let contents = contents.map(Option::unwrap_or_default);
                     logs.push(RemoteLog { path: path.to_owned(), contents });
                 }
             }
         }
-        let folder = Arc::new(RemoteFolder { folder: Arc::new(folder), logs });
-        let begin = Found::BeginFolder { input: Arc::clone(input), folder: Arc::clone(&folder) };
-        self.pending.push_back(begin);
-        for path in folder.folder.tables() {
+        let folder = Arc::new(folder);
+        let place = Place { input: Arc::clone(input), path: folder.path().to_owned(), folder };
+        self.pending.push_back(Found::Begin(place.clone(), logs));
+        for path in place.folder.tables() {
             let Some(meta) = path.file_name().and_then(|name| objects.remove(name.to_str()?)) else {
                 continue;
             };
-            let target = Target {
-                input: Arc::clone(input),
-                path: path.to_owned(),
-                folder: Some(Arc::clone(&folder.folder)),
-            };
-            self.pending.push_back(Found::Table(target, Source::Listed(self.object(&place.store, &meta))));
+            let source = Source::Listed(self.object(&store, &meta));
+            self.pending.push_back(Found::Table(place.target(path.to_owned()), source));
         }
-        self.pending.push_back(Found::EndFolder { input: Arc::clone(input), folder });
+        self.pending.push_back(Found::End(place));
     }
 
     fn object(&self, store: &Arc<dyn ObjectStore>, meta: &ObjectMeta) -> Object {
@@ -243,7 +226,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         meta: &ObjectMeta,
     ) -> Result<Option<Vec<u8>>, PathError> {
         let object = self.object(store, meta);
-        if self.options.logs == LogUse::Contents {
+        if self.options.logs == LogUse::Read {
             return object.get(0..meta.size).await.map(|bytes| Some(bytes.into()));
         }
         let bytes = object.get(0..meta.size.min(LOG_START)).await?;
@@ -275,7 +258,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         Folder::of_listing(listing.into_database())
     }
 
-    async fn names(&self, place: &Place) -> Result<Listed, PathError> {
+    async fn names(&self, place: &store::Place) -> Result<Listed, PathError> {
         let prefix = Some(&place.key).filter(|key| !key.as_ref().is_empty());
         let listed = place.store.list_with_delimiter(prefix).await;
         let listed = listed.map_err(|error| failure::of(&error, false))?;

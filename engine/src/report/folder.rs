@@ -18,13 +18,3 @@ pub struct FolderHeader<'a> {
     /// There is a MANIFEST that can be relied on.
     pub has_records: bool,
 }
-
-/// The kind of thing that a verdict is on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verified {
-    Table,
-    /// A folder with its MANIFEST, without its tables.
-    Folder,
-    /// A path that could not be looked at.
-    Unreadable,
-}

@@ -6,6 +6,7 @@ pub mod folder;
 pub mod frame;
 pub mod line;
 pub mod outcome;
+pub mod query;
 #[cfg(feature = "fs")]
 pub mod rebuild;
 pub mod strings;
@@ -13,3 +14,5 @@ pub mod subject;
 #[cfg(test)]
 mod tests;
 pub mod tune;
+pub mod verify;
+mod words;

@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use std::path::Path;
 
 use filterblock::escape;
+use serde::{Serialize, Serializer};
 
 use crate::audit::stats::metaindex::short_name;
 
@@ -35,7 +36,39 @@ pub struct Hex<'a>(pub &'a [u8]);
 
 impl Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |value: u8| DIGITS.get(usize::from(value & 0xf)).copied().unwrap_or_default();
+        // Some bytes at once, as values may be long.
+        for bytes in self.0.chunks(64) {
+            let mut digits = [[0; 2]; 64];
+            for (digits, byte) in digits.iter_mut().zip(bytes) {
+                *digits = [digit(byte >> 4), digit(*byte)];
+            }
+            let digits = digits.get(..bytes.len()).unwrap_or_default().as_flattened();
+            f.write_str(str::from_utf8(digits).unwrap_or_default())?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Hex<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Hex<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "Hex".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
     }
 }
 

@@ -17,8 +17,8 @@ const MAX_ROUNDS: u32 = 16;
 /// `files` names the files to look at in a folder. `look` looks at one that was not among them
 /// before, and returns false if it has vanished, too. Returns the files given up on.
 pub fn go_on(
-    folder: &Folder,
-    files: impl Fn(&Folder) -> Vec<PathBuf>,
+    folder: &Arc<Folder>,
+    files: impl Fn(&Arc<Folder>) -> Vec<PathBuf>,
     vanished: Vec<PathBuf>,
     mut look: impl FnMut(PathBuf, &Arc<Folder>) -> io::Result<bool>,
 ) -> io::Result<Vec<PathBuf>> {
@@ -59,10 +59,10 @@ mod tests {
     fn after(mut look: impl FnMut(usize, &Path) -> bool) -> (Vec<String>, usize) {
         let dir = tempfile::tempdir().unwrap();
         ["000001.ldb", "000002.ldb"].iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
-        let Ok(Source::Folder(folder)) = resolve(dir.path()) else { panic!("a folder") };
+        let Ok(Source::Folder(folder)) = resolve(dir.path(), None) else { panic!("a folder") };
         let vanished = dir.path().join("000002.ldb");
         fs::rename(&vanished, dir.path().join("000003.ldb")).unwrap();
-        let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
+        let files = |folder: &Arc<Folder>| folder.tables().map(Path::to_owned).collect();
         let mut looked_at = Vec::new();
         let lost = go_on(&folder, files, vec![vanished], |path, _| {
             looked_at.push(path.file_name().unwrap().to_str().unwrap().to_owned());

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use filterblock::Error;
 use filterblock::database::{Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest};
-use filterblock::database::{StrayFile, TableStatus, UnreadableFile, log_has_writes};
+use filterblock::database::{StrayFile, TableStatus, UnreadableFile, batch_has_writes, log_has_writes};
 
 use super::input::{PathError, failure, kind};
-use crate::audit::record::TableRecord;
+use super::storage::{Storage, database_in, open_log};
 use crate::report::error_kind::ErrorKind;
+use crate::walk::record::TableRecord;
 
 /// The number of names to look at for a hint.
 const MAX_NAMES_BELOW: u32 = 10_000;
@@ -23,7 +24,12 @@ pub enum Source {
 }
 
 /// Finds out what `path` stands for. Symbolic links are followed.
-pub fn resolve(path: &Path) -> Result<Source, PathError> {
+/// `storage`: where it lies, if not in a folder of this system.
+pub fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<Source, PathError> {
+    if let Some(storage) = storage {
+        let folder = Folder::stored(path, storage)?;
+        return Ok(folder.map_or(Source::File, |folder| Source::Folder(Arc::new(folder))));
+    }
     PathError::refuse_url(path)?;
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
@@ -39,15 +45,21 @@ pub fn resolve(path: &Path) -> Result<Source, PathError> {
 
 /// Reads a folder once more.
 pub fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
-    Folder::open(folder.path()).map(Arc::new)
+    let again = match &folder.storage {
+        None => Folder::open(folder.path())?,
+        Some(storage) => Folder::stored(folder.path(), storage)?.ok_or_else(PathError::vanished)?,
+    };
+    Ok(Arc::new(again))
 }
 
 /// A folder of tables, and the database in it if there is one.
+#[derive(Debug)]
 pub struct Folder {
     /// The database, as far as there is one: any folder opens.
     database: Database,
     /// Made of a listing, in which everything is a file.
     is_listing: bool,
+    storage: Option<Arc<dyn Storage>>,
 }
 
 impl Folder {
@@ -58,13 +70,20 @@ impl Folder {
             Error::Io { source, .. } => failure(source, false),
             error => PathError::Failed { message: error.to_string(), kind: ErrorKind::of(error) },
         })?;
-        Ok(Self { database, is_listing: false })
+        Ok(Self { database, is_listing: false, storage: None })
+    }
+
+    /// The folder at `path`; `None` if that is a file.
+    pub(super) fn stored(path: &Path, storage: &Arc<dyn Storage>) -> Result<Option<Self>, PathError> {
+        let Some(names) = storage.list(path)? else { return Ok(None) };
+        let database = database_in(&**storage, path, names);
+        Ok(Some(Self { database, is_listing: true, storage: Some(Arc::clone(storage)) }))
     }
 
     /// A folder that lies elsewhere, with the database made of its listing.
     #[cfg(feature = "remote")]
     pub const fn of_listing(database: Database) -> Self {
-        Self { database, is_listing: true }
+        Self { database, is_listing: true, storage: None }
     }
 
     pub fn path(&self) -> &Path {
@@ -150,6 +169,16 @@ impl Folder {
         PathError::Unexpected { expected: Self::EXPECTED.to_owned(), found: found.to_owned() }
     }
 
+    /// The same of a folder in object storage.
+    #[cfg(feature = "remote")]
+    pub fn nothing_among(has_folders: bool) -> PathError {
+        let found = match has_folders {
+            true => "neither, but folders in it, which --recursive looks into",
+            false => "neither",
+        };
+        PathError::Unexpected { expected: Self::EXPECTED.to_owned(), found: found.to_owned() }
+    }
+
     /// The reason why a folder cannot be looked at with those below it.
     pub fn nothing_below() -> PathError {
         let found = "neither, nor in the folders below it".to_owned();
@@ -185,13 +214,20 @@ impl Folder {
 
     /// Those of them that hold writes. A log that cannot be read to its end counts, and `on_error`
     /// is called.
-    pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, &Error)) -> Vec<&Path> {
+    pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, String)) -> Vec<&Path> {
+        let reason = |error: Error| (ErrorKind::of(&error), error.without_path().to_string());
         let with_data = self.filled_logs().filter(|log| {
-            log_has_writes(log).unwrap_or_else(|error| {
+            let has_writes = match &self.storage {
+                None => log_has_writes(log).map_err(reason),
+                Some(storage) => open_log(&**storage, log)
+                    .map_err(|error| (ErrorKind::of_io(&error), error.to_string()))
+                    .and_then(|contents| batch_has_writes(contents).map_err(reason)),
+            };
+            has_writes.unwrap_or_else(|(kind, text)| {
                 // Its writes are in a table by now.
-                let has_vanished = ErrorKind::of(&error) == ErrorKind::Missing;
+                let has_vanished = kind == ErrorKind::Missing;
                 if !has_vanished {
-                    on_error(log, error.without_path());
+                    on_error(log, text);
                 }
                 !has_vanished
             })
@@ -271,144 +307,4 @@ fn unreadable_reason(file: &UnreadableFile) -> PathError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn open(dir: &tempfile::TempDir) -> Arc<Folder> {
-        let Ok(Source::Folder(folder)) = resolve(dir.path()) else { panic!("a folder") };
-        folder
-    }
-
-    fn name(path: &Path) -> &str {
-        path.file_name().unwrap().to_str().unwrap()
-    }
-
-    #[test]
-    fn files_are_in_the_order_of_their_numbers() {
-        let dir = tempfile::tempdir().unwrap();
-        let names =
-            ["10.ldb", "2.ldb", "000001.sst", "99999999999999999999.ldb", "x.ldb", "000002.ldb", "3.txt"];
-        names.iter().for_each(|name| fs::write(dir.path().join(name), "").unwrap());
-        let logs = ["9.log", "000010.log", "8.log", "x.log"];
-        logs.iter().for_each(|name| fs::write(dir.path().join(name), [0; 3]).unwrap());
-        fs::write(dir.path().join("7.log"), "").unwrap();
-        let folder = open(&dir);
-        let found: Vec<_> = folder.tables().map(name).collect();
-        assert_eq!(
-            found,
-            ["000001.sst", "000002.ldb", "2.ldb", "10.ldb", "99999999999999999999.ldb", "x.ldb"]
-        );
-        assert_eq!(folder.filled_logs().map(name).collect::<Vec<_>>(), ["8.log", "9.log", "000010.log"]);
-        assert_eq!(folder.skipped(), []);
-    }
-
-    #[test]
-    fn a_folder_is_nothing_without_tables_and_a_manifest() {
-        let dir = tempfile::tempdir().unwrap();
-        for name in ["000007.log", "notes.txt", "LOG"] {
-            fs::write(dir.path().join(name), "").unwrap();
-        }
-        fs::create_dir(dir.path().join("000001.tmp")).unwrap();
-        assert!(open(&dir).is_nothing());
-        for name in ["x.ldb", "000007.ldb"] {
-            let path = dir.path().join(name);
-            fs::write(&path, "").unwrap();
-            assert!(!open(&dir).is_nothing(), "{name}");
-            fs::remove_file(&path).unwrap();
-            // Neither is there a table, but it should be looked at.
-            fs::create_dir(&path).unwrap();
-            assert!(!open(&dir).is_nothing(), "{name}");
-            fs::remove_dir(path).unwrap();
-        }
-        fs::write(dir.path().join("000007.log"), "x").unwrap();
-        assert!(!open(&dir).is_nothing() && open(&dir).is_database());
-        fs::remove_file(dir.path().join("000007.log")).unwrap();
-        fs::write(dir.path().join("CURRENT"), "x").unwrap();
-        assert!(!open(&dir).is_nothing() && open(&dir).is_database());
-    }
-
-    #[test]
-    fn tables_below_a_folder_are_hinted_at() {
-        let dir = tempfile::tempdir().unwrap();
-        let below = dir.path().join("a/b/c");
-        fs::create_dir_all(&below).unwrap();
-        let hint = || open(&dir).nothing_here().to_string();
-        assert!(!hint().contains("--recursive"), "{}", hint());
-        fs::write(below.join("000005.ldb"), "").unwrap();
-        assert!(hint().contains("--recursive"), "{}", hint());
-    }
-
-    #[test]
-    fn a_folder_without_a_manifest_is_no_database() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("000005.ldb"), "").unwrap();
-        let folder = open(&dir);
-        assert!(!folder.is_database() && folder.manifest_error().is_none());
-        assert!(resolve(&dir.path().join("missing")).is_err());
-        fs::write(dir.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
-        let folder = open(&dir);
-        assert!(folder.is_database() && !folder.has_records());
-        let (path, _) = folder.manifest_error().unwrap();
-        assert_eq!(path, dir.path().join("MANIFEST-000001"));
-        assert_eq!((folder.missing().count(), folder.comparator()), (0, None));
-        assert!(folder.record(&dir.path().join("000005.ldb")).is_none());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_folder_whose_files_cannot_be_looked_at_is_a_database() {
-        for name in ["CURRENT", "MANIFEST-000001"] {
-            let dir = tempfile::tempdir().unwrap();
-            std::os::unix::fs::symlink(name, dir.path().join(name)).unwrap();
-            assert!(open(&dir).manifest_error().is_some(), "{name}");
-        }
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("CURRENT"), "MANIFEST-000001\n").unwrap();
-        std::os::unix::fs::symlink("000009.ldb", dir.path().join("000009.ldb")).unwrap();
-        let folder = open(&dir);
-        assert_eq!(folder.manifest_error().unwrap().0, dir.path().join("MANIFEST-000001"));
-    }
-
-    /// Links to a file, to a folder and to nothing, folders, and a link to itself.
-    #[cfg(unix)]
-    #[test]
-    fn no_file_but_a_regular_one_is_looked_at() {
-        use std::os::unix::fs::symlink;
-
-        let dir = tempfile::tempdir().unwrap();
-        let path = |name: &str| dir.path().join(name);
-        fs::write(path("x"), "x").unwrap();
-        symlink(path("x"), path("x.ldb")).unwrap();
-        symlink(path("x"), path("2.ldb")).unwrap();
-        symlink(path("x"), path("000003.log")).unwrap();
-        symlink(dir.path(), path("000004.sst")).unwrap();
-        symlink("nothing", path("000005.ldb")).unwrap();
-        symlink("000006.log", path("000006.log")).unwrap();
-        for name in ["000001.ldb", "10.log", "y.sst"] {
-            fs::create_dir(path(name)).unwrap();
-        }
-        // These are neither tables nor logs.
-        fs::create_dir(path("000007.tmp")).unwrap();
-        fs::create_dir(path("x.log")).unwrap();
-        symlink("LOCK", path("LOCK")).unwrap();
-        symlink(path("x"), path("LOG")).unwrap();
-        let folder = open(&dir);
-        assert_eq!((folder.tables().count(), folder.filled_logs().count()), (0, 0));
-        let skipped = folder.skipped();
-        let skipped: Vec<_> = skipped.iter().map(|(path, error)| (name(path), error.to_string())).collect();
-        let link = "skipped: expected a regular file, found a symbolic link (links are followed when named)";
-        let is_folder = "skipped: expected a regular file, found a folder";
-        let expected = [
-            ("000001.ldb", is_folder),
-            ("2.ldb", link),
-            ("000003.log", link),
-            ("000004.sst", link),
-            ("000005.ldb", link),
-            ("000006.log", link),
-            ("10.log", is_folder),
-            ("x.ldb", link),
-            ("y.sst", is_folder),
-        ];
-        assert_eq!(skipped, expected.map(|(name, error)| (name, error.to_owned())));
-    }
-}
+mod tests;

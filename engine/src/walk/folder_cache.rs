@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::folder::Folder;
 use super::input::PathError;
+use super::storage::Storage;
 
 /// The number of folders remembered, for lists of paths that alternate between folders.
 const MAX_FOLDERS: usize = 16;
@@ -19,7 +20,12 @@ pub struct FolderCache {
 impl FolderCache {
     /// The database that the file at `path` lies in. If the folder cannot be listed, `on_error` is
     /// called, once for the folder.
-    pub fn around(&mut self, path: &Path, on_error: impl FnOnce(&Path, PathError)) -> Option<Arc<Folder>> {
+    pub fn around(
+        &mut self,
+        path: &Path,
+        storage: Option<&Arc<dyn Storage>>,
+        on_error: impl FnOnce(&Path, PathError),
+    ) -> Option<Arc<Folder>> {
         let path = folder_of(path);
         if let Some(at) = self.folders.iter().position(|(known, _)| known == path) {
             let known = self.folders.remove(at);
@@ -27,11 +33,15 @@ impl FolderCache {
             self.folders.push(known);
             return folder;
         }
-        let opened = Folder::open(path).map_err(|error| {
+        let opened = match storage {
+            None => Folder::open(path).map(Some),
+            Some(storage) => Folder::stored(path, storage),
+        };
+        let opened = opened.map_err(|error| {
             let kind = error.kind();
             on_error(path, PathError::Failed { message: format!("listing the folder: {error}"), kind });
         });
-        let folder = opened.ok().filter(Folder::is_database).map(Arc::new);
+        let folder = opened.ok().flatten().filter(Folder::is_database).map(Arc::new);
         if self.folders.len() >= MAX_FOLDERS {
             self.folders.remove(0);
         }
@@ -60,7 +70,7 @@ mod tests {
         for (path, is_one) in
             [("000005.ldb", true), ("x.ldb", true), ("missing/1.ldb", false), ("missing/2.ldb", false)]
         {
-            let found = cache.around(&dir.path().join(path), |_, error| errors.push(error.to_string()));
+            let found = cache.around(&dir.path().join(path), None, |_, error| errors.push(error.to_string()));
             assert_eq!(found.is_some(), is_one, "{path}");
         }
         // In the system's own words.
@@ -68,7 +78,7 @@ mod tests {
         assert_eq!(errors, [format!("listing the folder: {expected}")]);
         let other = tempfile::tempdir().unwrap();
         fs::write(other.path().join("000005.ldb"), "").unwrap();
-        assert!(cache.around(&other.path().join("000005.ldb"), |_, _| panic!("listed")).is_none());
+        assert!(cache.around(&other.path().join("000005.ldb"), None, |_, _| panic!("listed")).is_none());
     }
 
     #[test]
@@ -81,7 +91,7 @@ mod tests {
             folder.join("000005.ldb")
         };
         let mut cache = FolderCache::default();
-        let mut around = |at| cache.around(&path(at), |_, _| panic!("listed")).unwrap();
+        let mut around = |at| cache.around(&path(at), None, |_, _| panic!("listed")).unwrap();
         let first: Vec<_> = (0..MAX_FOLDERS).map(&mut around).collect();
         assert!(Arc::ptr_eq(&around(0), &first[0]));
         around(MAX_FOLDERS);

@@ -5,5 +5,7 @@ pub mod folder_cache;
 pub mod input;
 pub mod paths;
 pub mod read_ahead;
+pub mod record;
 pub mod sources;
+pub mod storage;
 pub mod url;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::input::PathError;
+use super::storage::Storage;
 use super::url;
 
 /// The longest path accepted. A longer line means that the file is not a list of paths.
@@ -37,13 +38,15 @@ pub struct Inputs {
     pub null: bool,
     /// Look into the folders below those given too. Links to folders are not followed.
     pub recursive: bool,
+    /// Where the paths lie, if not in this system.
+    pub storage: Option<Arc<dyn Storage>>,
 }
 
 impl Inputs {
     /// All paths, one after the other. A list is read as it goes, and not held in memory.
     #[expect(clippy::should_implement_trait, reason = "its iterator has no name")]
     pub fn into_iter(self) -> impl Iterator<Item = Given> {
-        let Self { paths, list, null, recursive } = self;
+        let Self { paths, list, null, recursive, .. } = self;
         let list = list.into_iter().flat_map(move |path| List::open(&path, null));
         let paths = paths.into_iter().map(Given::new).chain(list);
         paths.flat_map(move |given| {

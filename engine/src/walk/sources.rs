@@ -5,94 +5,134 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::folder::{self, Folder, Source};
+use super::folder_cache::FolderCache;
 use super::input::PathError;
 use super::paths::{Given, into_local};
+use super::storage::Storage;
 
 /// What a path leads to. `input` is the path as the user gave it.
-pub enum Found {
+pub enum Discovered {
     /// A list of paths, which is `input`, could not be read to its end.
-    ListFailed {
-        input: Arc<Path>,
-        error: PathError,
-    },
+    ListFailed { input: Arc<Path>, error: PathError },
     /// The path could not be looked at, or there is nothing to look at.
-    Failed {
+    Failed { input: Arc<Path>, path: PathBuf, error: PathError },
+    /// A file.
+    Table {
+        /// The path as the user gave it.
         input: Arc<Path>,
+        /// The file.
         path: PathBuf,
-        error: PathError,
-    },
-    File {
-        input: Arc<Path>,
-        path: PathBuf,
+        /// The database around it.
+        folder: Option<Arc<Folder>>,
+        /// The folder around it, and why it cannot be listed. Said once for a folder.
+        around: Option<(PathBuf, PathError)>,
     },
     /// A database, or a folder with tables.
-    Folder {
-        input: Arc<Path>,
-        path: PathBuf,
-        folder: Arc<Folder>,
-    },
+    Folder { input: Arc<Path>, path: PathBuf, folder: Arc<Folder> },
 }
 
 /// Goes from path to path, and reads no path before it is needed.
 pub struct Sources<I: Iterator> {
     given: Peekable<I>,
-    /// Folders with nothing in them are passed over, unless there is nothing else.
-    recursive: bool,
     /// A path that was read and is not looked at yet.
     held: Option<Given>,
-    /// The input in which nothing was found yet.
-    barren: Option<Arc<Path>>,
+    barren: Barren,
+    folders: FolderCache,
+    storage: Option<Arc<dyn Storage>>,
 }
 
 impl<I: Iterator<Item = Given>> Sources<I> {
-    pub fn new(given: I, recursive: bool) -> Self {
-        Self { given: given.peekable(), recursive, held: None, barren: None }
+    /// `storage`: where the paths lie, if not in this system.
+    pub fn new(given: I, recursive: bool, storage: Option<Arc<dyn Storage>>) -> Self {
+        Self {
+            given: given.peekable(),
+            held: None,
+            barren: Barren::new(recursive),
+            folders: FolderCache::default(),
+            storage,
+        }
     }
 
     /// Returns true if no path is left that may lead to more.
     pub fn are_all_known(&mut self) -> bool {
         self.held.is_none() && self.given.peek().is_none()
     }
-
-    /// The input in which nothing was found, once its paths have ended.
-    fn take_barren(&mut self, next: Option<&Given>) -> Option<Found> {
-        let is_over = |barren: &mut Arc<Path>| next.is_none_or(|next| !Arc::ptr_eq(barren, &next.input));
-        let input = self.barren.take_if(is_over)?;
-        Some(Found::Failed { path: input.to_path_buf(), input, error: Folder::nothing_below() })
-    }
 }
 
 impl<I: Iterator<Item = Given>> Iterator for Sources<I> {
-    type Item = Found;
+    type Item = Discovered;
 
-    fn next(&mut self) -> Option<Found> {
+    fn next(&mut self) -> Option<Discovered> {
         loop {
             let given = self.held.take().or_else(|| self.given.next());
-            if let Some(barren) = self.take_barren(given.as_ref()) {
+            let next = given.as_ref().map(|given| &given.input);
+            if let Some(input) = self.barren.take(next) {
                 self.held = given;
-                return Some(barren);
+                let (path, error) = (input.to_path_buf(), Folder::nothing_below());
+                return Some(Discovered::Failed { input, path, error });
             }
             let Given { input, path } = given?;
             let path = match path {
                 Ok(path) => path,
-                Err(error) => return Some(Found::ListFailed { input, error }),
+                Err(error) => return Some(Discovered::ListFailed { input, error }),
             };
-            let found = match folder::resolve(&path) {
-                Ok(Source::Folder(folder)) if folder.is_nothing() && self.recursive => {
-                    if path == into_local(input.to_path_buf()) {
-                        self.barren = Some(input);
-                    }
-                    continue;
-                }
+            let found = match folder::resolve(&path, self.storage.as_ref()) {
                 Ok(Source::Folder(folder)) if folder.is_nothing() => {
-                    Found::Failed { input, path, error: folder.nothing_here() }
+                    let is_input = path == into_local(input.to_path_buf());
+                    if self.barren.passes_over(&input, is_input) {
+                        continue;
+                    }
+                    return Some(Discovered::Failed { input, path, error: folder.nothing_here() });
                 }
-                Ok(Source::Folder(folder)) => Found::Folder { input, path, folder },
-                Ok(Source::File) => Found::File { input, path },
-                Err(error) => Found::Failed { input, path, error },
+                Ok(Source::Folder(folder)) => Discovered::Folder { input, path, folder },
+                Ok(Source::File) => {
+                    let mut around = None;
+                    let folder = {
+                        let storage = self.storage.as_ref();
+                        self.folders
+                            .around(&path, storage, |folder, error| around = Some((folder.to_owned(), error)))
+                    };
+                    Discovered::Table { input, path, folder, around }
+                }
+                Err(error) => Discovered::Failed { input, path, error },
             };
-            self.barren = None;
+            self.barren.found_something();
             return Some(found);
         }
+    }
+}
+
+/// Which folders with nothing in them are told: each one, or, where those below are looked into, an input with nothing
+/// in all of it.
+#[derive(Debug)]
+pub struct Barren {
+    recursive: bool,
+    /// The input in which nothing was found yet.
+    input: Option<Arc<Path>>,
+}
+
+impl Barren {
+    /// `recursive`: the folders below are looked into.
+    pub const fn new(recursive: bool) -> Self {
+        Self { recursive, input: None }
+    }
+
+    /// There is nothing in a folder of `input`. Returns true if that is not told now. `is_input`: it is the input
+    /// itself, whose folders follow.
+    pub fn passes_over(&mut self, input: &Arc<Path>, is_input: bool) -> bool {
+        if self.recursive && is_input {
+            self.input = Some(Arc::clone(input));
+        }
+        self.recursive
+    }
+
+    /// There is something to look at, or to say, in this input.
+    pub fn found_something(&mut self) {
+        self.input = None;
+    }
+
+    /// The input with nothing in it, once its folders have come. `next`: the input of the next folder.
+    pub fn take(&mut self, next: Option<&Arc<Path>>) -> Option<Arc<Path>> {
+        self.input.take_if(|input| next.is_none_or(|next| !Arc::ptr_eq(input, next)))
     }
 }

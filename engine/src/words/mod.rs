@@ -4,7 +4,7 @@ pub mod advice;
 pub mod compression;
 pub mod estimates;
 pub mod fill_bins;
-pub mod notes;
+mod notes;
 pub mod numbers;
 pub mod shell_word;
 #[cfg(any(test, feature = "examples"))]

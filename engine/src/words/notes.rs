@@ -1,37 +1,40 @@
 //! The notes of a verification in words.
 
+use std::fmt::{self, Display};
+
 use filterblock::{escape, quote};
 
 use super::numbers::counted_as;
-use crate::audit::verify::verdict::Note;
+use crate::report::verify::Note;
 
-pub fn note_text(note: &Note) -> String {
-    match note {
-        Note::NotWhole(finding) => format!("the table is not whole: {finding}"),
-        Note::Obsolete => "the table is obsolete: the database does not use it".to_owned(),
-        Note::Unlisted => {
-            "the table is not in the MANIFEST: it is being written, or was left behind".to_owned()
-        }
-        Note::NoFilter => "there is no filter".to_owned(),
-        Note::UnknownPolicy(names) => {
-            let names: Vec<_> = names.iter().map(|name| escape(name).to_string()).collect();
-            format!("the filter is of a policy that is not known here: {}", names.join(", "))
-        }
-        Note::SignedHash => {
-            "the filters fit the signed hash of LevelDB up to 1.17 on x86; by goleveldb's they \
-                             would deny stored keys"
-                .to_owned()
-        }
-        Note::CustomOrder { comparator } => {
-            format!("the order of the keys is {}'s, and was not checked", quote(comparator))
-        }
-        Note::NotBytewise(first) => format!(
-            "the order of the keys is not bytewise and was not checked ({first}); if it should be, say so with \
-             --comparator bytewise"
-        ),
-        Note::UnusedBytes(bytes) => {
-            let bytes = counted_as(*bytes, "byte of the file is", "bytes of the file are");
-            format!("{bytes} in none of its blocks")
+impl Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotWhole(finding) => write!(f, "the table is not whole: {finding}"),
+            Self::Obsolete => f.write_str("the table is obsolete: the database does not use it"),
+            Self::Unlisted => {
+                f.write_str("the table is not in the MANIFEST: it is being written, or was left behind")
+            }
+            Self::NoFilter => f.write_str("there is no filter"),
+            Self::UnknownPolicy(names) => {
+                let names: Vec<_> = names.iter().map(|name| escape(name).to_string()).collect();
+                write!(f, "the filter is of a policy that is not known here: {}", names.join(", "))
+            }
+            Self::SignedHash => f.write_str(
+                "the filters fit the signed hash of LevelDB up to 1.17 on x86; by goleveldb's they would deny stored keys",
+            ),
+            Self::CustomOrder { comparator } => {
+                write!(f, "the order of the keys is {}'s, and was not checked", quote(comparator))
+            }
+            Self::NotBytewise(first) => write!(
+                f,
+                "the order of the keys is not bytewise and was not checked ({first}); if it should be, say so with \
+                 --comparator bytewise"
+            ),
+            Self::UnusedBytes(bytes) => {
+                let bytes = counted_as(*bytes, "byte of the file is", "bytes of the file are");
+                write!(f, "{bytes} in none of its blocks")
+            }
         }
     }
 }

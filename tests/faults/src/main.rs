@@ -23,10 +23,10 @@ usage: tests/faults/run.sh [WORD...]        all faults, or those whose descripti
        tests/faults/run.sh --check [--fix]  only see whether each can be put in; --fix corrects the files' names";
 
 /// The test programs of the code itself.
-const UNIT_TESTS: [&str; 2] = ["filterblock", "filterblock_cli"];
+const UNIT_TESTS: [&str; 3] = ["filterblock", "filterblock_cli", "filterblock_engine"];
 
 /// Where code is that can have faults.
-const SOURCES: [&str; 2] = ["src/", "cli/src/"];
+const SOURCES: [&str; 3] = ["src/", "cli/src/", "engine/src/"];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -298,6 +298,7 @@ impl Project {
         };
         add("src/lib.rs", "\n#[doc(hidden)]\npub mod fault;\n");
         add("cli/src/lib.rs", "\nuse filterblock::fault;\n");
+        add("engine/src/lib.rs", "\nuse filterblock::fault;\n");
         for (path, contents) in &mut self.files {
             if let Some(text) = path.to_str().and_then(|path| switched.remove(path)) {
                 *contents = text.into_bytes();
@@ -316,7 +317,7 @@ impl Project {
             }
         }
         // The tool asks for all features of the library. Its own, for object storage, takes long to build.
-        let full = ["-p", "filterblock", "-p", "filterblock-cli", "--tests"];
+        let full = ["-p", "filterblock", "-p", "filterblock-engine", "-p", "filterblock-cli", "--tests"];
         let explain = |text: String| format!("{text}\n{}", self.culprits(&text, &copy));
         Ok(Tester {
             full: built(&full).map_err(explain)?,

@@ -51,7 +51,7 @@ pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Pr
             line.trim_start().strip_prefix("Executable ")?.strip_suffix(')')?.split_once(" (")?;
         let path = copy.join(path);
         let (name, _) = path.file_name()?.to_str()?.rsplit_once('-')?;
-        let is_library = name == "filterblock" || name == "filterblock_cli";
+        let is_library = name.starts_with("filterblock");
         // The program itself has no tests, and its name is the library's.
         if is_library && source != "unittests src/lib.rs" {
             return None;
@@ -61,10 +61,16 @@ pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Pr
     let cli = copy.join("cli");
     let programs: Programs = listed
         .map(|(name, path)| {
-            let is_tools = name == "filterblock_cli"
+            let is_engines = name == "filterblock_engine";
+            let is_programs = name == "filterblock_cli"
                 || cli.join("tests").join(&name).is_dir()
                 || cli.join("tests").join(format!("{name}.rs")).is_file();
-            let folder = if is_tools { cli.clone() } else { copy.to_owned() };
+            let folder = match () {
+                () if is_engines => copy.join("engine"),
+                () if is_programs => cli.clone(),
+                () => copy.to_owned(),
+            };
+            let is_tools = is_engines || is_programs;
             (name, Program { path, folder, is_tools })
         })
         .collect();

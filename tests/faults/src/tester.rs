@@ -102,7 +102,7 @@ impl Tester {
     /// The test that notices the fault with this number: first among its own, then among those of the table, then among all
     /// that have the code in them.
     pub(crate) fn notice(&self, number: usize, fault: &Fault, row: &Row, times: &Times) -> Option<String> {
-        let is_in_tool = fault.path.starts_with("cli/");
+        let is_in_tool = !fault.path.starts_with("src/");
         let all = [Build::Full, Build::Portable].into_iter().flat_map(|build| {
             let programs =
                 self.programs(build).iter().filter(move |(_, program)| program.is_tools || !is_in_tool);

@@ -286,10 +286,15 @@ impl Inspection {
     }
 
     /// Shows the tables in the place of those that vanished, then ends the folder.
-    fn end_folder(&mut self, subject: Subject<'_>, folder: &Folder, console: &mut Console) -> io::Result<()> {
+    fn end_folder(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        console: &mut Console,
+    ) -> io::Result<()> {
         let vanished = std::mem::take(&mut self.vanished);
         let options = self.options.clone();
-        let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
+        let files = |folder: &Arc<Folder>| folder.tables().map(Path::to_owned).collect();
         let lost = in_use::go_on(folder, files, vanished, |path, folder| {
             let effort = Effort::for_each_of(folder.tables().count());
             let report = look_at(&path, true, &options, effort);

@@ -1,39 +1,28 @@
 //! `filterblock query`: asks which keys tables may hold, and in which data blocks.
 
-mod results;
 mod words;
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use filterblock::escape_path;
-use filterblock::table::ReadOptions;
+use filterblock_engine::audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
+#[cfg(feature = "remote")]
+use filterblock_engine::report::fetched::Depth;
+use filterblock_engine::report::line::write_line;
+use filterblock_engine::report::query::QueryLine;
 
 use super::key_order::KeyOrder;
 use super::keys;
 use super::limits::Limits;
-use super::walk::{Visitor, folder_header};
 use crate::exit::EXIT_ERROR;
-use crate::format::Format;
 use crate::io::console::Console;
 use crate::io::paths::PathSources;
-use filterblock_engine::audit::foreign::explain;
-use filterblock_engine::audit::query;
-use filterblock_engine::audit::query::candidates::{Answer, KeyBlocks};
-use filterblock_engine::audit::query::keys::SoughtKeys;
-use filterblock_engine::audit::query::logs::{LogAnswer, LogAnswers};
-use filterblock_engine::audit::query::totals::TableMatches;
-use filterblock_engine::report::error_kind::ErrorKind;
-use filterblock_engine::report::fetched::Depth;
-use filterblock_engine::report::subject::{Remark, Subject};
-use filterblock_engine::run::in_use;
-use filterblock_engine::walk::folder::Folder;
-use filterblock_engine::walk::input::{self, PathError};
-use filterblock_engine::words::numbers::counted_as;
-use results::{Results, Shown};
+use crate::io::progress::TablesProgress;
+use crate::json;
+use crate::text;
 use words::{TablesAndKeys, Words};
 
 /// No key may be there, and every table was read soundly.
@@ -118,319 +107,110 @@ Examples:
 Exit status: 0 some key may be there; 1 none may, and all was read soundly;
 141 the reader of the output went away, whatever the answers; 2 anything else.";
 
-pub(crate) fn run(arguments: Arguments, console: &mut Console) -> u8 {
-    let Arguments { table, words, behind, sources, keys_from, limits, .. } = arguments;
-    let is_stdin = |path: Option<&Path>| path.is_some_and(|path| path.as_os_str() == "-");
-    if is_stdin(sources.files_from()) && is_stdin(keys_from.as_deref()) {
-        console.message("expected paths or keys from standard input, found both");
-        return EXIT_ERROR;
-    }
-    let words = Words {
-        before: table.into_iter().chain(words).collect(),
-        behind,
-        has_path_list: sources.files_from().is_some(),
-        has_key_file: keys_from.is_some(),
-    };
-    let TablesAndKeys { tables, keys } = match words.split() {
-        Ok(split) => split,
+pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> u8 {
+    let (tables, question) = match arguments.question() {
+        Ok(question) => question,
         Err(message) => {
             console.message(message);
             return EXIT_ERROR;
         }
     };
-    let keys = match keys::read(keys, keys_from.as_deref(), arguments.hex) {
-        Ok(keys) if keys.is_empty() => {
-            console.message("expected keys, found none");
-            return EXIT_ERROR;
-        }
-        Ok(keys) => keys,
-        Err(message) => {
-            console.message(message);
-            return EXIT_ERROR;
-        }
-    };
-    let shown = match () {
-        () if arguments.count => Shown::Counts,
-        () if arguments.only_matches => Shown::Matches,
-        () => Shown::Answers,
-    };
-    let mut query = Query {
-        keys: Arc::new(SoughtKeys::new(keys)),
-        is_bytewise: arguments.comparator == Some(KeyOrder::Bytewise),
-        results: Results::new(Format::new(arguments.json).query(), shown),
-        options: limits.read_options().meter(console.meter()),
-        may_match: false,
-        sound: true,
-        list_failed: false,
-        vanished: Vec::new(),
-        lookup_blocks: None,
-    };
-    #[cfg(not(feature = "remote"))]
-    let result =
-        super::walk::walk(sources.after(&tables).into_iter(), sources.is_recursive(), &mut query, console);
+    let progress = Arc::new(TablesProgress::new(!arguments.json));
+    let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
+    let engine = arguments.limits.engine(console).bytewise(is_bytewise).watch(progress.clone());
     #[cfg(feature = "remote")]
-    let result = query.stretches(
-        sources.after(&tables).into_iter(),
-        sources.is_recursive(),
-        &arguments.remote,
-        arguments.json,
-        console,
-    );
-    let result = result.and_then(|()| query.results.end(console));
-    let status = match () {
-        () if query.list_failed => EXIT_ERROR,
-        () if sources.keeps_going() => 0,
-        () if query.may_match => 0,
-        () if query.sound => EXIT_NOT_FOUND,
-        // Not every answer can be relied on.
-        () => EXIT_ERROR,
+    let engine = engine.fleet(arguments.remote.fleet(Depth::Sample));
+    let mut show = |line: QueryLine<'_>| {
+        progress.suspend(|| {
+            show(line, arguments.json, console)?;
+            console.flush()
+        })
     };
+    let outcome = engine.query(arguments.sources.after(&tables), &question, &mut show);
+    progress.end();
+    let status = outcome.as_ref().map_or(0, |outcome| arguments.status(outcome));
+    let result = outcome.and_then(|outcome| {
+        if let Some(reason) = &outcome.not_started {
+            console.message(reason);
+        }
+        let has_totals = arguments.count && !arguments.json;
+        if has_totals { text::query::write_totals(&outcome, console) } else { Ok(()) }
+    });
     console.finish(result, status)
 }
 
-pub(super) struct Query {
-    pub(super) keys: Arc<SoughtKeys>,
-    /// The user has said that keys are in bytewise order.
-    pub(super) is_bytewise: bool,
-    results: Results,
-    pub(super) options: ReadOptions,
-    /// A table that was read soundly may hold one of the keys.
-    may_match: bool,
-    /// All tables were read soundly.
-    sound: bool,
-    list_failed: bool,
-    /// The files of the current folder that vanished.
-    vanished: Vec<PathBuf>,
-    /// For each key, the number of data blocks that a lookup in the whole database reads at most;
-    /// `None` if the order of its keys is not known.
-    lookup_blocks: Option<Vec<u64>>,
-}
-
-impl Query {
-    /// Answers for a log, whose writes are in no table.
-    fn log(&mut self, subject: Subject<'_>, console: &mut Console) -> io::Result<()> {
-        let file = match input::open_file(subject.path, true) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::Vanished => {
-                self.vanished.push(subject.path.to_owned());
-                return Ok(());
-            }
-            Err(error) => return self.unreadable(subject, error, console),
+impl Arguments {
+    /// The tables, and what they are asked.
+    fn question(&mut self) -> Result<(Vec<PathBuf>, Question), String> {
+        let is_stdin = |path: Option<&Path>| path.is_some_and(|path| path.as_os_str() == "-");
+        if is_stdin(self.sources.files_from()) && is_stdin(self.keys_from.as_deref()) {
+            return Err("expected paths or keys from standard input, found both".to_owned());
+        }
+        let words = Words {
+            before: self.table.take().into_iter().chain(std::mem::take(&mut self.words)).collect(),
+            behind: std::mem::take(&mut self.behind),
+            has_path_list: self.sources.files_from().is_some(),
+            has_key_file: self.keys_from.is_some(),
         };
-        self.log_contents(subject, file, console)
+        let TablesAndKeys { tables, keys } = words.split()?;
+        let keys = keys::read(keys, self.keys_from.as_deref(), self.hex)?;
+        if keys.is_empty() {
+            return Err("expected keys, found none".to_owned());
+        }
+        let wanted = match () {
+            () if self.count => Wanted::Counts,
+            () if self.only_matches => Wanted::Matches,
+            () => Wanted::Answers,
+        };
+        Ok((tables, Question { keys: SoughtKeys::new(keys).into(), wanted }))
     }
 
-    pub(super) fn log_contents(
-        &mut self,
-        subject: Subject<'_>,
-        contents: impl io::Read,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let LogAnswers { answers, error } = query::logs::read(contents, &self.keys);
-        let error = error.as_ref().map(|(error, kind)| (error.as_str(), *kind));
-        self.sound &= error.is_none();
-        self.results.begin_table(subject, error, console);
-        let mut matches = TableMatches::default();
-        for (at, (key, log)) in self.keys.given().iter().zip(answers).enumerate() {
-            self.may_match |= log == LogAnswer::Value;
-            let answer = Answer { key, blocks: None, log: Some(log), error };
-            self.results.answer(subject, at, &answer, &mut matches, console)?;
+    fn status(&self, outcome: &QueryOutcome) -> u8 {
+        match () {
+            () if outcome.list_failed || outcome.not_started.is_some() => EXIT_ERROR,
+            () if self.sources.keeps_going() => 0,
+            () if outcome.may_match => 0,
+            () if !outcome.is_unsound => EXIT_NOT_FOUND,
+            // Not every answer can be relied on.
+            () => EXIT_ERROR,
         }
-        self.results.end_table(subject, &matches, error, console)
-    }
-
-    /// Answers for a table that cannot be read: all keys may be in it.
-    pub(super) fn unknown(
-        &mut self,
-        subject: Subject<'_>,
-        error: &str,
-        kind: ErrorKind,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        self.sound = false;
-        let error = Some((error, kind));
-        self.results.begin_table(subject, error, console);
-        let mut matches = TableMatches::default();
-        for (at, key) in self.keys.given().iter().enumerate() {
-            let answer = Answer { key, blocks: None, log: None, error };
-            self.results.answer(subject, at, &answer, &mut matches, console)?;
-        }
-        self.results.end_table(subject, &matches, error, console)
-    }
-
-    /// Shows the answers of a table. `error`: the reason why every key may be there. `no_index`: the
-    /// reason why the index was of no use. `blocks`: the answer for each key.
-    pub(super) fn answers(
-        &mut self,
-        subject: Subject<'_>,
-        error: Option<&(String, ErrorKind)>,
-        no_index: Option<&'static str>,
-        blocks: impl Iterator<Item = KeyBlocks>,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let error = error.map(|(error, kind)| (error.as_str(), *kind));
-        self.sound &= error.is_none();
-        let mut remarks = subject.remarks.to_vec();
-        if let Some(reason) = no_index.filter(|_| error.is_none()) {
-            let text = format_args!("{reason}: the filters of all data blocks are asked");
-            remarks.push(Remark::new(subject.path, text));
-        }
-        let subject = Subject { remarks: &remarks, ..subject };
-        self.results.begin_table(subject, error, console);
-        let mut matches = TableMatches::default();
-        let keys = Arc::clone(&self.keys);
-        for ((at, key), blocks) in keys.given().iter().enumerate().zip(blocks) {
-            if let Some(sum) = self.lookup_blocks.as_mut().and_then(|sums| sums.get_mut(at)) {
-                *sum += blocks.lookup_blocks.unwrap_or_default();
-            }
-            self.may_match |= error.is_none() && !blocks.offsets.is_empty();
-            let answer = Answer { key, blocks: Some(&blocks), log: None, error };
-            self.results.answer(subject, at, &answer, &mut matches, console)?;
-        }
-        self.results.end_table(subject, &matches, error, console)
-    }
-
-    /// Begins a folder: says which tables are not asked, and which are missing.
-    pub(super) fn begin_tables(
-        &mut self,
-        subject: Subject<'_>,
-        folder: &Folder,
-        logs: &[&Path],
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let mut remarks = subject.remarks.to_vec();
-        let obsolete: Vec<_> = folder.tables().filter(|path| !is_asked(folder, path)).collect();
-        if !obsolete.is_empty() {
-            remarks.push(Remark::new(subject.path, not_asked(&obsolete)));
-        }
-        let tables: Vec<&Path> = folder.tables().collect();
-        let header = folder_header(folder, &tables, logs);
-        self.results.begin_folder(Subject { remarks: &remarks, ..subject }, &header, console)?;
-        let input = Subject::of(subject.input);
-        for (path, ..) in folder.missing() {
-            let message = "expected a table, as the MANIFEST has it, found no file";
-            self.unknown(Subject { path: &path, ..input }, message, ErrorKind::Missing, console)?;
-        }
-        self.lookup_blocks = folder.is_bytewise().then(|| vec![0; self.keys.given().len()]);
-        Ok(())
-    }
-
-    /// Shows how many data blocks a lookup in the whole folder reads at most.
-    pub(super) fn end_tables(&mut self, console: &mut Console) -> io::Result<()> {
-        let sums = self.lookup_blocks.take();
-        for (key, blocks) in self.keys.given().iter().zip(sums.into_iter().flatten()) {
-            self.results.lookup_blocks(key, blocks, console)?;
-        }
-        Ok(())
     }
 }
 
-impl Visitor for Query {
-    fn skipped(&mut self, _: &mut Console) -> io::Result<()> {
-        self.sound = false;
-        Ok(())
-    }
-
-    fn list_failed(&mut self, _: &mut Console) -> io::Result<()> {
-        self.list_failed = true;
-        Ok(())
-    }
-
-    fn unreadable(
-        &mut self,
-        subject: Subject<'_>,
-        error: PathError,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        self.unknown(subject, &error.to_string(), error.kind(), console)
-    }
-
-    fn table(
-        &mut self,
-        subject: Subject<'_>,
-        listed: bool,
-        folder: Option<&Arc<Folder>>,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let record = folder.and_then(|folder| folder.record(subject.path));
-        if listed && record.is_some_and(|record| record.live.is_none()) {
-            // Said at the beginning of the folder.
-            return Ok(());
+fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()> {
+    match line {
+        QueryLine::Folder(subject, folder) if json => {
+            json::folder::write(subject, &folder, "all tables are asked", console)
         }
-        let file = match input::open_file(subject.path, listed) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::Vanished && record.is_some() => {
-                self.vanished.push(subject.path.to_owned());
-                return Ok(());
+        QueryLine::Folder(subject, folder) => {
+            if let Some((path, error)) = folder.manifest_error {
+                console.message_about(path, format_args!("{error}; all tables are asked"));
             }
-            Err(error) => return self.unreadable(subject, error, console),
-        };
-        let (keys, is_bytewise) = (Arc::clone(&self.keys), self.is_bytewise);
-        let table = match query::table(&file, &self.options, &keys, is_bytewise, record, Depth::All) {
-            Ok(table) => table,
-            Err(error) => {
-                let text = error.to_string();
-                let text = explain(&file, &error, text.clone()).unwrap_or(text);
-                return self.unknown(subject, &text, ErrorKind::of(&error), console);
-            }
-        };
-        let blocks = keys.given().iter().enumerate().map(|(at, key)| table.of(key, at));
-        self.answers(subject, table.error.as_ref(), table.no_index, blocks, console)
-    }
-
-    fn begin_folder(
-        &mut self,
-        subject: Subject<'_>,
-        folder: &Arc<Folder>,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let logs: Vec<&Path> = folder.filled_logs().collect();
-        self.begin_tables(subject, folder, &logs, console)?;
-        let input = Subject::of(subject.input);
-        logs.into_iter().try_for_each(|log| self.log(Subject { path: log, ..input }, console))
-    }
-
-    fn end_folder(
-        &mut self,
-        subject: Subject<'_>,
-        folder: &Arc<Folder>,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let vanished = std::mem::take(&mut self.vanished);
-        // A table that was not asked may have become live.
-        let files = |folder: &Folder| {
-            let tables = folder.tables().filter(|path| is_asked(folder, path));
-            folder.filled_logs().chain(tables).map(Path::to_owned).collect()
-        };
-        let lost = in_use::go_on(folder, files, vanished, |path, folder| {
-            let subject = Subject { path: &path, ..subject };
-            match folder.filled_logs().any(|log| log == path) {
-                true => self.log(subject, console)?,
-                false => self.table(subject, true, Some(folder), console)?,
-            }
-            Ok(std::mem::take(&mut self.vanished).is_empty())
-        })?;
-        for path in lost {
-            self.unreadable(Subject { path: &path, ..subject }, PathError::vanished(), console)?;
+            console.remarks(subject.remarks);
+            Ok(())
         }
-        self.end_tables(console)
+        QueryLine::Table { subject, error, answers } => {
+            console.remarks(subject.remarks);
+            if let Some((error, _)) = error {
+                console.message_about(subject.path, error);
+            }
+            for answer in answers {
+                match json {
+                    true => write_line(&mut *console, &answer)?,
+                    false => text::query::write(&answer, console)?,
+                }
+            }
+            Ok(())
+        }
+        QueryLine::Count(count) if json => write_line(console, &count),
+        QueryLine::Count(count) => text::query::write_count(&count, console),
+        // The answers for the tables have it.
+        QueryLine::Lookups(_) if json => Ok(()),
+        QueryLine::Lookups(keys) => {
+            for (key, blocks) in keys {
+                text::query::write_lookup(key, blocks, console)?;
+            }
+            Ok(())
+        }
     }
-}
-
-/// Returns true unless the database around the table does not use it.
-pub(super) fn is_asked(folder: &Folder, path: &Path) -> bool {
-    folder.record(path).is_none_or(|record| record.live.is_some())
-}
-
-/// The message about tables in a folder that its database does not use.
-fn not_asked(obsolete: &[&Path]) -> String {
-    /// The most names to list.
-    const NAMED: usize = 4;
-    let names: Vec<_> = obsolete.iter().take(NAMED).filter_map(|path| path.file_name()).collect();
-    let mut names: Vec<String> = names.into_iter().map(|name| escape_path(name).to_string()).collect();
-    if obsolete.len() > NAMED {
-        names.push("...".to_owned());
-    }
-    let tables = counted_as(obsolete.len() as u64, "table that", "tables that");
-    format!("{tables} the database does not use, not asked unless named: {}", names.join(", "))
 }

@@ -64,7 +64,7 @@ impl Words {
 
 /// Returns true if `path` leads to a file, or to a folder with tables or logs.
 fn is_table(path: &Path) -> bool {
-    match folder::resolve(&into_local(path.to_owned())) {
+    match folder::resolve(&into_local(path.to_owned()), None) {
         Ok(Source::File) => true,
         Ok(Source::Folder(folder)) => !folder.is_nothing(),
         Err(_) => false,

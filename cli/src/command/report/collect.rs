@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use filterblock::table::{Meter, ReadOptions};
 
+use super::jobs::{Done, Job, Jobs, TableJob, verify};
 use crate::command::inspect::look_at;
-use crate::command::verify::jobs::{Done, Job, Jobs, TableJob, unreadable};
-use crate::command::verify::verify;
 use crate::io::progress::TablesProgress;
 use filterblock_engine::audit::inspect::report::TableReport;
 use filterblock_engine::audit::overview::database::{Kind, Overview};
@@ -18,12 +17,11 @@ use filterblock_engine::audit::overview::spans::{Extent, Spans};
 use filterblock_engine::audit::overview::table::TableFacts;
 use filterblock_engine::audit::rates::effort::Effort;
 use filterblock_engine::audit::verify::VerifyOptions;
-use filterblock_engine::audit::verify::verdict::{Status, Verdict};
 use filterblock_engine::report::error_kind::ErrorKind;
-use filterblock_engine::report::folder::Verified;
+use filterblock_engine::report::verify::{About, Finding, Status, Verdict};
 use filterblock_engine::run::in_order::InOrder;
 use filterblock_engine::run::in_use;
-use filterblock_engine::run::progress::Progress as _;
+use filterblock_engine::run::watch::Watch as _;
 use filterblock_engine::walk::folder::{Folder, Source};
 use filterblock_engine::walk::input::PathError;
 use filterblock_engine::walk::paths::Given;
@@ -171,7 +169,7 @@ impl Collector<'_> {
             }
             Outcome::Vanished { path, is_live } => vanished.extend(is_live.then_some(path)),
             Outcome::Done(Done { path, of, verdict, .. }) => {
-                let counts = of != Verified::Folder || verdict.status() != Status::Sound;
+                let counts = of != About::Folder || verdict.status() != Status::Sound;
                 overview.found.add(&name_of(&path), verdict, counts);
             }
             Outcome::EndFolder(folder) => {
@@ -184,13 +182,13 @@ impl Collector<'_> {
     /// Looks at the tables in the place of those that vanished, and gives all their places.
     fn end_folder(
         &self,
-        folder: &Folder,
+        folder: &Arc<Folder>,
         overview: &mut Overview,
         vanished: Vec<PathBuf>,
         effort: Effort,
         options: &VerifyOptions,
     ) {
-        let files = |folder: &Folder| folder.tables().map(Path::to_owned).collect();
+        let files = |folder: &Arc<Folder>| folder.tables().map(Path::to_owned).collect();
         let input: Arc<Path> = folder.path().into();
         let mut newest = None;
         let lost = in_use::go_on(folder, files, vanished, |path, folder| {
@@ -203,7 +201,7 @@ impl Collector<'_> {
         });
         // Looking gives no errors: what is wrong with a table is found out, and told.
         for path in lost.unwrap_or_default() {
-            let finding = unreadable("a table that can be read", PathError::vanished());
+            let finding = Finding::unreadable("a table that can be read", PathError::vanished());
             overview.found.add(&name_of(&path), Verdict::of_finding(finding), true);
         }
         missing(folder, overview);

@@ -1,6 +1,7 @@
 //! `filterblock report`: a page about a database and its filters.
 
 mod collect;
+mod jobs;
 mod output;
 mod strips;
 
@@ -97,7 +98,7 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
         None => Vec::new(),
     };
     let output = Output::new(&arguments.output, path)?;
-    let source = folder::resolve(path).map_err(|error| of_path(error.to_string()))?;
+    let source = folder::resolve(path, None).map_err(|error| of_path(error.to_string()))?;
     let progress = TablesProgress::new(true);
     let collector = Collector {
         read: arguments.limits.read_options().meter(console.meter()),

@@ -5,13 +5,13 @@ use filterblock::table::Origin;
 
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::record::TableRecord;
 use crate::audit::stats::dialect::FittingHash;
 use crate::audit::stats::filters::{FilterStats, Summary};
 use crate::audit::stats::key_count::KeyCount;
 use crate::audit::stats::ranges::LargerRanges;
 use crate::audit::stats::table::TableStats;
 use crate::report::error_kind::ErrorKind;
+use crate::walk::record::TableRecord;
 
 /// A table, or a bare filter block.
 #[derive(Debug)]

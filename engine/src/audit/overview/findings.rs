@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::audit::verify::finding::{Code, Finding};
-use crate::audit::verify::verdict::{Note, Verdict, VerdictCounts};
+use crate::report::verify::{Code, Finding, Note, Verdict, VerdictCounts, Weight};
 
 /// The most findings that are kept, and the most notes.
 const MAX_KEPT: usize = 200;
@@ -95,10 +94,7 @@ impl Found {
 
     /// Returns true if something was found that is not about filters alone.
     pub fn is_damage(&self) -> bool {
-        let is_filter = |code: &Code| {
-            matches!(code, Code::FilterUnusable | Code::FilterMalformed | Code::FilterDeniesKey)
-        };
-        self.codes.keys().any(|code| !is_filter(code) && !code.hides()) || !self.seen.is_empty()
+        self.codes.keys().any(|code| code.weight() == Weight::Damage) || !self.seen.is_empty()
     }
 
     /// Returns true if something could not be looked at.

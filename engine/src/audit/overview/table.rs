@@ -4,8 +4,8 @@ use super::spans::Extent;
 use crate::audit::inspect::report::{FilterReport, TableReport};
 use crate::audit::lost_keys::CutKey;
 use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::record::TableRecord;
 use crate::audit::stats::key_count::KeyCount;
+use crate::walk::record::TableRecord;
 
 /// A table, without its filters.
 #[derive(Clone, Debug)]

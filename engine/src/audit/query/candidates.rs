@@ -9,19 +9,19 @@ use filterblock::{FilterPolicy as _, Result};
 
 use super::index::{BlockOfKey, look_up};
 use super::keys::SoughtKeys;
-use super::logs::LogAnswer;
 use crate::audit::reading::filter_trouble;
-use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
 use crate::audit::stats::clusters::Clusters;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::sample::Sample;
 use crate::report::error_kind::ErrorKind;
 use crate::report::fetched::Depth;
+use crate::report::query::{KeyBlocks, Reason};
+use crate::walk::record::TableRecord;
 
 /// A table, ready to answer for each key sought.
 #[derive(Debug)]
-pub struct BlockCandidates<'d> {
+pub struct BlockCandidates {
     blocks: Blocks,
     filters: Option<FilterStats>,
     /// The answers of the index, if it is of use: one for each possible encoding of its keys.
@@ -29,58 +29,13 @@ pub struct BlockCandidates<'d> {
     /// The reason why the index is of no use though the order of the keys is known.
     pub no_index: Option<&'static str>,
     /// The reason why every key may be there.
-    pub error: Option<(String, ErrorKind)>,
+    pub error: Option<Reason>,
     /// The chance that an absent key passes at least one of all filters.
     fpr: f64,
     /// The first and the last user key, if the database's MANIFEST says so.
-    range: Option<(&'d [u8], &'d [u8])>,
+    range: Option<(Vec<u8>, Vec<u8>)>,
     /// The database does not use the table any longer.
     is_obsolete: bool,
-}
-
-/// The data blocks that may hold a key.
-#[derive(PartialEq, Debug)]
-pub struct KeyBlocks {
-    pub offsets: Vec<u64>,
-    /// The number of the table's data blocks.
-    pub of: u64,
-    pub by_index: bool,
-    /// There are filters to ask.
-    pub filtered: bool,
-    /// The chance that an absent key is said to be there.
-    pub fpr: f64,
-    /// The most data blocks that a lookup in the database reads; `None` if the index was of no use.
-    pub lookup_blocks: Option<u64>,
-}
-
-/// The answer for one key.
-pub struct Answer<'a> {
-    pub key: &'a [u8],
-    /// `None` if the table could not be opened, or it is a log.
-    pub blocks: Option<&'a KeyBlocks>,
-    /// The answer of a log.
-    pub log: Option<LogAnswer>,
-    /// The reason why the key may be there whatever the filters say.
-    pub error: Option<(&'a str, ErrorKind)>,
-}
-
-impl Answer<'_> {
-    pub fn may_match(&self) -> bool {
-        self.error.is_some()
-            || match self.log {
-                Some(log) => log == LogAnswer::Value,
-                None => self.blocks.is_none_or(|blocks| !blocks.offsets.is_empty()),
-            }
-    }
-
-    /// The chance that this answer is "may be there" for an absent key.
-    pub fn fpr(&self) -> f64 {
-        match (self.error, self.log, self.blocks) {
-            (None, Some(_), _) => 0.0,
-            (None, None, Some(blocks)) => blocks.fpr,
-            _ => 1.0,
-        }
-    }
 }
 
 /// Opens the table that `source` holds, to answer for `keys`.
@@ -92,14 +47,14 @@ impl Answer<'_> {
 /// # Errors
 ///
 /// [`filterblock::Error::NeedRange`], or the table does not open.
-pub fn table<'d, R: ReadAt>(
+pub fn table<R: ReadAt>(
     source: R,
     options: &ReadOptions,
     keys: &SoughtKeys,
     is_bytewise: bool,
-    record: Option<TableRecord<'d>>,
+    record: Option<TableRecord<'_>>,
     depth: Depth,
-) -> Result<BlockCandidates<'d>> {
+) -> Result<BlockCandidates> {
     let table = Table::open(source, options)?;
     let filters = table.filter().cloned().map(FilterStats::new);
     let mut blocks = Blocks::list(&table)?;
@@ -132,7 +87,9 @@ pub fn table<'d, R: ReadAt>(
     let range = bytewise.and_then(|record| record.live).and_then(LiveTable::user_keys);
     Ok(BlockCandidates {
         // With an error, every key may be there. A range that ends before it begins says nothing.
-        range: range.filter(|(smallest, largest)| error.is_none() && smallest <= largest),
+        range: range
+            .filter(|(smallest, largest)| error.is_none() && smallest <= largest)
+            .map(|(smallest, largest)| (smallest.to_vec(), largest.to_vec())),
         is_obsolete: record.is_some_and(|record| record.live.is_none()),
         error,
         blocks,
@@ -143,10 +100,11 @@ pub fn table<'d, R: ReadAt>(
     })
 }
 
-impl BlockCandidates<'_> {
+impl BlockCandidates {
     /// The data blocks that may hold `key`, which is number `at` of those sought.
     pub fn of(&self, key: &[u8], at: usize) -> KeyBlocks {
-        let is_outside = self.range.is_some_and(|(smallest, largest)| !(smallest..=largest).contains(&key));
+        let range = self.range.as_ref();
+        let is_outside = range.is_some_and(|(smallest, largest)| *key < **smallest || *key > **largest);
         let mut found = if is_outside { self.none() } else { self.find(key, at) };
         found.lookup_blocks = match self.is_obsolete {
             true => Some(0),

@@ -7,36 +7,18 @@ use filterblock::database::LogWrites;
 
 use super::keys::SoughtKeys;
 use crate::report::error_kind::ErrorKind;
-
-/// The newest write of a log for one key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LogAnswer {
-    /// None.
-    Absent,
-    Value,
-    Deletion,
-}
-
-impl LogAnswer {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Absent => "absent",
-            Self::Value => "value",
-            Self::Deletion => "deletion",
-        }
-    }
-}
+use crate::report::query::{LogAnswer, Reason};
 
 /// The answers of a log for the keys sought.
 pub struct LogAnswers {
     /// For each key, in the order given.
     pub answers: Vec<LogAnswer>,
     /// The first reason why writes may be missing from these answers.
-    pub error: Option<(String, ErrorKind)>,
+    pub error: Option<Reason>,
 }
 
 /// Reads a log to its end, as far as LevelDB would recover it.
-pub fn read(source: impl Read, keys: &SoughtKeys) -> LogAnswers {
+pub fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
     let mut newest = vec![((0, false), LogAnswer::Absent); keys.given().len()];
     let mut error = None;
     let mut log = LogWrites::new(source);
@@ -86,7 +68,7 @@ mod tests {
             let value: &[u8] = if *has_value { b"\x01v" } else { b"" };
             log.add_record(&[&start.concat(), value].concat()).unwrap();
         }
-        let answers = read(&log.into_writer()[..], &SoughtKeys::new(vec![b"key".to_vec()]));
+        let answers = read(&mut &log.into_writer()[..], &SoughtKeys::new(vec![b"key".to_vec()]));
         assert_eq!(answers.error, None);
         answers.answers[0]
     }

@@ -1,9 +1,12 @@
-//! The questions of `query`: which data blocks of a table may hold a key.
+//! The questions of `query`: which data blocks of a table may hold a key, and what logs write of it.
 
-pub mod candidates;
+mod candidates;
 mod index;
-pub mod keys;
-pub mod logs;
-pub mod totals;
+mod keys;
+mod logs;
+mod run;
 
-pub use candidates::table;
+#[cfg(test)]
+pub(super) use candidates::table;
+pub use keys::SoughtKeys;
+pub use run::{QueryOutcome, Question, Wanted};

@@ -20,7 +20,7 @@ use super::visits::{
 };
 use crate::audit::policies::Policy;
 use crate::report::tune::{Setting, TuneFailure, Tuning};
-use crate::run::progress::Progress;
+use crate::run::watch::Watch;
 
 /// The number of stored keys to draw, and the fewest if each lookup comes to very many tables.
 const DRAWN: u64 = 16_384;
@@ -36,7 +36,7 @@ const FEWEST: u64 = 512;
 const BATCH: usize = 256;
 
 /// Finds out what other filters would do for the tables.
-pub(super) fn tune(input: &Input<'_>, request: &Request, progress: &dyn Progress) -> Tuning {
+pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> Tuning {
     let mut faults = BTreeMap::new();
     let most = MAX_VISITS / most_visits(input).max(1);
     let (drawn, unread) = draw(input, (most / 2).clamp(FEWEST_DRAWN, DRAWN));
@@ -55,11 +55,11 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, progress: &dyn Progress
     let settings = grid(policy, &in_use.iter().map(|(&pair, _)| pair).collect::<Vec<_>>());
     let most_used = in_use.iter().max_by_key(|&(_, count)| *count).map(|(&pair, _)| pair);
 
-    progress.expect(chosen.iter().map(|&table| input.size(table)).sum(), true);
+    watch.expect(chosen.iter().map(|&table| input.size(table)).sum(), true);
     let sought = sought(input, &lookups);
     let try_one = |table: usize, tables: u64| {
         let trial = try_table(input, table, tables, policy, &settings, sought.get(table));
-        progress.add(input.size(table));
+        watch.add(input.size(table));
         trial
     };
     let (mut tallies, bytes) = try_tables(input, &chosen, &neighbours(input, &lookups), try_one, &mut faults);

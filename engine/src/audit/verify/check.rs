@@ -9,21 +9,21 @@ use filterblock::{Error, LegacyHash, Result, quote};
 
 use super::budget::Budget;
 use super::denials::DenialCheck;
-use super::finding::{Code, Finding};
 use super::fpr_sampler::FprSampler;
 use super::order::{ExpectedOrder, OrderCheck};
-use super::verdict::{Note, Verdict};
 use super::walk::{Walk, Walked};
 use crate::audit::foreign::explain;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::reading::{filter_trouble, is_not_whole};
-use crate::audit::record::TableRecord;
 use crate::audit::stats::blocks::Blocks;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::metaindex::Metaindex;
 use crate::audit::stats::offsets::Offsets;
 use crate::audit::stats::sample::{KeyFormat, Sample};
+use crate::report::verify::{Code, Finding, Note, Verdict};
+use crate::run::watch::Observer;
+use crate::walk::record::TableRecord;
 
 /// Progress is reported in steps of so many bytes: showing it takes time.
 const PROGRESS_STEP: u64 = 256 << 10;
@@ -42,16 +42,6 @@ pub struct VerifyOptions {
     pub seed: u64,
 }
 
-/// Watches the verification of one table.
-pub trait Observer {
-    /// Called before the data blocks are read in the order of the index, usually that of the file.
-    fn begin_walk(&self) {}
-    /// Called when more bytes of the file have been dealt with.
-    fn progress(&self, _bytes: u64) {}
-}
-
-impl Observer for () {}
-
 /// Verifies the table that `source` holds. `record`: what the database around it says.
 /// `may_be_unfinished`: nobody has said that it is a whole table.
 ///
@@ -63,7 +53,7 @@ pub fn table<R: ReadAt>(
     record: Option<&TableRecord<'_>>,
     may_be_unfinished: bool,
     options: &VerifyOptions,
-    observer: &impl Observer,
+    observer: &dyn Observer,
 ) -> Result<Verdict> {
     let size = source.len().unwrap_or_default();
     let meter = Arc::new(Meter::default());

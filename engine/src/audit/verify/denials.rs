@@ -6,8 +6,8 @@ use bytes::Bytes;
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy, quote};
 
 use super::batch::{BATCH_KEYS, StoredKey};
-use super::finding::{Code, Finding, Findings};
 use crate::audit::key_encoding::KeyEncoding;
+use crate::report::verify::{Code, Finding, Findings};
 
 /// The hashes that LevelDB's old name may stand for. If both fit equally well, the first is taken.
 const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];

@@ -1,14 +1,14 @@
-//! The verification of one table: every block, every entry, and the filters asked for every key.
+//! The verification of tables: every block, every entry, and the filters asked for every key.
 
 mod batch;
 mod budget;
 mod check;
 mod denials;
 mod extents;
-pub mod finding;
 mod fpr_sampler;
 mod order;
-pub mod verdict;
+mod run;
 mod walk;
 
-pub use check::{Observer, VerifyOptions, table};
+pub use check::{VerifyOptions, table};
+pub use run::VerifyOutcome;

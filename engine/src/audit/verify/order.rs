@@ -5,9 +5,8 @@ use std::cmp::Ordering;
 use filterblock::quote;
 
 use super::batch::StoredKey;
-use super::finding::{Code, Finding, Findings};
-use super::verdict::Note;
 use crate::audit::key_encoding::KeyEncoding;
+use crate::report::verify::{Code, Finding, Findings, Note};
 
 /// The order that the keys should be in.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,14 +7,13 @@ use super::batch::{BATCH_KEYS, Batch, StoredKey};
 use super::budget::{Budget, Exceeded};
 use super::denials::DenialCheck;
 use super::extents::BlockExtents;
-use super::finding::{Code, Finding, Findings};
 use super::fpr_sampler::FprSampler;
 use super::order::OrderCheck;
-use super::verdict::{Note, Verdict};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::lost_keys::LostKeys;
 use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::stats::offsets::Offsets;
+use crate::report::verify::{Code, Finding, Findings, Note, Verdict};
 
 /// Names in the metaindex with these prefixes have handles as values: filters, and Basho's
 /// counters.

@@ -4,11 +4,10 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
 use crate::audit::overview::findings::Found;
-use crate::audit::verify::finding::Finding;
 use crate::page::meanings::Meaning;
 use crate::page::page::Page;
 use crate::page::words::{message, name};
-use crate::words::notes::note_text;
+use crate::report::verify::{Code, Finding};
 use crate::words::numbers::{count, counted, counted_as};
 
 pub fn findings(page: &Page<'_>) -> Markup {
@@ -39,7 +38,7 @@ pub fn findings(page: &Page<'_>) -> Markup {
                 details {
                     summary { "Notes: no faults, and good to know" }
                     ul {
-                        @for (file, note) in &found.notes { li { (name(file)) ": " (message(&note_text(note))) } }
+                        @for (file, note) in &found.notes { li { (name(file)) ": " (message(&note.to_string())) } }
                         @if found.more_notes > 0 { li { (counted(found.more_notes, "more note")) } }
                     }
                 }
@@ -76,7 +75,7 @@ fn summary(found: &Found) -> String {
 }
 
 fn codes(found: &Found) -> Vec<Vec<Cell>> {
-    let line = |(code, number): (&crate::audit::verify::finding::Code, &u64)| {
+    let line = |(code, number): (&Code, &u64)| {
         let Meaning { what, remedy } = Meaning::of(*code);
         vec![
             Cell::Head(html! { code { (code.name()) } }),

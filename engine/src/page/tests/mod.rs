@@ -9,9 +9,9 @@ use super::{Page, Verdict, document};
 use crate::audit::lost_keys::CutKey;
 use crate::audit::overview::database::{Kind, Overview};
 use crate::audit::overview::table::{Place, State};
-use crate::audit::verify::finding::{Code, Finding};
-use crate::audit::verify::verdict::Verdict as TableVerdict;
 use crate::report::tune::Tuning;
+use crate::report::verify::Verdict as TableVerdict;
+use crate::report::verify::{Code, Finding};
 use markup::Node;
 use models::{database, fault, table, tuning, unfiltered};
 

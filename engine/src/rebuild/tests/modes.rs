@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::files::hook::{self, Hook};
-use super::super::{BitsByLevel, FilterRequest, InPlace, Options, Request, Result, Watch, rebuild};
+use super::super::{BitsByLevel, FilterRequest, InPlace, Options, Request, Result, rebuild};
 use super::databases::{NEW_NAME, Sample};
 use super::state::{DATABASE, TARGET};
 use crate::report::rebuild::Report;
+use crate::run::watch::Watch;
 
 /// What a rebuild is asked to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,16 +71,11 @@ impl Root {
 
 /// Runs a rebuild in the folder `root`.
 pub(super) fn run(sample: Sample, mode: Mode, root: &Path) -> Result<Report> {
-    run_until(sample, mode, root, &|| false)
+    run_until(sample, mode, root, &())
 }
 
-/// Runs a rebuild that `is_interrupted` may end.
-pub(super) fn run_until(
-    sample: Sample,
-    mode: Mode,
-    root: &Path,
-    is_interrupted: &(dyn Fn() -> bool + Sync),
-) -> Result<Report> {
+/// Runs a rebuild that `watch` may end.
+pub(super) fn run_until(sample: Sample, mode: Mode, root: &Path, watch: &dyn Watch) -> Result<Report> {
     let filters = match mode {
         Mode::Drop => FilterRequest::Drop,
         _ => FilterRequest::Make {
@@ -108,7 +104,7 @@ pub(super) fn run_until(
         Mode::Discard => Request::Discard,
         Mode::To => Request::To(root.join(TARGET), options),
     };
-    rebuild(&root.join(DATABASE), &request, Watch { progress: &(), is_interrupted })
+    rebuild(&root.join(DATABASE), &request, watch)
 }
 
 /// Runs a rebuild that `hook` watches.

@@ -1,0 +1,122 @@
+//! `filterblock verify`: checks that tables are sound and no filter denies a stored key.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use clap::Args;
+use filterblock_engine::VerifyOutcome;
+#[cfg(feature = "remote")]
+use filterblock_engine::report::fetched::Depth;
+use filterblock_engine::report::line::write_line;
+use filterblock_engine::report::verify::Verified;
+use filterblock_engine::run::in_order::MAX_JOBS;
+
+use super::key_order::KeyOrder;
+use super::limits::Limits;
+use crate::exit::EXIT_ERROR;
+use crate::io::console::Console;
+use crate::io::paths::Paths;
+use crate::io::progress::TablesProgress;
+use crate::text;
+
+/// There are findings, and everything could be looked at.
+const EXIT_FINDINGS: u8 = 1;
+
+/// Check tables and their filters throughout
+///
+/// Reads every block with its checksum and every entry in it, and asks the filter for every key, as
+/// LevelDB would. Looks at the order of keys and index, at blocks that overlap, and at what the
+/// MANIFEST says of the tables in a database. Measures how often the filters let absent keys pass.
+///
+/// Nothing is written and nothing locked. A database may be in use meanwhile: tables that vanish are
+/// replaced by those that the MANIFEST lists then.
+#[derive(Args)]
+#[command(after_help = NOTES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    paths: Paths,
+    /// Write JSON, one object a line: tables and folders
+    #[arg(long)]
+    json: bool,
+    /// The order of user keys, where no MANIFEST names it; otherwise it is checked only if it is
+    /// bytewise
+    #[arg(long, value_name = "ORDER")]
+    comparator: Option<KeyOrder>,
+    #[command(flatten)]
+    limits: Limits,
+    /// Another number makes other absent keys to measure the false positives with
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+    /// Number of tables to check at once; as many as there are processors if not given
+    #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
+    jobs: Option<u16>,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    remote: super::remote::RemoteArguments,
+}
+
+const NOTES: &str = "\
+Examples:
+  filterblock verify ~/db                     all tables of a database, and its MANIFEST
+  filterblock verify --json ~/db | jq -r 'select(.denied > 0) | .path'
+                                              the tables whose filters deny keys
+  find / -name '*.ldb' -print0 | filterblock verify --files-from - -0
+  filterblock verify --recursive ~/databases  every database below a folder
+
+What each finding means, and what to do about it: docs/findings.md, in the source of this program
+
+Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong usage;
+141 the reader of the output went away, whatever was found.";
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
+    let progress = Arc::new(TablesProgress::new(!arguments.json));
+    let mut engine = arguments
+        .limits
+        .engine(console)
+        .seed(arguments.seed)
+        .bytewise(arguments.comparator == Some(KeyOrder::Bytewise))
+        .watch(progress.clone());
+    if let Some(jobs) = arguments.jobs {
+        engine = engine.jobs(jobs);
+    }
+    #[cfg(feature = "remote")]
+    let engine = engine.fleet(arguments.remote.fleet(Depth::All));
+    let mut show = |verified: Verified| {
+        progress.suspend(|| {
+            match arguments.json {
+                true => write_json(&verified, console)?,
+                false => text::verify::write(&verified, console)?,
+            }
+            console.flush()
+        })
+    };
+    let outcome = engine.verify(arguments.paths.inputs(), &mut show);
+    progress.end();
+    let status = outcome.as_ref().map_or(0, |outcome| arguments.status(outcome));
+    let result = outcome.and_then(|VerifyOutcome { counts, not_started, .. }| {
+        if let Some(reason) = not_started {
+            console.message(reason);
+        }
+        if arguments.json { Ok(()) } else { text::verify::write_counts(&counts, console) }
+    });
+    console.finish(result, status)
+}
+
+impl Arguments {
+    fn status(&self, VerifyOutcome { counts, list_failed, not_started }: &VerifyOutcome) -> u8 {
+        match () {
+            () if *list_failed || not_started.is_some() => EXIT_ERROR,
+            () if self.paths.keeps_going() => 0,
+            () if counts.unreadable > 0 => EXIT_ERROR,
+            () if counts.findings > 0 => EXIT_FINDINGS,
+            () => 0,
+        }
+    }
+}
+
+fn write_json(verified: &Verified, console: &mut Console) -> io::Result<()> {
+    for note in &verified.verdict.notes {
+        console.message_about(&verified.path, note);
+    }
+    write_line(console, verified)
+}

@@ -1,0 +1,316 @@
+//! Keys sought in all that paths lead to.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use filterblock::table::{ReadAt, ReadOptions};
+use filterblock::{Error, escape_path};
+
+use super::candidates::{self, BlockCandidates};
+use super::keys::SoughtKeys;
+use super::logs::{self, LogAnswers};
+use crate::audit::foreign::explain;
+use crate::engine::{Engine, Sink};
+use crate::report::error_kind::ErrorKind;
+use crate::report::fetched::Depth;
+use crate::report::folder::FolderHeader;
+use crate::report::query::{Answer, Count, LogAnswer, QueryLine, Reason, Reply};
+use crate::report::subject::{Remark, Subject};
+use crate::run::survey::{Event, Fetch, LogUse, Place, Survey, Target};
+use crate::run::watch::Observer;
+use crate::walk::folder::Folder;
+use crate::walk::input::PathError;
+use crate::walk::paths::Inputs;
+use crate::words::numbers::counted_as;
+
+/// The answers that are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// All.
+    Answers,
+    /// Those that a key may be there.
+    Matches,
+    /// The number of these for each table.
+    Counts,
+}
+
+/// The keys sought, and the answers that are wanted.
+#[derive(Clone)]
+pub struct Question {
+    /// The keys.
+    pub keys: Arc<SoughtKeys>,
+    /// The answers.
+    pub wanted: Wanted,
+}
+
+/// What came of a query.
+#[derive(Clone, Default, Debug)]
+pub struct QueryOutcome {
+    /// The number of tables and logs asked.
+    pub files: u64,
+    /// For each key, whether it may be in some table or log.
+    pub found: Vec<bool>,
+    /// A table or log that was read soundly may hold one of the keys.
+    pub may_match: bool,
+    /// Something was not read soundly.
+    pub is_unsound: bool,
+    /// A list of paths could not be read to its end.
+    pub list_failed: bool,
+    /// The reason why the system let no threads be started.
+    pub not_started: Option<String>,
+}
+
+impl Engine {
+    /// Asks the tables that `inputs` lead to, and the logs of databases, for keys. `sink` takes the answers.
+    ///
+    /// # Errors
+    ///
+    /// Those of `sink`, or that the system does not let requests begin.
+    pub fn query(
+        &self,
+        inputs: Inputs,
+        question: &Question,
+        sink: &mut impl for<'a> Sink<QueryLine<'a>>,
+    ) -> io::Result<QueryOutcome> {
+        let engine = self.clone();
+        #[cfg(feature = "remote")]
+        let engine = engine.to_depth(Depth::Sample);
+        let survey = QuerySurvey {
+            keys: Arc::clone(&question.keys),
+            options: self.read.clone(),
+            is_bytewise: self.is_bytewise,
+        };
+        let found = vec![false; question.keys.given().len()];
+        let mut query = Query {
+            question,
+            sink: &mut |line| sink.line(line),
+            outcome: QueryOutcome { found, ..QueryOutcome::default() },
+            lookups: None,
+        };
+        engine.run(inputs, &survey.into(), &mut |event| query.take(event))?;
+        Ok(query.outcome)
+    }
+}
+
+struct QuerySurvey {
+    keys: Arc<SoughtKeys>,
+    options: ReadOptions,
+    /// The user has said that keys are in bytewise order.
+    is_bytewise: bool,
+}
+
+/// What can answer for each key.
+enum Asked {
+    Table(Box<BlockCandidates>),
+    Log(LogAnswers),
+    Unopened(Reason),
+}
+
+impl Survey for QuerySurvey {
+    type Found = Asked;
+
+    const LOGS: LogUse = LogUse::Read;
+    // Each may have large filters.
+    const WAITING: usize = 2;
+
+    fn options(&self) -> &ReadOptions {
+        &self.options
+    }
+
+    fn wants(&self, target: &Target, _: Depth) -> Fetch {
+        match target.record() {
+            // The database does not use it, which is said at the beginning of the folder.
+            Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
+            Some(record) if record.is_bytewise => Fetch::Sample,
+            _ if self.is_bytewise => Fetch::Sample,
+            _ => Fetch::Tail,
+        }
+    }
+
+    fn table<R: ReadAt>(
+        &self,
+        target: &Target,
+        source: &R,
+        depth: Depth,
+        _: &dyn Observer,
+    ) -> Result<Asked, Error> {
+        match candidates::table(source, &self.options, &self.keys, self.is_bytewise, target.record(), depth) {
+            Ok(table) => Ok(Asked::Table(Box::new(table))),
+            Err(error) if error.needs_range() => Err(error),
+            Err(error) => {
+                let text = explain(source, &error, error.to_string())?;
+                Ok(Asked::Unopened((text, ErrorKind::of(&error))))
+            }
+        }
+    }
+
+    fn failed(&self, error: &Error) -> Asked {
+        Asked::Unopened((error.to_string(), ErrorKind::of(error)))
+    }
+
+    fn log(&self, _: &Target, contents: &mut dyn Read) -> Option<Asked> {
+        Some(Asked::Log(logs::read(contents, &self.keys)))
+    }
+}
+
+/// A query on its way.
+struct Query<'q> {
+    question: &'q Question,
+    sink: &'q mut dyn FnMut(QueryLine<'_>) -> io::Result<()>,
+    outcome: QueryOutcome,
+    /// For each key, the number of data blocks that a lookup in the whole database reads at most;
+    /// `None` if the order of its keys is not known.
+    lookups: Option<Vec<u64>>,
+}
+
+impl Query<'_> {
+    fn take(&mut self, event: Event<Asked>) -> io::Result<()> {
+        match event {
+            Event::ListFailed { input, error } => {
+                self.outcome.list_failed = true;
+                self.unreadable(Subject::of(&input), &error)
+            }
+            Event::Failed { target, error } => self.unreadable(target.subject(&[], None), &error),
+            Event::Begin { place, logs, passed_over, .. } => self.begin(&place, &logs, &passed_over),
+            Event::Log { target, result } => self.asked(target.subject(&[], None), result),
+            Event::Table { target, fetched, result } => {
+                let around = target.around.iter();
+                let remarks: Vec<_> = around.map(|(path, error)| Remark::new(path, error)).collect();
+                self.outcome.is_unsound |= !remarks.is_empty();
+                self.asked(target.subject(&remarks, fetched.as_ref()), result)
+            }
+            Event::Lost(target) => self.unreadable(target.subject(&[], None), &PathError::vanished()),
+            Event::End(_) => self.end(),
+            Event::NotStarted(reason) => {
+                self.outcome.not_started = Some(reason);
+                Ok(())
+            }
+        }
+    }
+
+    /// Says which tables are not asked, and which are missing.
+    fn begin(
+        &mut self,
+        place: &Place,
+        logs: &[PathBuf],
+        passed_over: &[(PathBuf, PathError)],
+    ) -> io::Result<()> {
+        let folder = &*place.folder;
+        self.outcome.is_unsound |= !passed_over.is_empty();
+        let mut remarks: Vec<_> = passed_over.iter().map(|(path, error)| Remark::new(path, error)).collect();
+        remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
+        let (tables, logs): (Vec<_>, Vec<_>) =
+            (folder.tables().collect(), logs.iter().map(PathBuf::as_path).collect());
+        let header = FolderHeader {
+            tables: &tables,
+            logs: &logs,
+            is_database: folder.is_database(),
+            manifest_error: folder.manifest_error(),
+            comparator: folder.comparator(),
+            has_records: folder.has_records(),
+        };
+        (self.sink)(QueryLine::Folder(place.subject(&remarks), header))?;
+        for (path, ..) in folder.missing() {
+            let message = "expected a table, as the MANIFEST has it, found no file".to_owned();
+            let subject = Subject { path: &path, ..Subject::of(&place.input) };
+            self.replies(subject, Some(&(message, ErrorKind::Missing)), |_, _| Reply::Unknown)?;
+        }
+        self.lookups = folder.is_bytewise().then(|| vec![0; self.question.keys.given().len()]);
+        Ok(())
+    }
+
+    /// Says how many data blocks a lookup in the whole folder reads at most.
+    fn end(&mut self) -> io::Result<()> {
+        let (Some(sums), Wanted::Answers | Wanted::Matches) = (self.lookups.take(), self.question.wanted)
+        else {
+            return Ok(());
+        };
+        let keys = self.question.keys.given().iter().map(Vec::as_slice);
+        let all = self.question.wanted == Wanted::Answers;
+        (self.sink)(QueryLine::Lookups(&mut keys.zip(sums).filter(|(_, blocks)| all || *blocks > 0)))
+    }
+
+    fn unreadable(&mut self, subject: Subject<'_>, error: &PathError) -> io::Result<()> {
+        self.replies(subject, Some(&(error.to_string(), error.kind())), |_, _| Reply::Unknown)
+    }
+
+    fn asked(&mut self, subject: Subject<'_>, result: Result<Asked, PathError>) -> io::Result<()> {
+        match result {
+            Ok(Asked::Log(LogAnswers { answers, error })) => {
+                let answer = |at, _: &[u8]| answers.get(at).copied().unwrap_or(LogAnswer::Absent);
+                self.replies(subject, error.as_ref(), |at, key| Reply::Log(answer(at, key)))
+            }
+            Ok(Asked::Table(table)) => {
+                let mut remarks = subject.remarks.to_vec();
+                if let Some(reason) = table.no_index.filter(|_| table.error.is_none()) {
+                    let text = format_args!("{reason}: the filters of all data blocks are asked");
+                    remarks.push(Remark::new(subject.path, text));
+                }
+                let subject = Subject { remarks: &remarks, ..subject };
+                self.replies(subject, table.error.as_ref(), |at, key| Reply::Blocks(table.of(key, at)))
+            }
+            Ok(Asked::Unopened(reason)) => self.replies(subject, Some(&reason), |_, _| Reply::Unknown),
+            Err(error) => self.unreadable(subject, &error),
+        }
+    }
+
+    /// Gives the answers for a table or log. `error`: the reason why every key may be there. `reply`: what is known of
+    /// each key.
+    fn replies(
+        &mut self,
+        subject: Subject<'_>,
+        error: Option<&Reason>,
+        reply: impl Fn(usize, &[u8]) -> Reply,
+    ) -> io::Result<()> {
+        let Self { question, sink, outcome, lookups } = self;
+        outcome.is_unsound |= error.is_some();
+        outcome.files += 1;
+        let mut answers = question.keys.given().iter().enumerate().map(|(at, key)| {
+            let reply = reply(at, key);
+            outcome.may_match |= match &reply {
+                Reply::Blocks(blocks) => error.is_none() && !blocks.offsets.is_empty(),
+                Reply::Log(log) => *log == LogAnswer::Value,
+                Reply::Unknown => false,
+            };
+            if let Reply::Blocks(blocks) = &reply
+                && let Some(sum) = lookups.as_mut().and_then(|sums| sums.get_mut(at))
+            {
+                *sum += blocks.lookup_blocks.unwrap_or_default();
+            }
+            let answer = Answer::new(subject, key, error, reply);
+            if let Some(found) = outcome.found.get_mut(at) {
+                *found |= answer.may_match;
+            }
+            answer
+        });
+        match question.wanted {
+            Wanted::Answers => sink(QueryLine::Table { subject, error, answers: &mut answers }),
+            Wanted::Matches => {
+                let answers = &mut answers.filter(|answer| answer.may_match);
+                sink(QueryLine::Table { subject, error, answers })
+            }
+            Wanted::Counts => {
+                let count = Count::new(subject, error, answers);
+                sink(QueryLine::Table { subject, error, answers: &mut std::iter::empty() })?;
+                sink(QueryLine::Count(count))
+            }
+        }
+    }
+}
+
+/// The message about tables in a folder that its database does not use, if there are any.
+fn not_asked(folder: &Folder) -> Option<String> {
+    /// The most names to list.
+    const NAMED: usize = 4;
+    let is_obsolete = |path: &&Path| folder.record(path).is_some_and(|record| record.live.is_none());
+    let obsolete: Vec<_> = folder.tables().filter(is_obsolete).collect();
+    let names = obsolete.iter().take(NAMED).filter_map(|path| path.file_name());
+    let mut names: Vec<String> = names.map(|name| escape_path(name).to_string()).collect();
+    if obsolete.len() > NAMED {
+        names.push("...".to_owned());
+    }
+    let tables = counted_as(obsolete.len() as u64, "table that", "tables that");
+    let text = format!("{tables} the database does not use, not asked unless named: {}", names.join(", "));
+    (!obsolete.is_empty()).then_some(text)
+}

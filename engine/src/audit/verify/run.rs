@@ -1,0 +1,194 @@
+//! The verification of all that paths lead to.
+
+use std::io;
+use std::path::Path;
+
+use filterblock::Error;
+use filterblock::table::{ReadAt, ReadOptions};
+
+use super::check::{VerifyOptions, table};
+use crate::audit::lost_keys::LostKeys;
+use crate::engine::{Engine, Sink};
+use crate::report::error_kind::ErrorKind;
+use crate::report::fetched::Depth;
+use crate::report::subject::Subject;
+use crate::report::verify::{About, Code, Finding, Verdict, VerdictCounts, Verified};
+use crate::run::survey::{Event, Place, Survey, Target};
+use crate::run::watch::Observer;
+use crate::walk::folder::Folder;
+use crate::walk::input::PathError;
+use crate::walk::paths::Inputs;
+
+/// What came of a verification.
+#[derive(Clone, Default, Debug)]
+pub struct VerifyOutcome {
+    /// The number of verdicts of each kind.
+    pub counts: VerdictCounts,
+    /// A list of paths could not be read to its end.
+    pub list_failed: bool,
+    /// The reason why the system let no threads be started.
+    pub not_started: Option<String>,
+}
+
+impl Engine {
+    /// Reads every block of the tables that `inputs` lead to and every entry in it, and asks the filters for every
+    /// key. `sink` takes a verdict on each table, on each folder as a whole, and on what could not be looked at.
+    ///
+    /// # Errors
+    ///
+    /// Those of `sink`, or that the system does not let requests begin.
+    pub fn verify(&self, inputs: Inputs, sink: &mut impl Sink<Verified>) -> io::Result<VerifyOutcome> {
+        let engine = self.clone();
+        #[cfg(feature = "remote")]
+        let engine = engine.to_depth(Depth::All);
+        let mut outcome = VerifyOutcome::default();
+        engine.run(inputs, &VerifySurvey(self.verify_options()).into(), &mut |event| {
+            outcome.take(event, &mut |verified| sink.line(verified))
+        })?;
+        Ok(outcome)
+    }
+
+    /// The options for verifying tables.
+    pub(crate) fn verify_options(&self) -> VerifyOptions {
+        VerifyOptions {
+            read: self.read.clone(),
+            meter: self.meter.clone(),
+            bytewise: self.is_bytewise,
+            max_output: self.max_output,
+            seed: self.seed,
+        }
+    }
+}
+
+struct VerifySurvey(VerifyOptions);
+
+impl Survey for VerifySurvey {
+    type Found = Verdict;
+
+    const IS_LONG: bool = true;
+
+    fn options(&self) -> &ReadOptions {
+        &self.0.read
+    }
+
+    fn table<R: ReadAt>(
+        &self,
+        target: &Target,
+        source: &R,
+        _: Depth,
+        observer: &dyn Observer,
+    ) -> Result<Verdict, Error> {
+        table(source, target.record().as_ref(), target.listed, &self.0, observer)
+    }
+
+    fn failed(&self, error: &Error) -> Verdict {
+        Verdict::of_finding(Finding::of(error))
+    }
+
+    fn has_vanished(&self, verdict: &Verdict) -> bool {
+        verdict.findings.kind() == Some(ErrorKind::Vanished)
+    }
+}
+
+type Show<'a> = dyn FnMut(Verified) -> io::Result<()> + 'a;
+
+impl VerifyOutcome {
+    fn take(&mut self, event: Event<Verdict>, show: &mut Show<'_>) -> io::Result<()> {
+        const TABLE: &str = "a table that can be read";
+        let unreadable = |wanted, error| Verdict::of_finding(Finding::unreadable(wanted, error));
+        match event {
+            Event::ListFailed { input, error } => {
+                self.list_failed = true;
+                self.verdict(
+                    Subject::of(&input),
+                    About::Unreadable,
+                    unreadable("a list of paths", error),
+                    show,
+                )
+            }
+            // Said at the beginning of the folder.
+            Event::Failed { target, .. } if target.listed => Ok(()),
+            Event::Failed { target, error } => {
+                let verdict = unreadable("a table or a database folder", error);
+                self.verdict(target.subject(&[], None), About::Unreadable, verdict, show)
+            }
+            Event::Begin { place, .. } => {
+                verdicts_on_folder(&place).into_iter().try_for_each(|verified| self.verified(verified, show))
+            }
+            Event::Log { .. } | Event::End(_) => Ok(()),
+            Event::Table { target, fetched, result } => {
+                if let Some((folder, error)) = &target.around {
+                    let verdict = unreadable("a folder that can be listed", error.clone());
+                    let subject = Subject { path: folder, ..Subject::of(&target.input) };
+                    self.verdict(subject, About::Unreadable, verdict, show)?;
+                }
+                let verdict = result.unwrap_or_else(|error| unreadable(TABLE, error));
+                self.verdict(target.subject(&[], fetched.as_ref()), About::Table, verdict, show)
+            }
+            Event::Lost(target) => {
+                let verdict = unreadable(TABLE, PathError::vanished());
+                self.verdict(target.subject(&[], None), About::Table, verdict, show)
+            }
+            Event::NotStarted(reason) => {
+                self.not_started = Some(reason);
+                Ok(())
+            }
+        }
+    }
+
+    fn verdict(
+        &mut self,
+        subject: Subject<'_>,
+        about: About,
+        verdict: Verdict,
+        show: &mut Show<'_>,
+    ) -> io::Result<()> {
+        self.verified(Verified::new(subject, about, verdict), show)
+    }
+
+    fn verified(&mut self, verified: Verified, show: &mut Show<'_>) -> io::Result<()> {
+        if verified.counts() {
+            self.counts.add(&verified.verdict);
+        }
+        show(verified)
+    }
+}
+
+/// The verdicts on a folder before its tables: on files that are not looked at, on the MANIFEST, and on live tables
+/// that are not there.
+pub(crate) fn verdicts_on_folder(place: &Place) -> Vec<Verified> {
+    let folder = &place.folder;
+    let of = |path: &Path, about, verdict| {
+        Verified::new(Subject { path, ..Subject::of(&place.input) }, about, verdict)
+    };
+    let skipped = folder.skipped().into_iter().map(|(path, error)| {
+        let is_log = path.extension().is_some_and(|extension| extension == "log");
+        let about = if is_log { About::Unreadable } else { About::Table };
+        of(path, about, Verdict::of_finding(Finding::unreadable("a table", error)))
+    });
+    let (path, verdict) = manifest(folder);
+    let missing = folder.missing().map(|(path, table, _)| {
+        let expected = format!("a table of {} bytes on level {}", table.size, table.level);
+        let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
+        of(&path, About::Table, Verdict::of_finding(finding.with_lost(LostKeys::of_table(table))))
+    });
+    skipped.chain([of(path, About::Folder, verdict)]).chain(missing).collect()
+}
+
+/// The verdict on a folder as a whole, and the file at fault: what is wrong with the MANIFEST, if anything.
+fn manifest(folder: &Folder) -> (&Path, Verdict) {
+    if let Some((path, error)) = folder.manifest_error() {
+        let finding = Finding::of(error);
+        // A missing MANIFEST is a fault of the database; one that may not be read is not.
+        let is_missing =
+            matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
+        let code = if is_missing { Code::Manifest } else { finding.code };
+        return (path, Verdict::of_finding(Finding { code, ..finding }));
+    }
+    let verdict = folder.incomplete_tail().map(|offset| {
+        let expected = "a MANIFEST that ends behind a record";
+        let found = "an end within a record, which LevelDB passes over";
+        Verdict::of_finding(Finding::new(Code::Manifest, offset, expected, found))
+    });
+    (folder.path(), verdict.unwrap_or_default())
+}

@@ -1,0 +1,202 @@
+//! What `query` answers: for each table and key, or counted for each table.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::error_kind::ErrorKind;
+use super::fetched::Fetched;
+use super::folder::FolderHeader;
+use super::frame::Frame;
+use super::strings::Hex;
+use super::subject::Subject;
+use super::words::words;
+
+words! {
+    /// The newest write of a log for one key.
+    LogAnswer {
+        /// None.
+        Absent = "absent",
+        /// It has a value.
+        Value = "value",
+        /// It deletes the key.
+        Deletion = "deletion",
+    }
+}
+
+/// A reason why keys may be there whatever is known of them.
+pub type Reason = (String, ErrorKind);
+
+/// The data blocks that may hold a key.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KeyBlocks {
+    /// Their offsets.
+    pub offsets: Vec<u64>,
+    /// The number of the table's data blocks.
+    pub of: u64,
+    /// The index named them; otherwise the filters of all were asked.
+    pub by_index: bool,
+    /// There are filters to ask.
+    pub filtered: bool,
+    /// The chance that an absent key is said to be there.
+    pub fpr: f64,
+    /// The most data blocks that a lookup in the database reads; `None` if the index was of no use.
+    pub lookup_blocks: Option<u64>,
+}
+
+/// What is known of a key.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reply {
+    /// By a table.
+    Blocks(KeyBlocks),
+    /// By a log.
+    Log(LogAnswer),
+    /// Nothing: the table could not be opened.
+    Unknown,
+}
+
+/// The answer for one table or log and one key.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Answer<'a> {
+    /// The table or log.
+    #[serde(flatten)]
+    pub frame: Frame<'a>,
+    /// The key, if it is UTF-8.
+    pub key: Option<&'a str>,
+    /// The key in hexadecimal.
+    pub key_hex: Hex<'a>,
+    /// The key may be there.
+    pub may_match: bool,
+    /// The offsets of the data blocks that may hold it.
+    pub blocks: Vec<u64>,
+    /// The reason why it may be there whatever the filters say.
+    pub error: Option<&'a str>,
+    /// What a log says.
+    pub log: Option<LogAnswer>,
+    /// The index named the data block; otherwise the filters of all were asked.
+    pub by_index: bool,
+    /// The most data blocks of the table that a lookup in its database reads: 0 if the database does not use the table,
+    /// `None` if the index was of no use.
+    pub lookup_blocks: Option<u64>,
+    /// The chance that an absent key is said to be there.
+    pub estimated_fpr: f64,
+    /// What reading the table took, if it is in object storage.
+    #[serde(flatten)]
+    pub fetched: Fetched,
+    /// The path of the table or log.
+    #[serde(skip)]
+    pub path: &'a Path,
+    /// The number of the table's data blocks.
+    #[serde(skip)]
+    pub of: u64,
+    /// There are filters to ask.
+    #[serde(skip)]
+    pub filtered: bool,
+}
+
+impl<'a> Answer<'a> {
+    /// The answer for `key`. `error`: the reason why every key may be there.
+    pub fn new(subject: Subject<'a>, key: &'a [u8], error: Option<&'a Reason>, reply: Reply) -> Self {
+        let mut answer = Self {
+            frame: Frame::new("answer", &subject, error.map(|(_, kind)| *kind)),
+            key: str::from_utf8(key).ok(),
+            key_hex: Hex(key),
+            may_match: true,
+            blocks: Vec::new(),
+            error: error.map(|(text, _)| &**text),
+            log: None,
+            by_index: false,
+            lookup_blocks: None,
+            estimated_fpr: 1.0,
+            fetched: subject.fetched.cloned().unwrap_or_default(),
+            path: subject.path,
+            of: 0,
+            filtered: false,
+        };
+        let (may_match, fpr) = match reply {
+            Reply::Unknown => (true, 1.0),
+            Reply::Log(log) => {
+                (answer.log, answer.lookup_blocks) = (Some(log), Some(0));
+                (log == LogAnswer::Value, 0.0)
+            }
+            Reply::Blocks(KeyBlocks { offsets, of, by_index, filtered, fpr, lookup_blocks }) => {
+                let may_match = !offsets.is_empty();
+                answer = Self { blocks: offsets, of, by_index, filtered, lookup_blocks, ..answer };
+                (may_match, fpr)
+            }
+        };
+        if error.is_none() {
+            (answer.may_match, answer.estimated_fpr) = (may_match, fpr);
+        }
+        answer
+    }
+}
+
+/// The answers for one table, counted.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Count<'a> {
+    /// The table or log.
+    #[serde(flatten)]
+    pub frame: Frame<'a>,
+    /// The number of keys that it was asked for.
+    pub keys: u64,
+    /// The number of these that may be there.
+    pub matches: u64,
+    /// The reason why every key may be there.
+    pub error: Option<&'a str>,
+    /// The mean chance that an absent key of those asked for is said to be there.
+    pub estimated_fpr: f64,
+    /// What reading the table took, if it is in object storage.
+    #[serde(flatten)]
+    pub fetched: Fetched,
+    /// The path of the table or log.
+    #[serde(skip)]
+    pub path: &'a Path,
+}
+
+impl<'a> Count<'a> {
+    /// Counts the answers of a table. `error`: the reason why every key may be there.
+    pub fn new(
+        subject: Subject<'a>,
+        error: Option<&'a Reason>,
+        answers: impl Iterator<Item = Answer<'a>>,
+    ) -> Self {
+        let mut count = Self {
+            frame: Frame::new("count", &subject, error.map(|(_, kind)| *kind)),
+            keys: 0,
+            matches: 0,
+            error: error.map(|(text, _)| &**text),
+            estimated_fpr: 0.0,
+            fetched: subject.fetched.cloned().unwrap_or_default(),
+            path: subject.path,
+        };
+        for answer in answers {
+            count.keys += 1;
+            count.matches += u64::from(answer.may_match);
+            count.estimated_fpr += answer.estimated_fpr;
+        }
+        count.estimated_fpr /= count.keys.max(1) as f64;
+        count
+    }
+}
+
+/// What comes of a query, in order.
+pub enum QueryLine<'a> {
+    /// The answers for the tables and logs of a folder follow.
+    Folder(Subject<'a>, FolderHeader<'a>),
+    /// The answers for a table or log.
+    Table {
+        /// The table or log.
+        subject: Subject<'a>,
+        /// The reason why every key may be there.
+        error: Option<&'a Reason>,
+        /// The answers that are wanted.
+        answers: &'a mut dyn Iterator<Item = Answer<'a>>,
+    },
+    /// The number of answers for a table or log.
+    Count(Count<'a>),
+    /// For keys, the most data blocks that a lookup in the database before reads.
+    Lookups(&'a mut dyn Iterator<Item = (&'a [u8], u64)>),
+}

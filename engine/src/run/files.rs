@@ -1,0 +1,292 @@
+//! Files and folders: each table on a thread, its result in the order of the paths.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::in_order::InOrder;
+use super::in_use;
+use super::survey::{Event, Fetch, LogUse, Place, Survey, Target};
+use super::watch::{Observer, Watch};
+use crate::report::error_kind::ErrorKind;
+use crate::report::fetched::Depth;
+use crate::report::subject::Remark;
+use crate::walk::input::{PathError, open_file};
+use crate::walk::paths::Given;
+use crate::walk::read_ahead::ReadAhead;
+use crate::walk::sources::{Discovered, Sources};
+use crate::walk::storage::{Storage, open_log};
+
+/// How files are run over.
+#[derive(Clone, Copy)]
+pub struct FileOptions<'a> {
+    /// The most tables to look at at once; as many as there are processors if `None`.
+    pub jobs: Option<u16>,
+    /// Folders below those given are looked into.
+    pub recursive: bool,
+    /// The number of paths known to be given.
+    pub given: usize,
+    /// What watches.
+    pub watch: &'a dyn Watch,
+    /// Where the paths lie, if not in this system.
+    pub storage: Option<&'a Arc<dyn Storage>>,
+}
+
+/// Looks at all tables that `given` leads to, and calls `show` with what is found out, in order.
+///
+/// A database may be in use: tables that vanish before it is their turn are replaced by those that were made of them.
+///
+/// # Errors
+///
+/// Those of `show`.
+pub fn files<S: Survey>(
+    given: &mut dyn Iterator<Item = Given>,
+    survey: &S,
+    options: FileOptions<'_>,
+    show: &mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut shown =
+        Shown { survey, watch: options.watch, storage: options.storage, vanished: Vec::new(), show };
+    let result = InOrder::run(options.jobs, S::WAITING, |in_order| {
+        let mut files = Files { survey, options, in_order, tables: 0 };
+        let mut sources = Sources::new(given, options.recursive, options.storage.cloned());
+        while let Some(found) = sources.next() {
+            let is_all = sources.are_all_known();
+            files.discovered(found, is_all, &mut shown)?;
+            if options.watch.is_interrupted() {
+                break;
+            }
+        }
+        files.in_order.finish(&mut |event| shown.event(event))
+    });
+    match result {
+        Ok(result) => result,
+        Err(error) => (shown.show)(Event::NotStarted(format!("starting threads: {error}"))),
+    }
+}
+
+/// Gives out the tables.
+struct Files<'a, 's, 'scope, S: Survey> {
+    survey: &'scope S,
+    options: FileOptions<'scope>,
+    in_order: &'a mut InOrder<'s, 'scope, Event<S::Found>>,
+    /// The number of tables so far.
+    tables: usize,
+}
+
+impl<S: Survey> Files<'_, '_, '_, S> {
+    fn add(&mut self, event: Event<S::Found>, shown: &mut Shown<'_, S>) -> io::Result<()> {
+        self.in_order.add(event, &mut |event| shown.event(event))
+    }
+
+    fn discovered(&mut self, found: Discovered, is_all: bool, shown: &mut Shown<'_, S>) -> io::Result<()> {
+        match found {
+            Discovered::ListFailed { input, error } => self.add(Event::ListFailed { input, error }, shown),
+            Discovered::Failed { input, path, error } => {
+                let target = Target { input, path, listed: false, folder: None, around: None, tables: 0 };
+                self.add(Event::Failed { target, error }, shown)
+            }
+            Discovered::Table { input, path, folder, around } => {
+                self.expect([&*path].into_iter(), is_all);
+                self.tables = self.tables.saturating_add(1);
+                let tables = self.tables.max(self.options.given);
+                self.table(Target { input, path, listed: false, folder, around, tables }, shown)
+            }
+            Discovered::Folder { input, path, folder } => {
+                self.folder(Place { input, path, folder }, is_all, shown)
+            }
+        }
+    }
+
+    fn folder(&mut self, place: Place, is_all: bool, shown: &mut Shown<'_, S>) -> io::Result<()> {
+        let folder = Arc::clone(&place.folder);
+        self.expect(folder.tables(), is_all);
+        let is_log = |path: &Path| path.extension().is_some_and(|extension| extension == "log");
+        let skipped = folder.skipped().into_iter().map(|(path, error)| (path.to_owned(), error));
+        let (passed_over, skipped): (Vec<_>, Vec<_>) = skipped.partition(|(path, _)| is_log(path));
+        let mut remarks = Vec::new();
+        let logs = match S::LOGS {
+            LogUse::Ignored => Vec::new(),
+            LogUse::Named => folder.logs_with_data(|log, error| remarks.push(Remark::new(log, error))),
+            LogUse::Read => folder.filled_logs().collect(),
+        };
+        let logs: Vec<PathBuf> = logs.into_iter().map(Path::to_owned).collect();
+        let to_read = if S::LOGS == LogUse::Read { logs.clone() } else { Vec::new() };
+        self.add(Event::Begin { place: place.clone(), logs, remarks, passed_over }, shown)?;
+        let (watch, storage) = (self.options.watch, self.options.storage);
+        let survey = self.survey;
+        for path in to_read {
+            let target = place.target(path);
+            self.in_order.work(move || log(survey, target, storage), &mut |event| shown.event(event))?;
+        }
+        for (path, error) in skipped {
+            self.add(Event::Failed { target: place.target(path), error }, shown)?;
+        }
+        let tables = folder.tables().count();
+        for path in folder.tables() {
+            let tables = self.tables.max(tables);
+            self.table(Target { tables, ..place.target(path.to_owned()) }, shown)?;
+            if watch.is_interrupted() {
+                break;
+            }
+        }
+        self.tables = self.tables.saturating_add(tables);
+        self.add(Event::End(place), shown)
+    }
+
+    fn table(&mut self, target: Target, shown: &mut Shown<'_, S>) -> io::Result<()> {
+        let (survey, FileOptions { watch, storage, .. }) = (self.survey, self.options);
+        if survey.wants(&target, Depth::All) == Fetch::Nothing && target.listed {
+            return Ok(());
+        }
+        self.in_order.work(move || table(survey, target, storage, watch), &mut |event| shown.event(event))
+    }
+
+    /// Announces tables to whatever shows the progress.
+    fn expect<'p>(&self, paths: impl Iterator<Item = &'p Path>, is_all: bool) {
+        if S::IS_LONG {
+            let bytes = paths.map(|path| fs::metadata(path).map_or(0, |metadata| metadata.len()));
+            self.options.watch.expect(bytes.fold(0, u64::saturating_add), is_all);
+        }
+    }
+}
+
+/// Looks at a table.
+fn table<S: Survey>(
+    survey: &S,
+    target: Target,
+    storage: Option<&Arc<dyn Storage>>,
+    watch: &dyn Watch,
+) -> Event<S::Found> {
+    let result = match storage {
+        None => {
+            open_file(&target.path, target.listed).and_then(|file| Ok(ReadAhead::new(file)?)).map(|source| {
+                let observer = FileObserver { source: Some(&source), watch };
+                survey.table(&target, &source, Depth::All, &observer)
+            })
+        }
+        Some(storage) => storage.open(&target.path).map_err(PathError::from).map(|source| {
+            let observer = FileObserver { source: None, watch };
+            survey.table(&target, &source, Depth::All, &observer)
+        }),
+    };
+    let result = result.map(|found| found.unwrap_or_else(|error| survey.failed(&error)));
+    Event::Table { target, fetched: None, result }
+}
+
+/// Looks at a log.
+fn log<S: Survey>(survey: &S, target: Target, storage: Option<&Arc<dyn Storage>>) -> Event<S::Found> {
+    let found = match storage {
+        None => open_file(&target.path, true).map(|mut file| survey.log(&target, &mut file)),
+        Some(storage) => open_log(&**storage, &target.path)
+            .map_err(PathError::from)
+            .map(|mut contents| survey.log(&target, &mut contents)),
+    };
+    let result = found.and_then(|found| found.ok_or_else(PathError::vanished));
+    Event::Log { target, result }
+}
+
+/// Makes the source read ahead once that is of use, and tells how far it is.
+pub(crate) struct FileObserver<'a> {
+    pub(crate) source: Option<&'a ReadAhead>,
+    pub(crate) watch: &'a dyn Watch,
+}
+
+impl Observer for FileObserver<'_> {
+    fn begin_walk(&self) {
+        self.source.inspect(|source| source.go_ahead());
+    }
+
+    fn progress(&self, bytes: u64) {
+        self.watch.add(bytes);
+    }
+}
+
+/// Shows what was found out, but for files that vanished: those that took their place are shown at the folder's end.
+struct Shown<'a, S: Survey> {
+    survey: &'a S,
+    watch: &'a dyn Watch,
+    storage: Option<&'a Arc<dyn Storage>>,
+    /// The live tables and the logs of the current folder that vanished.
+    vanished: Vec<PathBuf>,
+    show: &'a mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
+}
+
+impl<S: Survey> Shown<'_, S> {
+    fn event(&mut self, event: Event<S::Found>) -> io::Result<()> {
+        match event {
+            Event::Table { target, result, .. }
+                if target.listed && target.record().is_some() && self.is_gone(&result) =>
+            {
+                // Others were removed as they should be.
+                if target.record().is_some_and(|record| record.live.is_some()) {
+                    self.vanished.push(target.path);
+                }
+                Ok(())
+            }
+            Event::Log { target, result } if self.is_gone(&result) => {
+                self.vanished.push(target.path);
+                Ok(())
+            }
+            Event::End(place) => self.end(place),
+            event => (self.show)(event),
+        }
+    }
+
+    fn is_gone(&self, result: &Result<S::Found, PathError>) -> bool {
+        match result {
+            Ok(found) => self.survey.has_vanished(found),
+            Err(error) => error.kind() == ErrorKind::Vanished,
+        }
+    }
+
+    /// Shows the files in the place of those that vanished after the folder was listed, then its end.
+    fn end(&mut self, place: Place) -> io::Result<()> {
+        let vanished = std::mem::take(&mut self.vanished);
+        let mut newest = place.clone();
+        let survey = self.survey;
+        let lost = in_use::go_on(
+            &place.folder,
+            |folder| wanted(survey, &Place { folder: Arc::clone(folder), ..place.clone() }),
+            vanished,
+            |path, folder| {
+                newest.folder = Arc::clone(folder);
+                self.again(newest.target(path))?;
+                Ok(std::mem::take(&mut self.vanished).is_empty())
+            },
+        )?;
+        for path in lost {
+            (self.show)(Event::Lost(place.target(path)))?;
+        }
+        (self.show)(Event::End(newest))
+    }
+
+    /// Looks at a file that was not there before.
+    fn again(&mut self, target: Target) -> io::Result<()> {
+        let folder = target.folder.clone();
+        let is_log = folder.is_some_and(|folder| folder.filled_logs().any(|log| log == target.path));
+        let event = match is_log {
+            true => log(self.survey, target, self.storage),
+            false => table(self.survey, target, self.storage, &NoProgress(self.watch)),
+        };
+        self.event(event)
+    }
+}
+
+/// The files of a folder that are looked at.
+fn wanted<S: Survey>(survey: &S, place: &Place) -> Vec<PathBuf> {
+    let logs = place.folder.filled_logs().filter(|_| S::LOGS == LogUse::Read).map(Path::to_owned);
+    let tables = place.folder.tables().map(|path| place.target(path.to_owned()));
+    let tables = tables.filter(|target| survey.wants(target, Depth::All) != Fetch::Nothing);
+    logs.chain(tables.map(|target| target.path)).collect()
+}
+
+/// Hides the progress: what shows it cannot be moved while results are shown.
+struct NoProgress<'a>(&'a dyn Watch);
+
+impl Watch for NoProgress<'_> {
+    fn is_interrupted(&self) -> bool {
+        self.0.is_interrupted()
+    }
+}

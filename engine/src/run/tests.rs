@@ -1,0 +1,222 @@
+//! What a run tells of paths, folders and tables.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use filterblock::Error;
+use filterblock::table::{ReadAt, ReadOptions};
+
+use super::survey::{Event, Fetch, LogUse, Survey, Target};
+use super::watch::{Observer, Watch};
+use crate::engine::Engine;
+use crate::report::fetched::Depth;
+use crate::walk::input::PathError;
+use crate::walk::paths::Inputs;
+use crate::walk::storage::Memory;
+
+/// Finds out how long files are, and does not want those that begin with 9.
+#[derive(Default)]
+struct Lengths(ReadOptions);
+
+impl Survey for Lengths {
+    type Found = u64;
+
+    const LOGS: LogUse = LogUse::Read;
+
+    fn options(&self) -> &ReadOptions {
+        &self.0
+    }
+
+    fn wants(&self, target: &Target, _: Depth) -> Fetch {
+        if name(&target.path).starts_with('9') { Fetch::Nothing } else { Fetch::All }
+    }
+
+    fn table<R: ReadAt>(
+        &self,
+        _: &Target,
+        source: &R,
+        _: Depth,
+        observer: &dyn Observer,
+    ) -> Result<u64, Error> {
+        observer.begin_walk();
+        let len = source.len().unwrap_or_default();
+        observer.progress(len);
+        Ok(len)
+    }
+
+    fn failed(&self, _: &Error) -> u64 {
+        u64::MAX
+    }
+
+    fn log(&self, _: &Target, contents: &mut dyn Read) -> Option<u64> {
+        io::copy(contents, &mut io::sink()).ok()
+    }
+}
+
+fn name(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+/// An event as a line.
+fn line(event: Event<u64>) -> String {
+    let of = |target: &Target| format!("{} of {}", name(&target.path), name(&target.input));
+    let length =
+        |result: Result<u64, PathError>| result.map_or_else(|error| error.to_string(), |len| len.to_string());
+    match event {
+        Event::ListFailed { input, .. } => format!("list failed {}", name(&input)),
+        Event::Failed { target, .. } => format!("failed {}, listed: {}", of(&target), target.listed),
+        Event::Begin { place, logs, passed_over, .. } => {
+            format!("begin {}, logs: {}, passed over: {}", name(&place.path), logs.len(), passed_over.len())
+        }
+        Event::Log { target, result } => format!("log {}: {}", of(&target), length(result)),
+        Event::Table { target, result, .. } => {
+            let folder = target.folder.as_ref().map(|folder| name(folder.path()));
+            format!("table {} in {folder:?}, {} known: {}", of(&target), target.tables, length(result))
+        }
+        Event::Lost(target) => format!("lost {}", of(&target)),
+        Event::End(place) => format!("end {}", name(&place.path)),
+        Event::NotStarted(reason) => reason,
+    }
+}
+
+fn told(engine: &Engine, inputs: Inputs) -> Vec<String> {
+    let mut lines = Vec::new();
+    let survey = Arc::new(Lengths::default());
+    let run = engine.run(inputs, &survey, &mut |event| {
+        lines.push(line(event));
+        Ok(())
+    });
+    run.unwrap();
+    lines
+}
+
+fn inputs(dir: &Path, paths: &[&str]) -> Inputs {
+    Inputs { paths: paths.iter().map(|path| dir.join(path)).collect(), ..Inputs::default() }
+}
+
+#[test]
+fn each_path_leads_to_its_tables_in_order_on_any_number_of_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    for folder in ["database", "database/000009.ldb", "database/000011.log", "empty", "plain"] {
+        fs::create_dir(path(folder)).unwrap();
+    }
+    for file in
+        ["database/CURRENT", "database/000010.ldb", "database/000005.ldb", "database/90.ldb", "plain/1.ldb"]
+    {
+        fs::write(path(file), file).unwrap();
+    }
+    fs::write(path("database/000012.log"), "xyz").unwrap();
+    let expected = [
+        "failed missing of missing, listed: false",
+        "begin database, logs: 1, passed over: 1",
+        "failed 000009.ldb of database, listed: true",
+        "log 000012.log of database: 3",
+        "table 000005.ldb of database in Some(\"database\"), 3 known: 19",
+        "table 000010.ldb of database in Some(\"database\"), 3 known: 19",
+        "end database",
+        "failed empty of empty, listed: false",
+        "table 000005.ldb of 000005.ldb in Some(\"database\"), 6 known: 19",
+        "table 90.ldb of 90.ldb in Some(\"database\"), 6 known: 15",
+        "table 1.ldb of 1.ldb in None, 6 known: 11",
+        "list failed list",
+    ];
+    let paths = ["missing", "database", "empty", "database/000005.ldb", "database/90.ldb", "plain/1.ldb"];
+    for (jobs, recursive) in [(1, false), (7, false), (2, true)] {
+        let given = Inputs { list: Some(path("list")), recursive, ..inputs(dir.path(), &paths) };
+        assert_eq!(told(&Engine::new().jobs(jobs), given), expected, "{jobs} threads");
+    }
+}
+
+#[test]
+fn an_input_below_which_nothing_is_found_is_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for folder in ["barren/a/b", "fruitful/a", "fruitful/b", "last"] {
+        fs::create_dir_all(dir.path().join(folder)).unwrap();
+    }
+    fs::write(dir.path().join("fruitful/a/1.ldb"), "x").unwrap();
+    let given = Inputs { recursive: true, ..inputs(dir.path(), &["barren", "fruitful", "last"]) };
+    let expected = [
+        "failed barren of barren, listed: false",
+        "begin a, logs: 0, passed over: 0",
+        "table 1.ldb of fruitful in Some(\"a\"), 1 known: 1",
+        "end a",
+        "failed last of last, listed: false",
+    ];
+    assert_eq!(told(&Engine::new(), given), expected);
+}
+
+#[test]
+fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");
+    let dir = tempfile::tempdir().unwrap();
+    let mut memory = Memory::default();
+    for folder in ["db", "tables", "logs"] {
+        fs::create_dir(dir.path().join(folder)).unwrap();
+    }
+    for entry in fs::read_dir(source).unwrap() {
+        let entry = entry.unwrap();
+        let file = entry.file_name().into_string().unwrap();
+        let copies = [("db", true), ("tables", file.ends_with(".ldb")), ("logs", file.ends_with(".log"))];
+        for (folder, _) in copies.into_iter().filter(|(_, is_copied)| *is_copied) {
+            let path = dir.path().join(folder).join(&file);
+            memory.insert(&path, fs::read(entry.path()).unwrap());
+            fs::copy(entry.path(), path).unwrap();
+        }
+    }
+    let paths = ["db", "tables", "logs", "nothing", "db/000005.ldb", "tables/000005.ldb"];
+    let files = told(&Engine::new(), inputs(dir.path(), &paths));
+    let stored = Inputs { storage: Some(Arc::new(memory)), ..inputs(dir.path(), &paths) };
+    assert_eq!(told(&Engine::new(), stored), files);
+    assert!(files.len() > 15, "{files:?}");
+}
+
+/// Asks for the end once so many bytes have been dealt with.
+#[derive(Debug)]
+struct Until {
+    bytes: AtomicUsize,
+    most: usize,
+}
+
+impl Watch for Until {
+    fn add(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes as usize, Ordering::Relaxed);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) >= self.most
+    }
+}
+
+#[test]
+fn a_run_ends_with_the_results_that_are_there() {
+    let dir = tempfile::tempdir().unwrap();
+    for number in 1..=20 {
+        fs::write(dir.path().join(format!("{number:06}.ldb")), [0; 100]).unwrap();
+    }
+    let lines = |most| {
+        let watch = Arc::new(Until { bytes: AtomicUsize::new(0), most });
+        told(&Engine::new().jobs(1).watch(watch), inputs(dir.path(), &["", ""]))
+    };
+    assert_eq!(lines(usize::MAX).len(), 44);
+    // The end of the folder is told, and the second one is not begun.
+    assert_eq!(lines(1000).len(), 12);
+}
+
+#[test]
+fn an_error_of_what_shows_ends_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    for number in 1..=20 {
+        fs::write(dir.path().join(format!("{number:06}.ldb")), "x").unwrap();
+    }
+    let mut left = 5;
+    let survey = Arc::new(Lengths::default());
+    let result = Engine::new().run(inputs(dir.path(), &[""]), &survey, &mut |_| {
+        left -= 1;
+        if left == 0 { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+    });
+    assert_eq!((result.unwrap_err().kind(), left), (io::ErrorKind::BrokenPipe, 0));
+}

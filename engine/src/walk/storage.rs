@@ -1,0 +1,110 @@
+//! Files that lie elsewhere than in folders of this system.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use filterblock::database::{Database, DatabaseListing};
+use filterblock::table::ReadAt;
+
+/// Where files lie: an archive, memory, whatever can be listed and opened without waiting. Threads use it at once.
+pub trait Storage: Debug + Send + Sync {
+    /// The files that lie in the folder at `path` itself, with their sizes in bytes. `None` if the path is that of a
+    /// file.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](io::ErrorKind::NotFound) if there is neither; others if it cannot be listed.
+    fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>>;
+
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`](io::ErrorKind::NotFound) if there is none; others if it cannot be read.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
+}
+
+/// Files in memory, each with its path.
+#[derive(Clone, Default)]
+pub struct Memory {
+    files: BTreeMap<PathBuf, Bytes>,
+}
+
+impl Memory {
+    /// Adds a file, or replaces it.
+    pub fn insert(&mut self, path: impl Into<PathBuf>, contents: impl Into<Bytes>) {
+        self.files.insert(path.into(), contents.into());
+    }
+}
+
+impl Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory").field("files", &self.files.len()).finish()
+    }
+}
+
+impl Storage for Memory {
+    fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>> {
+        if self.files.contains_key(path) {
+            return Ok(None);
+        }
+        let below = self.files.range(path.to_owned()..).take_while(|(file, _)| file.starts_with(path));
+        let named = |(file, contents): (&PathBuf, &Bytes)| {
+            let name = file.file_name().filter(|_| file.parent() == Some(path))?.to_str()?;
+            Some((name.to_owned(), contents.len() as u64))
+        };
+        let mut below = below.peekable();
+        if below.peek().is_none() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(Some(below.filter_map(named).collect()))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        let contents = self.files.get(path).cloned().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(contents))
+    }
+}
+
+/// The database in a folder of a storage. `names`: its files.
+pub(super) fn database_in(storage: &dyn Storage, dir: &Path, names: Vec<(String, u64)>) -> Database {
+    let mut listing = DatabaseListing::new(names).in_dir(dir);
+    while let Some(name) = listing.wanted() {
+        let contents = read(storage, &dir.join(name));
+        listing.supply(contents);
+    }
+    listing.into_database()
+}
+
+/// All bytes of a file.
+fn read(storage: &dyn Storage, path: &Path) -> io::Result<Bytes> {
+    let file = storage.open(path)?;
+    let len = usize::try_from(file.len()?).map_err(io::Error::other)?;
+    file.read_at(0, len)
+}
+
+/// A log from its start on.
+pub(crate) fn open_log(storage: &dyn Storage, path: &Path) -> io::Result<impl Read + use<>> {
+    read(storage, path).map(Cursor::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_in_memory_have_the_files_in_them_alone() {
+        let mut memory = Memory::default();
+        for path in ["db/CURRENT", "db/below/000005.ldb", "dbx/000007.ldb"] {
+            memory.insert(path, path.as_bytes());
+        }
+        assert_eq!(memory.list(Path::new("db")).unwrap(), Some(vec![("CURRENT".to_owned(), 10)]));
+        assert_eq!(memory.list(Path::new("db/CURRENT")).unwrap(), None);
+        assert_eq!(memory.list(Path::new("d")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(memory.open(Path::new("db")).err().unwrap().kind(), io::ErrorKind::NotFound);
+        assert_eq!(memory.open(Path::new("dbx/000007.ldb")).unwrap().read_at(3, 2).unwrap(), "/0"[..]);
+    }
+}

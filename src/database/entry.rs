@@ -1,0 +1,53 @@
+//! The entries of a whole database.
+
+use std::fmt;
+use std::path::Path;
+
+use super::database::{DatabaseLog, DatabaseTable};
+use crate::InternalKey;
+
+/// An entry of a database.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DatabaseEntry<'a> {
+    /// The key, with sequence number and type. Type 0 is a deletion.
+    pub key: InternalKey<'a>,
+    /// The value, empty for a deletion.
+    pub value: &'a [u8],
+    /// The file that it lies in.
+    pub file: EntryFile<'a>,
+    /// The offset in that file, in bytes: of a table's data block, or of a log's record.
+    pub offset: u64,
+}
+
+/// The file that an entry lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryFile<'a> {
+    /// A table.
+    Table(DatabaseTable<'a>),
+    /// A log.
+    Log(DatabaseLog<'a>),
+}
+
+impl<'a> EntryFile<'a> {
+    /// The file's path: the folder as it was given, and the file's name.
+    pub fn path(&self) -> Option<&'a Path> {
+        match self {
+            Self::Table(table) => table.file.path(),
+            Self::Log(log) => log.file.path(),
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseEntry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DatabaseEntry")
+            .field("user_key_len", &self.key.user_key.len())
+            .field("sequence", &self.key.sequence)
+            .field("kind", &self.key.kind)
+            .field("value_len", &self.value.len())
+            .field("file", &self.file)
+            .field("offset", &self.offset)
+            .finish()
+    }
+}

@@ -1,0 +1,149 @@
+//! What opens the files of a database for a scan.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::table::ReadAt;
+use crate::table::source::try_open;
+
+/// Opens the tables and logs of a database, wherever they lie: for
+/// [`Database::scan_with`](super::Database::scan_with).
+///
+/// Files are named by the paths that [`DatabaseFile::path`](super::DatabaseFile::path) has: of a
+/// listing these are its names, behind the place that
+/// [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir) gave it.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use std::io;
+/// use std::path::Path;
+///
+/// use bytes::Bytes;
+/// use filterblock::database::{Database, Opener};
+/// use filterblock::table::ReadOptions;
+///
+/// /// Files in memory.
+/// struct Memory(HashMap<String, Bytes>);
+///
+/// impl Memory {
+///     fn get(&self, name: &str) -> io::Result<Bytes> {
+///         self.0.get(name).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+///     }
+/// }
+///
+/// impl Opener for &Memory {
+///     type Table = Bytes;
+///     type Log = io::Cursor<Bytes>;
+///     fn open_table(&mut self, path: &Path) -> io::Result<Bytes> {
+///         self.get(path.to_str().unwrap_or_default())
+///     }
+///     fn open_log(&mut self, path: &Path) -> io::Result<io::Cursor<Bytes>> {
+///         self.get(path.to_str().unwrap_or_default()).map(io::Cursor::new)
+///     }
+/// }
+///
+/// # let mut memory = Memory(HashMap::new());
+/// # for name in ["CURRENT", "MANIFEST-000008", "000009.ldb", "000010.log"] {
+/// #     let contents = std::fs::read(format!("testdata/databases/levels/{name}"))?;
+/// #     memory.0.insert(name.to_owned(), contents.into());
+/// # }
+/// # let memory = &memory;
+/// let listing = memory.0.iter().map(|(name, contents)| (name, contents.len() as u64));
+/// let database = Database::from_listing(listing, |name| memory.get(name));
+/// let mut scan = database.scan_with(&ReadOptions::default(), memory)?;
+/// # // The other two tables are not in the package.
+/// # assert!((0..2).all(|_| scan.next().is_err()));
+/// let mut keys = 0;
+/// while scan.next()? {
+///     keys += 1;
+/// }
+/// assert_eq!(keys, 91);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Opener {
+    /// The contents of a table.
+    type Table: ReadAt;
+    /// The contents of a log.
+    type Log: Read;
+
+    /// Opens the table at `path`.
+    ///
+    /// So that few are open at a time, a table may be dropped and opened again later on. A table
+    /// that is live and was not listed is asked for too: the error tells why it is missing.
+    ///
+    /// # Errors
+    ///
+    /// Any, such as [`NotFound`](io::ErrorKind::NotFound). It is returned with the path, once for
+    /// each table.
+    fn open_table(&mut self, path: &Path) -> io::Result<Self::Table>;
+
+    /// Opens the log at `path`. It is read to its end at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_table`](Self::open_table).
+    fn open_log(&mut self, path: &Path) -> io::Result<Self::Log>;
+
+    /// What tells a table from another one of the same length that took its name, such as an `ETag`
+    /// or the time of the last change. Asked for each table that was opened; where the answer is no
+    /// longer the same when one is opened again, it is lost, and no byte is read of the other.
+    ///
+    /// Empty by default: then only another length tells.
+    ///
+    /// # Errors
+    ///
+    /// Any. The table is taken as one that cannot be opened.
+    fn version(&mut self, table: &Self::Table) -> io::Result<Vec<u8>> {
+        let _ = table;
+        Ok(Vec::new())
+    }
+}
+
+impl<O: Opener + ?Sized> Opener for &mut O {
+    type Table = O::Table;
+    type Log = O::Log;
+
+    fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
+        (**self).open_table(path)
+    }
+
+    fn open_log(&mut self, path: &Path) -> io::Result<Self::Log> {
+        (**self).open_log(path)
+    }
+
+    fn version(&mut self, table: &Self::Table) -> io::Result<Vec<u8>> {
+        (**self).version(table)
+    }
+}
+
+/// Opens files in folders, as [`Database::scan`](super::Database::scan) does: regular files only,
+/// without a lock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileOpener;
+
+impl Opener for FileOpener {
+    type Table = File;
+    type Log = File;
+
+    fn open_table(&mut self, path: &Path) -> io::Result<File> {
+        try_open(path)
+    }
+
+    fn open_log(&mut self, path: &Path) -> io::Result<File> {
+        try_open(path)
+    }
+
+    /// The time of the last change, and device and inode, or else the time when it was created.
+    fn version(&mut self, table: &File) -> io::Result<Vec<u8>> {
+        let found = table.metadata()?;
+        #[cfg(unix)]
+        let node = {
+            use std::os::unix::fs::MetadataExt as _;
+            (found.dev(), found.ino())
+        };
+        #[cfg(not(unix))]
+        let node = found.created().ok();
+        Ok(format!("{:?} {node:?}", found.modified().ok()).into_bytes())
+    }
+}
