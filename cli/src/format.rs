@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use super::json::inspect::JsonInspect;
-use super::json::scan::JsonScan;
-use super::renderer::{InspectRenderer, ScanParts, ScanRenderer};
+use super::renderer::InspectRenderer;
 use super::text::inspect::TextInspect;
-use super::text::scan::TextScan;
 
 /// The form of the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,13 +31,6 @@ impl Format {
         match self {
             Self::Text => Box::new(TextInspect::new(list_filters, is_single, is_wide, paths)),
             Self::Json => Box::new(JsonInspect { list_filters }),
-        }
-    }
-
-    pub(crate) fn scan(self, parts: ScanParts) -> Box<dyn ScanRenderer> {
-        match self {
-            Self::Text => Box::new(TextScan::new(parts)),
-            Self::Json => Box::new(JsonScan { value: parts.value }),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `filterblock tune`: finds out which filters would serve a database best.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -2,6 +2,5 @@
 
 pub(crate) mod folder;
 pub(crate) mod inspect;
-pub(crate) mod scan;
 mod totals;
 mod unreadable;

@@ -9,6 +9,7 @@ pub mod outcome;
 pub mod query;
 #[cfg(feature = "fs")]
 pub mod rebuild;
+pub mod scan;
 pub mod strings;
 pub mod subject;
 #[cfg(test)]
