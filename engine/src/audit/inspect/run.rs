@@ -7,7 +7,7 @@ use filterblock::table::{ReadAt, ReadOptions};
 use filterblock::{Result, SharedPolicy};
 
 use super::bare_block::read;
-use super::{bare_block, table_to_depth};
+use super::table::{bare_block, table_to_depth};
 use crate::audit::rates::effort::Effort;
 use crate::engine::{Engine, Sink};
 use crate::report::error_kind::ErrorKind;

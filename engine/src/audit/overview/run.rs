@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use filterblock::table::{ReadAt, ReadOptions};
 use filterblock::{Error, Result};
 
+use super::database::{Kind, Overview};
 use super::spans::{Extent, Spans};
-use super::{Kind, Overview};
 use crate::audit::inspect::run::{InspectSurvey, missing_tables, or_unreadable};
 use crate::audit::verify::run::{VerifySurvey, verdicts_on_folder};
 use crate::engine::Engine;
