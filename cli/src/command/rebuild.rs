@@ -10,7 +10,7 @@ use super::policy_name::PolicyName;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::interrupt::Deferred;
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use crate::text;
 use filterblock_engine::rebuild::{BitsByLevel, FilterRequest, InPlace, Options, Request, rebuild};
 use filterblock_engine::report::rebuild::{RebuildStatus, Report};
@@ -180,7 +180,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
-    let watch = RebuildWatch { progress: TablesProgress::new(!arguments.json), signal };
+    let watch = RebuildWatch { progress: Progress::new(!arguments.json), signal };
     let (dir, request) = (&arguments.database, arguments.request());
     let result = rebuild(dir, &request, &watch);
     watch.progress.end();
@@ -207,7 +207,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
 
 /// A signal that comes while a database is rebuilt ends that where it can be ended, and is put off until then.
 struct RebuildWatch {
-    progress: TablesProgress,
+    progress: Progress,
     signal: Deferred,
 }
 

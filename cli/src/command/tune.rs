@@ -13,7 +13,7 @@ use super::policy_name::PolicyName;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::paths::Paths;
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use crate::text;
 use filterblock_engine::audit::tune::{Request, TuneOutcome};
 use filterblock_engine::report::tune::Tuned;
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
-    let progress = Arc::new(TablesProgress::new(!arguments.json));
+    let progress = Arc::new(Progress::new(!arguments.json));
     let mut engine = arguments.limits.engine(console).watch(progress.clone());
     if let Some(jobs) = arguments.jobs {
         engine = engine.jobs(jobs);
