@@ -1,18 +1,16 @@
 //! The new state, verified before it is the database's.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use filterblock::database::{LiveTable, Manifest};
-use filterblock::table::Meter;
 use rayon::prelude::*;
 
 use super::failure::{Failure, Result};
 use super::files::Folder;
 use super::opening::open_file;
 use super::watch::Watch;
-use crate::audit::reading::read_options;
-use crate::audit::verify::{self, VerifyOptions};
+use crate::audit::verify;
+use crate::engine::Engine;
 use crate::report::verify::Weight;
 use crate::run::watch::Observer;
 use crate::walk::read_ahead::ReadAhead;
@@ -62,17 +60,10 @@ fn verify_table(
         is_unlisted: false,
         overlapped: manifest.overlapped_by(&table.record),
     };
-    let options = VerifyOptions {
-        read: read_options(),
-        meter: Arc::new(Meter::default()),
-        bytewise: false,
-        max_output: None,
-        seed: 0,
-    };
     let file = open_file(dir, &table.name)?;
     let source = ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
     let verdict =
-        verify::table(&source, Some(&record), false, &options, &Progress { source: &source, watch })
+        verify::table(&source, Some(&record), false, &Engine::new(), &Progress { source: &source, watch })
             .map_err(|error| Failure::of(error, path))?;
     let findings = verdict.findings.to_list();
     let Some(finding) = findings.first() else { return Ok(()) };

@@ -11,12 +11,12 @@ use filterblock::table::{Meter, ReadOptions};
 use super::jobs::{Done, Job, Jobs, TableJob, verify};
 use crate::command::inspect::look_at;
 use crate::io::progress::TablesProgress;
+use filterblock_engine::Engine;
 use filterblock_engine::audit::inspect::report::TableReport;
 use filterblock_engine::audit::overview::database::{Kind, Overview};
 use filterblock_engine::audit::overview::spans::{Extent, Spans};
 use filterblock_engine::audit::overview::table::TableFacts;
 use filterblock_engine::audit::rates::effort::Effort;
-use filterblock_engine::audit::verify::VerifyOptions;
 use filterblock_engine::report::error_kind::ErrorKind;
 use filterblock_engine::report::verify::{About, Finding, Status, Verdict};
 use filterblock_engine::run::in_order::InOrder;
@@ -104,17 +104,15 @@ impl Collector<'_> {
         Ok(overview)
     }
 
-    fn verify_options(&self) -> VerifyOptions {
-        VerifyOptions {
-            read: self.read.clone(),
-            meter: Arc::clone(&self.meter),
-            bytewise: false,
-            max_output: self.max_output,
-            seed: 0,
+    fn verify_options(&self) -> Engine {
+        let engine = Engine::new().meter(Arc::clone(&self.meter));
+        match self.max_output {
+            Some(bytes) => engine.max_output(bytes),
+            None => engine,
         }
     }
 
-    fn work(&self, job: Job, effort: Effort, options: &VerifyOptions) -> Outcome {
+    fn work(&self, job: Job, effort: Effort, options: &Engine) -> Outcome {
         match job {
             Job::Table(table) => self.table(&table, effort, options),
             Job::Done(done) => Outcome::Done(done),
@@ -122,7 +120,7 @@ impl Collector<'_> {
         }
     }
 
-    fn table(&self, table: &TableJob, effort: Effort, options: &VerifyOptions) -> Outcome {
+    fn table(&self, table: &TableJob, effort: Effort, options: &Engine) -> Outcome {
         let record = table.folder.as_deref().and_then(|folder| folder.record(&table.path));
         let mut report = look_at(&table.path, table.listed, &self.read, effort).with_record(record);
         let has_vanished = |report: &TableReport<'_>, verdict: Option<&Verdict>| {
@@ -156,7 +154,7 @@ impl Collector<'_> {
         overview: &mut Overview,
         vanished: &mut Vec<PathBuf>,
         effort: Effort,
-        options: &VerifyOptions,
+        options: &Engine,
     ) {
         match outcome {
             Outcome::Table { name, looked } => {
@@ -186,7 +184,7 @@ impl Collector<'_> {
         overview: &mut Overview,
         vanished: Vec<PathBuf>,
         effort: Effort,
-        options: &VerifyOptions,
+        options: &Engine,
     ) {
         let files = |folder: &Arc<Folder>| folder.tables().map(Path::to_owned).collect();
         let input: Arc<Path> = folder.path().into();

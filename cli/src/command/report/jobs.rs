@@ -8,8 +8,9 @@ use std::{fs, io};
 use filterblock::Error;
 
 use crate::io::progress::TablesProgress;
+use filterblock_engine::Engine;
 use filterblock_engine::audit::lost_keys::LostKeys;
-use filterblock_engine::audit::verify::{self, VerifyOptions};
+use filterblock_engine::audit::verify;
 use filterblock_engine::report::verify::{About, Code, Finding, Verdict};
 use filterblock_engine::run::watch::{Observer, Watch as _};
 use filterblock_engine::walk::folder::Folder;
@@ -189,7 +190,7 @@ fn missing(input: &Arc<Path>, folder: &Folder) -> impl Iterator<Item = Done> {
 }
 
 /// Verifies the table of a job.
-pub(super) fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) -> Verdict {
+pub(super) fn verify(job: &TableJob, options: &Engine, progress: &TablesProgress) -> Verdict {
     let path: &Path = &job.path;
     let opened = input::open_file(path, job.listed).and_then(|file| Ok(ReadAhead::new(file)?));
     let source = match opened {
