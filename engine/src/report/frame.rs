@@ -14,7 +14,7 @@ use super::subject::Subject;
 const SCHEMA_VERSION: u32 = 1;
 
 /// What each result says first: what it is, and of which path.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame<'a> {
     /// Raised when a field changes its meaning or goes.
@@ -69,4 +69,16 @@ impl<'a> Frame<'a> {
         let [input, path] = [input, path].map(|text| text.into_owned().into());
         Frame { schema_version, object, input, path, path_bytes, error_kind, notes }
     }
+}
+
+/// A result, and what it is about: a line of JSON.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Framed<'a, T> {
+    /// What it is about.
+    #[serde(flatten)]
+    pub frame: Frame<'a>,
+    /// The result.
+    #[serde(flatten)]
+    pub of: &'a T,
 }

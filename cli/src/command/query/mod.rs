@@ -20,8 +20,7 @@ use super::limits::Limits;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::paths::PathSources;
-use crate::io::progress::TablesProgress;
-use crate::json;
+use crate::io::progress::Progress;
 use crate::text;
 use words::{TablesAndKeys, Words};
 
@@ -115,7 +114,7 @@ pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
-    let progress = Arc::new(TablesProgress::new(!arguments.json));
+    let progress = Arc::new(Progress::new(!arguments.json));
     let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
     let engine = arguments.limits.engine(console).bytewise(is_bytewise).watch(progress.clone());
     #[cfg(feature = "remote")]
@@ -179,14 +178,14 @@ impl Arguments {
 
 fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()> {
     match line {
-        QueryLine::Folder(subject, folder) if json => {
-            json::folder::write(subject, &folder, "all tables are asked", console)
+        QueryLine::Folder(folder) if json => {
+            console.remarks(&folder.remarks);
+            console.fault_of(&folder, "all tables are asked");
+            write_line(console, &folder)
         }
-        QueryLine::Folder(subject, folder) => {
-            if let Some((path, error)) = folder.manifest_error {
-                console.message_about(path, format_args!("{error}; all tables are asked"));
-            }
-            console.remarks(subject.remarks);
+        QueryLine::Folder(folder) => {
+            console.fault_of(&folder, "all tables are asked");
+            console.remarks(&folder.remarks);
             Ok(())
         }
         QueryLine::Table { subject, error, answers } => {
