@@ -2,10 +2,8 @@
 //! folder have in common.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use filterblock::database::{LiveTable, Manifest};
-use filterblock::table::Meter;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
@@ -16,8 +14,8 @@ use super::opening::{open_file, survey};
 use super::request::{FilterRequest, Options, check};
 use super::source::{Source, SourceTable};
 use super::table::{Rewritten, Target, rewrite};
-use crate::audit::reading::read_options;
-use crate::audit::verify::{self, VerifyOptions};
+use crate::audit::verify;
+use crate::engine::Engine;
 use crate::report::rebuild::{FiltersReport, TableReport, TableStatus};
 use crate::report::verify::Weight;
 use crate::run::files::FileObserver;
@@ -203,17 +201,10 @@ impl<'r> Work<'r> {
             is_unlisted: false,
             overlapped: manifest.overlapped_by(&table.record),
         };
-        let options = VerifyOptions {
-            read: read_options(),
-            meter: Arc::new(Meter::default()),
-            bytewise: false,
-            max_output: None,
-            seed: 0,
-        };
         let file = open_file(dir, name)?;
         let source = &ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
         let observer = FileObserver { source: Some(source), watch: self.watch };
-        let verdict = verify::table(source, Some(&record), false, &options, &observer)
+        let verdict = verify::table(source, Some(&record), false, &Engine::new(), &observer)
             .map_err(|error| Failure::of(error, path))?;
         let findings = verdict.findings.to_list();
         let Some(finding) = findings.first() else { return Ok(()) };
