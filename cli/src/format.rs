@@ -4,12 +4,10 @@ use std::path::PathBuf;
 
 use super::json::inspect::JsonInspect;
 use super::json::rebuild::JsonRebuild;
-use super::json::scan::JsonScan;
 use super::json::tune::JsonTune;
-use super::renderer::{InspectRenderer, RebuildRenderer, ScanParts, ScanRenderer, TuneRenderer};
+use super::renderer::{InspectRenderer, RebuildRenderer, TuneRenderer};
 use super::text::inspect::TextInspect;
 use super::text::rebuild::TextRebuild;
-use super::text::scan::TextScan;
 use super::text::tune::renderer::TextTune;
 
 /// The form of the results.
@@ -44,13 +42,6 @@ impl Format {
         match self {
             Self::Text => Box::new(TextRebuild),
             Self::Json => Box::new(JsonRebuild),
-        }
-    }
-
-    pub(crate) fn scan(self, parts: ScanParts) -> Box<dyn ScanRenderer> {
-        match self {
-            Self::Text => Box::new(TextScan::new(parts)),
-            Self::Json => Box::new(JsonScan { value: parts.value }),
         }
     }
 

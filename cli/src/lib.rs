@@ -22,7 +22,6 @@ use filterblock::Error;
 use filterblock::table::{Meter, ReadAt, Table};
 
 use command::Arguments;
-pub use command::entries;
 use exit::EXIT_ERROR;
 use filterblock_engine::audit::inspect;
 use filterblock_engine::audit::rates::effort::Effort;

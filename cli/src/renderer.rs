@@ -1,12 +1,10 @@
 //! The renderers of the commands: one trait a command, one implementation a format.
 
 use std::io;
-use std::path::Path;
 
 use crate::io::console::Console;
 use filterblock_engine::audit::inspect::report::TableReport;
 use filterblock_engine::audit::inspect::totals::FolderTotals;
-use filterblock_engine::audit::scan::row::{Fault, Row};
 use filterblock_engine::audit::tune::report::{TuneFailure, Tuning};
 use filterblock_engine::rebuild::failure::Failure;
 use filterblock_engine::rebuild::report::Report;
@@ -46,34 +44,6 @@ pub(crate) trait InspectRenderer {
 
     /// Ends what was begun for tables outside of folders.
     fn end(&mut self, console: &mut Console) -> io::Result<()>;
-}
-
-/// The parts of an entry that are shown.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ScanParts {
-    pub(crate) value: ValuePart,
-    /// Sequence number, type and place.
-    pub(crate) version: bool,
-    pub(crate) hex: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ValuePart {
-    Whole,
-    /// Its length.
-    Size,
-    None,
-}
-
-pub(crate) trait ScanRenderer {
-    /// `input`: the path as the user gave it.
-    fn entry(&mut self, input: &Path, row: &Row<'_>, console: &mut Console) -> io::Result<()>;
-
-    /// Shows that something could not be read. The subject names the file.
-    fn fault(&mut self, subject: Subject<'_>, fault: &Fault, console: &mut Console) -> io::Result<()>;
-
-    /// Ends a file or database of which so many entries were shown.
-    fn end(&mut self, subject: Subject<'_>, entries: u64, console: &mut Console) -> io::Result<()>;
 }
 
 /// What was to be done with a database.

@@ -5,21 +5,25 @@ use std::path::PathBuf;
 
 use filterblock::database::{DatabaseTable, TableStatus};
 use filterblock::{escape, escape_path};
-use filterblock_cli::entries::{ErrorKind, Fault};
+use filterblock_engine::Engine;
+use filterblock_engine::audit::scan::ScanRequest;
+use filterblock_engine::report::error_kind::ErrorKind;
+use filterblock_engine::report::scan::Fault;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::bytes_like::borrow;
 use crate::entry::Pairs;
 use crate::errors::{from_error, from_fault};
-use crate::scan::{Arguments, Range};
+use crate::scan::{Range, begin, is_bytewise};
 
 /// A database, for reading only.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Database {
     database: filterblock::database::Database,
     path: PathBuf,
-    comparator: Option<String>,
+    /// Keys are said to be in bytewise order, whatever a MANIFEST says.
+    is_bytewise: bool,
 }
 
 /// A table of a database.
@@ -58,12 +62,9 @@ pub(crate) struct LogFile {
 
 impl Database {
     fn pairs(&self, range: &Range<'_, '_>, limit: Option<u64>) -> PyResult<Pairs> {
-        let mut arguments = Arguments::new(range)?;
-        if let Some(limit) = limit {
-            arguments.add(format!("--limit={limit}"));
-        }
-        arguments.add_comparator(self.comparator.as_deref())?;
-        Ok(Pairs::new(arguments.start(self.path.clone())?))
+        let request = ScanRequest { range: range.keys()?, limit, ..ScanRequest::default() };
+        let engine = Engine::new().bytewise(self.is_bytewise);
+        Ok(Pairs::new(begin(engine, self.path.clone(), request)?))
     }
 }
 
@@ -71,8 +72,8 @@ impl Database {
 impl Database {
     #[new]
     #[pyo3(signature = (path, *, comparator = None))]
-    fn new(py: Python<'_>, path: PathBuf, comparator: Option<String>) -> PyResult<Self> {
-        Arguments::new(&Range::default())?.add_comparator(comparator.as_deref())?;
+    fn new(py: Python<'_>, path: PathBuf, comparator: Option<&str>) -> PyResult<Self> {
+        let is_bytewise = is_bytewise(comparator)?;
         let database = py
             .detach(|| filterblock::database::Database::open(&path))
             .map_err(|error| from_error(py, &error))?;
@@ -89,7 +90,7 @@ impl Database {
             };
             return Err(from_fault(py, Some(&path), &fault));
         }
-        Ok(Self { database, path, comparator })
+        Ok(Self { database, path, is_bytewise })
     }
 
     /// Returns the value of a key, or None.

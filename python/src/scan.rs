@@ -1,10 +1,12 @@
 //! Scans: what `filterblock scan` finds.
 
-use std::ffi::OsString;
-use std::fmt::Write as _;
+use std::borrow::Cow;
+use std::io;
 use std::path::PathBuf;
 
-use filterblock_cli::entries;
+use filterblock_engine::audit::scan::{KeyRange, ScanRequest};
+use filterblock_engine::report::scan::ScanLine;
+use filterblock_engine::{Engine, Inputs};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -20,54 +22,35 @@ pub(crate) struct Range<'a, 'py> {
     pub(crate) stop: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// The arguments of `filterblock scan`.
-pub(crate) struct Arguments(Vec<OsString>);
-
-impl Arguments {
-    /// Those for a range of keys.
-    pub(crate) fn new(range: &Range<'_, '_>) -> PyResult<Self> {
-        let mut arguments = vec!["--hex".into()];
-        for (option, key) in [("prefix", range.prefix), ("from", range.start), ("to", range.stop)] {
-            if let Some(key) = key {
-                arguments.push(with_hex(option, &borrow(key)?).into());
-            }
-        }
-        Ok(Self(arguments))
-    }
-
-    pub(crate) fn add(&mut self, argument: impl Into<OsString>) {
-        self.0.push(argument.into());
-    }
-
-    /// Adds the order of the keys of a database without a sound MANIFEST.
-    pub(crate) fn add_comparator(&mut self, comparator: Option<&str>) -> PyResult<()> {
-        match comparator {
-            None => Ok(()),
-            Some("bytewise") => {
-                self.add("--comparator=bytewise");
-                Ok(())
-            }
-            Some(other) => {
-                Err(PyValueError::new_err(format!("comparator: expected \"bytewise\", found {other:?}")))
-            }
-        }
-    }
-
-    /// Starts to scan what is at `path`.
-    pub(crate) fn start(self, path: PathBuf) -> PyResult<Stream> {
-        let Self(mut arguments) = self;
-        arguments.extend(["--".into(), path.into_os_string()]);
-        Ok(Stream::start(move |producer| entries::scan(arguments, producer))?)
+impl Range<'_, '_> {
+    pub(crate) fn keys(&self) -> PyResult<KeyRange> {
+        let key =
+            |key: Option<&Bound<'_, PyAny>>| key.map(|key| borrow(key).map(Cow::into_owned)).transpose();
+        Ok(KeyRange { prefix: key(self.prefix)?, from: key(self.start)?, to: key(self.stop)? })
     }
 }
 
-fn with_hex(option: &str, key: &[u8]) -> String {
-    let mut argument = format!("--{option}=");
-    for byte in key {
-        // Writing to memory does not fail.
-        let _ = write!(argument, "{byte:02x}");
+/// Whether the order of the keys of a database without a sound MANIFEST is said to be bytewise.
+pub(crate) fn is_bytewise(comparator: Option<&str>) -> PyResult<bool> {
+    match comparator {
+        None => Ok(false),
+        Some("bytewise") => Ok(true),
+        Some(other) => {
+            Err(PyValueError::new_err(format!("comparator: expected \"bytewise\", found {other:?}")))
+        }
     }
-    argument
+}
+
+/// Starts to scan what is at `path`.
+pub(crate) fn begin(engine: Engine, path: PathBuf, request: ScanRequest) -> PyResult<Stream> {
+    let inputs = Inputs { paths: vec![path], ..Inputs::default() };
+    Ok(Stream::start(move |mut producer| {
+        match engine.scan(inputs, &request, &mut |line: ScanLine<'_>| producer.line(line)) {
+            // Nobody wants more.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            result => result.map(drop).map_err(|error| error.to_string()),
+        }
+    })?)
 }
 
 /// Iterates over the entries of a database, a table or a log.
@@ -89,22 +72,11 @@ pub(crate) fn scan(
     on_error: Option<Py<PyAny>>,
 ) -> PyResult<Scan> {
     let range = Range { prefix: prefix.as_ref(), start: start.as_ref(), stop: stop.as_ref() };
-    let mut arguments = Arguments::new(&range)?;
-    if !newest {
-        arguments.add("--all");
-    }
-    if carve {
-        arguments.add("--carve");
-    }
-    if let Some(limit) = limit {
-        arguments.add(format!("--limit={limit}"));
-    }
-    if let Some(internal) = internal_keys {
-        arguments.add(if internal { "--key-format=internal" } else { "--key-format=user" });
-    }
-    if let Some(bytes) = max_output {
-        arguments.add(format!("--max-output={bytes}"));
-    }
-    arguments.add_comparator(comparator)?;
-    Ok(Scan::new(arguments.start(path)?, on_error))
+    let request = ScanRequest { all: !newest, carve, range: range.keys()?, limit, internal_keys };
+    let engine = Engine::new().bytewise(is_bytewise(comparator)?);
+    let engine = match max_output {
+        Some(bytes) => engine.max_output(bytes),
+        None => engine,
+    };
+    Ok(Scan::new(begin(engine, path, request)?, on_error))
 }

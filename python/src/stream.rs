@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use filterblock_cli::entries::{Fault, Row, Sink, State, Version};
+use filterblock_engine::report::scan::{Fault, Row, ScanLine, State, Version};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -45,7 +45,7 @@ pub(crate) struct Place {
     file: usize,
     pub(crate) offset: u64,
     pub(crate) version: Option<Version>,
-    pub(crate) state: State,
+    pub(crate) state: Option<State>,
 }
 
 enum Message {
@@ -108,8 +108,20 @@ impl Producer {
     }
 }
 
-impl Sink for Producer {
-    fn entry(&mut self, row: &Row<'_>) -> io::Result<()> {
+/// Takes what is found. An error means that nobody wants more.
+impl Producer {
+    pub(crate) fn line(&mut self, line: ScanLine<'_>) -> io::Result<()> {
+        match line {
+            ScanLine::Entry(_, row) => self.entry(&row),
+            ScanLine::Fault(subject, fault) => self.fault(subject.path, fault),
+            ScanLine::End(subject, _) => subject.remarks.iter().try_for_each(|remark| {
+                self.flush()?;
+                self.send(Message::Note(remark.about.clone(), remark.text.clone()))
+            }),
+        }
+    }
+
+    pub(crate) fn entry(&mut self, row: &Row<'_>) -> io::Result<()> {
         let file = self.number_of(row.path.as_os_str());
         let batch = &mut self.batch;
         batch.bytes.extend_from_slice(row.key);
@@ -121,14 +133,9 @@ impl Sink for Producer {
         if batch.items.len() >= self.most_entries || value_end >= MOST_BYTES { self.flush() } else { Ok(()) }
     }
 
-    fn fault(&mut self, path: &Path, fault: &Fault) -> io::Result<()> {
+    pub(crate) fn fault(&mut self, path: &Path, fault: &Fault) -> io::Result<()> {
         self.flush()?;
         self.send(Message::Fault(path.to_owned(), fault.clone()))
-    }
-
-    fn note(&mut self, path: &Path, text: &str) -> io::Result<()> {
-        self.flush()?;
-        self.send(Message::Note(path.to_owned(), text.to_owned()))
     }
 }
 

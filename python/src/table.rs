@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use filterblock::table::{Cursor, Lookup, ReadAt, ReadOptions};
 use filterblock::{Error, SharedPolicy, escape_path};
-use filterblock_cli::entries::{Fault, Row, Sink as _, State, decode_limit, has_internal_keys};
+use filterblock_engine::audit::reading::decode_limit;
+use filterblock_engine::audit::scan::has_internal_keys;
+use filterblock_engine::report::scan::{Fault, Row};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -199,7 +201,7 @@ fn walk(mut cursor: Cursor<'static, Source>, path: &Path, mut producer: Producer
             Ok(true) => {
                 let offset = cursor.block_handle().map_or(0, |handle| handle.offset);
                 let (key, value) = (cursor.key(), cursor.value());
-                producer.entry(&Row { path, offset, state: State::Alone, key, version: None, value })?;
+                producer.entry(&Row { path, offset, state: None, key, version: None, value })?;
             }
             Ok(false) => return Ok(()),
             Err(error) => {

@@ -1,7 +1,6 @@
 //! The commands: arguments in, exit status out.
 
 mod build;
-pub mod entries;
 mod extract;
 mod hex;
 mod inspect;
@@ -17,7 +16,6 @@ mod rebuild;
 mod remote;
 mod report;
 mod scan;
-mod scan_arguments;
 mod shell;
 mod tune;
 mod verify;
@@ -61,7 +59,7 @@ Examples:
 enum Command {
     Inspect(inspect::Arguments),
     Query(query::Arguments),
-    Scan(scan_arguments::Arguments),
+    Scan(scan::Arguments),
     Verify(verify::Arguments),
     Extract(extract::Arguments),
     Build(build::Arguments),

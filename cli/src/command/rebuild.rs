@@ -11,7 +11,7 @@ use crate::exit::EXIT_ERROR;
 use crate::format::Format;
 use crate::io::console::Console;
 use crate::io::interrupt::Deferred;
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use crate::renderer::{RebuildAction, RebuildOutcome};
 use filterblock_engine::rebuild::failure::{Failure, Result};
 use filterblock_engine::rebuild::in_place::{self, InPlace};
@@ -185,7 +185,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
-    let progress = TablesProgress::new(!arguments.json);
+    let progress = Progress::new(!arguments.json);
     let result = arguments.act(Watch { progress: &progress, is_interrupted: &|| signal.is_requested() });
     drop(progress);
     let status = match &result {

@@ -16,7 +16,7 @@ use crate::exit::EXIT_ERROR;
 use crate::format::Format;
 use crate::io::console::Console;
 use crate::io::paths::Paths;
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use filterblock_engine::audit::foreign::explain;
 use filterblock_engine::audit::key_encoding::KeyEncoding;
 use filterblock_engine::audit::stats::encoding::encoding_of;
@@ -112,8 +112,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let mut renderer = Format::new(arguments.json).tune(arguments.wide);
     let (mut list_failed, mut has_failed, mut has_faults) = (false, false, false);
     let mut result = Ok(());
-    for found in Sources::new(arguments.paths.iter(), arguments.paths.is_recursive()) {
-        let progress = TablesProgress::new(!arguments.json);
+    for found in Sources::new(arguments.paths.iter(), arguments.paths.is_recursive(), None) {
+        let progress = Progress::new(!arguments.json);
         list_failed |= matches!(found, Discovered::ListFailed { .. });
         let (input, path, tuned) = pool.install(|| tune_path(found, &request, &options, &progress));
         drop(progress);
@@ -151,7 +151,7 @@ fn tune_path(
     found: Discovered,
     request: &Request,
     options: &ReadOptions,
-    progress: &TablesProgress,
+    progress: &Progress,
 ) -> (Arc<Path>, PathBuf, std::result::Result<Tuning, TuneFailure>) {
     match found {
         Discovered::ListFailed { input, error } => {
@@ -196,7 +196,7 @@ pub(super) fn tune_folder(
     folder: &Arc<Folder>,
     request: &Request,
     options: &ReadOptions,
-    progress: &TablesProgress,
+    progress: &Progress,
 ) -> std::result::Result<Tuning, TuneFailure> {
     let mut folder = Arc::clone(folder);
     let mut attempt = 1;
@@ -215,7 +215,7 @@ fn tune_once(
     folder: &Folder,
     request: &Request,
     options: &ReadOptions,
-    progress: &TablesProgress,
+    progress: &Progress,
 ) -> std::result::Result<Tuning, TuneFailure> {
     let database = folder.database();
     if !folder.is_database() {
@@ -277,7 +277,7 @@ pub(super) fn tune_table(
     path: &Path,
     request: &Request,
     options: &ReadOptions,
-    progress: &TablesProgress,
+    progress: &Progress,
 ) -> std::result::Result<Tuning, TuneFailure> {
     let of = |error: &Error| {
         let text = error.without_path().to_string();

@@ -16,7 +16,7 @@ use super::limits::Limits;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::paths::Paths;
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use crate::text;
 
 /// There are findings, and everything could be looked at.
@@ -69,7 +69,7 @@ Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong u
 141 the reader of the output went away, whatever was found.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
-    let progress = Arc::new(TablesProgress::new(!arguments.json));
+    let progress = Arc::new(Progress::new(!arguments.json));
     let mut engine = arguments
         .limits
         .engine(console)

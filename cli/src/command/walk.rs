@@ -60,7 +60,7 @@ pub(super) fn walk(
     console: &mut Console,
 ) -> io::Result<()> {
     let mut folders = FolderCache::default();
-    for found in Sources::new(paths, recursive) {
+    for found in Sources::new(paths, recursive, None) {
         match found {
             Discovered::ListFailed { input, error } => {
                 visitor.list_failed(console)?;
@@ -74,7 +74,8 @@ pub(super) fn walk(
             }
             Discovered::Table { input, path, .. } => {
                 let mut remarks = Vec::new();
-                let folder = folders.around(&path, |folder, error| remarks.push(Remark::new(folder, error)));
+                let folder =
+                    folders.around(&path, None, |folder, error| remarks.push(Remark::new(folder, error)));
                 if !remarks.is_empty() {
                     visitor.skipped(console)?;
                 }

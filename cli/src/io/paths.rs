@@ -95,6 +95,7 @@ impl PathSources {
             list: self.files_from.clone(),
             null: self.null,
             recursive: self.recursive,
+            storage: None,
         }
     }
 }

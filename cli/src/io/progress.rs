@@ -1,11 +1,11 @@
-//! Progress bars on standard error, if that is a terminal.
+//! A progress bar on standard error, if that is a terminal.
 
-use std::io;
+use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use filterblock_engine::run::watch::Watch;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Deferred;
 
@@ -18,61 +18,25 @@ const NO_TOTAL: &str = "{bytes} {spinner} {bytes_per_sec}";
 const FLEET: &str = "{pos} of {len} tables {wide_bar} {msg}, {eta} left";
 const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 
-/// A progress bar for reading an input on one thread.
-pub(crate) struct InputProgress {
-    total: Option<u64>,
-    start: Instant,
-    bar: Option<ProgressBar>,
-}
-
-impl InputProgress {
-    /// For an input of `total` bytes, if that is known.
-    pub(crate) fn new(total: Option<u64>) -> Self {
-        Self { total, start: Instant::now(), bar: None }
-    }
-
-    /// Moves the bar to `bytes` of the input.
-    pub(crate) fn at(&mut self, bytes: u64) {
-        if self.bar.is_none() && self.start.elapsed() >= PATIENCE {
-            self.bar = Some(self.new_bar());
-        }
-        if let Some(bar) = &self.bar {
-            bar.set_position(bytes);
-        }
-    }
-
-    fn new_bar(&self) -> ProgressBar {
-        let (bar, template) = match self.total {
-            Some(total) => (ProgressBar::new(total), KNOWN_TOTAL),
-            None => (ProgressBar::no_length(), NO_TOTAL),
-        };
-        set_template(&bar, template);
-        bar
-    }
-}
-
-impl Drop for InputProgress {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-/// A progress bar for many tables, of which not all are known at the beginning: on many threads, or in object storage.
-/// While requests run, a signal ends the program only once the results that are there are shown.
-pub(crate) struct TablesProgress {
+/// A bar that shows once the work takes long: for an input, for files on many threads, or for objects. Not all of them
+/// have to be known at the beginning. While requests run, a signal ends the program only once the results that are
+/// there are shown.
+pub(crate) struct Progress {
     bar: ProgressBar,
-    is_wanted: bool,
+    /// Completed once the bar is shown, or if it never is to be.
     shown: Once,
     deferred: Mutex<Option<Deferred>>,
 }
 
-impl TablesProgress {
+impl Progress {
     pub(crate) fn new(is_wanted: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         set_template(&bar, GROWING_TOTAL);
-        Self { bar, is_wanted, shown: Once::new(), deferred: Mutex::default() }
+        let shown = Once::new();
+        if !is_wanted {
+            shown.call_once(|| ());
+        }
+        Self { bar, shown, deferred: Mutex::default() }
     }
 
     /// Writes results while the bar is hidden.
@@ -86,7 +50,7 @@ impl TablesProgress {
     }
 
     fn show_once_it_takes_long(&self) {
-        if self.is_wanted && !self.shown.is_completed() && self.bar.elapsed() >= PATIENCE {
+        if !self.shown.is_completed() && self.bar.elapsed() >= PATIENCE {
             self.shown.call_once(|| self.bar.set_draw_target(ProgressDrawTarget::stderr()));
         }
     }
@@ -96,33 +60,21 @@ impl TablesProgress {
     }
 }
 
-impl Watch for TablesProgress {
-    fn expect(&self, bytes: u64, is_all: bool) {
-        self.bar.inc_length(bytes);
+impl Watch for Progress {
+    fn expect(&self, more: u64, is_all: bool) {
+        self.bar.inc_length(more);
         if is_all {
-            set_template(&self.bar, KNOWN_TOTAL);
+            set_template(&self.bar, if self.deferred().is_some() { FLEET } else { KNOWN_TOTAL });
         }
     }
 
-    fn add(&self, bytes: u64) {
-        self.bar.inc(bytes);
+    fn add(&self, done: u64) {
+        self.bar.inc(done);
         self.show_once_it_takes_long();
     }
 
-    fn expect_tables(&self, tables: u64) {
-        self.bar.inc_length(tables);
-    }
-
-    fn all_tables_are_known(&self) {
-        set_template(&self.bar, FLEET);
-    }
-
-    fn table_done(&self) {
-        self.bar.inc(1);
-    }
-
     fn fetched(&self, bytes: u64, requests: u64) {
-        self.bar.set_message(format!("{}, {requests} requests", indicatif::HumanBytes(bytes)));
+        self.bar.set_message(format!("{}, {requests} requests", HumanBytes(bytes)));
         self.show_once_it_takes_long();
     }
 
@@ -143,9 +95,35 @@ impl Watch for TablesProgress {
     }
 }
 
-impl Drop for TablesProgress {
+impl Drop for Progress {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// An input whose reading is shown.
+pub(crate) struct WatchedInput<R> {
+    input: R,
+    progress: Progress,
+}
+
+impl<R> WatchedInput<R> {
+    /// For an input of `total` bytes, if that is known.
+    pub(crate) fn new(input: R, total: Option<u64>) -> Self {
+        let progress = Progress::new(true);
+        match total {
+            Some(total) => progress.expect(total, true),
+            None => set_template(&progress.bar, NO_TOTAL),
+        }
+        Self { input, progress }
+    }
+}
+
+impl<R: Read> Read for WatchedInput<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(to)?;
+        self.progress.add(read as u64);
+        Ok(read)
     }
 }
 

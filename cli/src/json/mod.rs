@@ -4,7 +4,6 @@ pub(crate) mod folder;
 pub(crate) mod inspect;
 mod outcome;
 pub(crate) mod rebuild;
-pub(crate) mod scan;
 mod totals;
 pub(crate) mod tune;
 mod unreadable;

@@ -1,46 +1,54 @@
 //! Entries for people: one line each, as `filterblock build` reads them.
 
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use filterblock::{escape, escape_path};
+use filterblock_engine::report::scan::{Row, State};
 
 use crate::io::console::Console;
-use crate::renderer::{ScanParts, ScanRenderer, ValuePart};
-use filterblock_engine::audit::scan::row::{Fault, Row};
-use filterblock_engine::report::subject::Subject;
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-pub(crate) struct TextScan {
-    parts: ScanParts,
+/// The part of a value that is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ValuePart {
+    Whole,
+    /// Its length.
+    Size,
+    None,
+}
+
+/// Writes entries.
+pub(crate) struct Entries {
+    pub(crate) value: ValuePart,
+    /// Sequence number, type and place are shown.
+    version: bool,
+    hex: bool,
     line: Vec<u8>,
 }
 
-impl TextScan {
-    pub(crate) const fn new(parts: ScanParts) -> Self {
-        Self { parts, line: Vec::new() }
+impl Entries {
+    pub(crate) const fn new(value: ValuePart, version: bool, hex: bool) -> Self {
+        Self { value, version, hex, line: Vec::new() }
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
-        if self.parts.hex { push_hex(&mut self.line, bytes) } else { push_escaped(&mut self.line, bytes) }
+        if self.hex { push_hex(&mut self.line, bytes) } else { push_escaped(&mut self.line, bytes) }
     }
-}
 
-impl ScanRenderer for TextScan {
-    fn entry(&mut self, _: &Path, row: &Row<'_>, console: &mut Console) -> io::Result<()> {
+    pub(crate) fn write(&mut self, row: &Row<'_>, console: &mut Console) -> io::Result<()> {
         self.line.clear();
         self.bytes(row.key);
-        if self.parts.version {
+        if self.version {
             let line = &mut self.line;
             match row.version {
                 Some(version) => write!(line, "\t{}\t{}", version.sequence, version.type_name())?,
                 None => write!(line, "\t-\t-")?,
             }
-            let state = row.state.name().unwrap_or("-");
+            let state = row.state.map_or("-", State::name);
             write!(line, "\t{state}\t{}:{}", escape_path(row.path), row.offset)?;
         }
-        match self.parts.value {
+        match self.value {
             ValuePart::Whole => {
                 self.line.push(b'\t');
                 self.bytes(row.value);
@@ -50,16 +58,6 @@ impl ScanRenderer for TextScan {
         }
         self.line.push(b'\n');
         console.write_all(&self.line)
-    }
-
-    fn fault(&mut self, subject: Subject<'_>, fault: &Fault, console: &mut Console) -> io::Result<()> {
-        console.message_about(subject.path, &fault.message);
-        Ok(())
-    }
-
-    fn end(&mut self, subject: Subject<'_>, _: u64, console: &mut Console) -> io::Result<()> {
-        console.remarks(subject.remarks);
-        Ok(())
     }
 }
 

@@ -1,67 +1,87 @@
 //! What a scan hands to a program, held against what it prints.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use filterblock_cli::entries::{Fault, Row, Sink, scan};
+use filterblock_engine::audit::scan::ScanRequest;
+use filterblock_engine::report::scan::{Fault, Row, ScanLine, State, Version};
+use filterblock_engine::walk::storage::{Memory, Storage};
+use filterblock_engine::{Engine, Inputs};
 
 use super::*;
-
-/// Writes down what it is given, as the program's JSON has it.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<Value>>>);
-
-impl Log {
-    fn add(&self, value: Value) -> io::Result<()> {
-        self.0.lock().unwrap().push(value);
-        Ok(())
-    }
-}
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Sink for Log {
-    fn entry(&mut self, row: &Row<'_>) -> io::Result<()> {
-        let is_deletion = row.version.is_some_and(|version| version.is_deletion());
-        self.add(serde_json::json!({
-            "path": row.path.to_str(),
-            "offset": row.offset,
-            "key_hex": hex(row.key),
-            "value": (!is_deletion).then(|| hex(row.value)),
-            "sequence": row.version.map(|version| version.sequence),
-            "type": row.version.map(|version| version.type_name()),
-            "state": row.state.name(),
-        }))
-    }
-
-    fn fault(&mut self, path: &Path, fault: &Fault) -> io::Result<()> {
-        let Fault { message, kind, offset, expected, found, .. } = fault;
-        // The parts are those of the message.
-        let expected_found = match (expected, found) {
-            (Some(expected), Some(found)) => format!("expected {expected}, found {found}"),
-            _ => found.clone().unwrap_or_default(),
-        };
-        assert!(message.contains(&expected_found), "{fault:?}");
-        assert!(message.contains(&offset.map_or(String::new(), |at| format!("offset {at}"))), "{fault:?}");
-        self.add(serde_json::json!({
-            "path": path.to_str(), "error": message, "error_kind": kind.name(),
-            "parts": [offset.is_some(), expected.is_some(), found.is_some()],
-        }))
-    }
-
-    fn note(&mut self, path: &Path, text: &str) -> io::Result<()> {
-        self.add(serde_json::json!({ "path": path.to_str(), "note": text }))
-    }
+/// An entry as the program's JSON has it.
+fn entry(row: &Row<'_>) -> Value {
+    let is_deletion = row.version.is_some_and(Version::is_deletion);
+    serde_json::json!({
+        "path": row.path.to_str(),
+        "offset": row.offset,
+        "key_hex": hex(row.key),
+        "value": (!is_deletion).then(|| hex(row.value)),
+        "sequence": row.version.map(|version| version.sequence),
+        "type": row.version.map(|version| version.type_name()),
+        "state": row.state.map(State::name),
+    })
 }
 
-fn scanned(arguments: &[std::ffi::OsString]) -> Vec<Value> {
-    let log = Log::default();
-    scan(arguments.to_vec(), log.clone()).unwrap();
-    let log = log.0.lock().unwrap();
-    log.clone()
+fn fault(path: &Path, fault: &Fault) -> Value {
+    let Fault { message, kind, offset, expected, found, .. } = fault;
+    // The parts are those of the message.
+    let expected_found = match (expected, found) {
+        (Some(expected), Some(found)) => format!("expected {expected}, found {found}"),
+        _ => found.clone().unwrap_or_default(),
+    };
+    assert!(message.contains(&expected_found), "{fault:?}");
+    assert!(message.contains(&offset.map_or(String::new(), |at| format!("offset {at}"))), "{fault:?}");
+    serde_json::json!({
+        "path": path.to_str(), "error": message, "error_kind": kind.name(),
+        "parts": [offset.is_some(), expected.is_some(), found.is_some()],
+    })
+}
+
+/// Asks the engine for what these arguments of the program ask for, and calls `take` with what it gives.
+pub(super) fn scan(
+    arguments: &[OsString],
+    mut take: impl FnMut(ScanLine<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let (mut engine, mut request, mut inputs) = (Engine::new(), ScanRequest::default(), Inputs::default());
+    for argument in arguments {
+        match argument.to_str().unwrap().split_once('=').unwrap_or((argument.to_str().unwrap(), "")) {
+            ("--all", _) => request.all = true,
+            ("--carve", _) => request.carve = true,
+            ("--from", key) => request.range.from = Some(key.into()),
+            ("--limit", number) => request.limit = Some(number.parse().unwrap()),
+            ("--key-format", format) => request.internal_keys = Some(format == "internal"),
+            ("--max-output", bytes) => engine = engine.max_output(bytes.parse().unwrap()),
+            _ => inputs.paths.push(argument.into()),
+        }
+    }
+    engine.scan(inputs, &request, &mut |line: ScanLine<'_>| take(line)).map(drop)
+}
+
+fn scanned(arguments: &[OsString]) -> Vec<Value> {
+    let mut given = Vec::new();
+    let take = |line: ScanLine<'_>| {
+        match line {
+            ScanLine::Entry(_, row) => given.push(entry(&row)),
+            ScanLine::Fault(subject, found) => given.push(fault(subject.path, found)),
+            ScanLine::End(subject, _) => given.extend(
+                subject
+                    .remarks
+                    .iter()
+                    .map(|remark| serde_json::json!({ "path": remark.about.to_str(), "note": remark.text })),
+            ),
+        }
+        Ok(())
+    };
+    scan(arguments, take).unwrap();
+    given
 }
 
 /// The fields of a line that a sink is given.
@@ -98,7 +118,7 @@ fn a_program_is_given_what_is_printed() {
     for (arguments, faults) in [
         (args!["--all", database("levels")].to_vec(), 0),
         (args![database("levels")].to_vec(), 0),
-        (args!["--all", "--hex", "--from=6974656d2f30303033", "--limit=7", database("levels")].to_vec(), 0),
+        (args!["--all", "--from=item/0003", "--limit=7", database("levels")].to_vec(), 0),
         (args!["--all", database("reversed")].to_vec(), 1),
         (args!["--all", damaged.path()].to_vec(), 1),
         (args!["--all", "--carve", table].to_vec(), 1),
@@ -146,27 +166,54 @@ fn a_fault_has_its_parts() {
 }
 
 #[test]
-fn wrong_arguments_and_a_sink_that_has_enough() {
-    let error = scan(args!["--frobnicate", "x"], Log::default()).unwrap_err();
-    assert!(error.contains("--frobnicate"), "{error}");
-    let error = scan(args!["--hex", "--prefix=zz", "x"], Log::default()).unwrap_err();
-    assert!(error.contains("--prefix"), "{error}");
+fn a_sink_that_has_enough_ends_the_scan() {
+    let mut entries = 0;
+    let take = |_: ScanLine<'_>| {
+        entries += 1;
+        Err(io::ErrorKind::BrokenPipe.into())
+    };
+    let error = scan(&args!["--all", database("levels")], take).unwrap_err();
+    assert_eq!((entries, error.kind()), (1, io::ErrorKind::BrokenPipe));
+}
 
-    /// Takes one entry.
-    struct One(Log);
-    impl Sink for One {
-        fn entry(&mut self, row: &Row<'_>) -> io::Result<()> {
-            self.0.entry(row)?;
-            Err(io::ErrorKind::BrokenPipe.into())
+#[test]
+fn wrong_arguments_are_told() {
+    for (arguments, name) in
+        [(&["--frobnicate"][..], "--frobnicate"), (&["--hex", "--prefix=zz"], "--prefix")]
+    {
+        let arguments: Vec<&str> = ["scan"].iter().chain(arguments).chain(&["x"]).copied().collect();
+        let run = run(&arguments).expect(2);
+        assert!(run.err.contains(name), "{run:?}");
+    }
+}
+
+/// What lies in memory has the entries of the same files in a folder.
+#[test]
+fn entries_come_from_wherever_files_are() {
+    for name in ["levels", "unfiltered"] {
+        let mut memory = Memory::default();
+        let dir = database(name);
+        for file in std::fs::read_dir(&dir).unwrap() {
+            let path = file.unwrap().path();
+            memory.insert(path.clone(), std::fs::read(path).unwrap());
         }
-        fn fault(&mut self, _: &Path, _: &Fault) -> io::Result<()> {
-            Ok(())
-        }
-        fn note(&mut self, _: &Path, _: &str) -> io::Result<()> {
-            Ok(())
+        for all in [false, true] {
+            let entries = |storage: Option<Arc<dyn Storage>>| {
+                let inputs = Inputs { paths: vec![dir.clone()], storage, ..Inputs::default() };
+                let request = ScanRequest { all, ..ScanRequest::default() };
+                let mut found = Vec::new();
+                let mut take = |line: ScanLine<'_>| {
+                    if let ScanLine::Entry(_, row) = line {
+                        found.push(entry(&row));
+                    }
+                    Ok(())
+                };
+                let outcome = Engine::new().scan(inputs, &request, &mut take).unwrap();
+                assert!(!outcome.has_failed && !outcome.is_damaged);
+                found
+            };
+            let found = entries(Some(Arc::new(memory.clone())));
+            assert!(found.len() > 100 && found == entries(None), "{name}");
         }
     }
-    let log = Log::default();
-    scan(args!["--all", database("levels")], One(log.clone())).unwrap();
-    assert_eq!(log.0.lock().unwrap().len(), 1);
 }

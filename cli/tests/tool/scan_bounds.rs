@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 use filterblock::database::Scan;
 use filterblock::table::{TableBuilder, WriteOptions};
-use filterblock_cli::entries::{Fault, Row, Sink, scan};
+use filterblock_engine::report::scan::ScanLine;
 
+use super::entries::scan;
 use super::tables::{Crafted, varint};
 use super::*;
 
@@ -137,30 +136,6 @@ fn sixty_four_handles_are_enough_for_any_number_of_tables() {
     }
 }
 
-/// Calls a function when so many entries have come.
-struct Meanwhile<F> {
-    keys: Arc<Mutex<Vec<String>>>,
-    at: usize,
-    change: F,
-}
-
-impl<F: FnMut()> Sink for Meanwhile<F> {
-    fn entry(&mut self, row: &Row<'_>) -> io::Result<()> {
-        let mut keys = self.keys.lock().unwrap();
-        keys.push(String::from_utf8(row.key.to_vec()).unwrap());
-        if keys.len() == self.at {
-            (self.change)();
-        }
-        Ok(())
-    }
-    fn fault(&mut self, path: &Path, fault: &Fault) -> io::Result<()> {
-        panic!("{}: {}", path.display(), fault.message)
-    }
-    fn note(&mut self, _: &Path, text: &str) -> io::Result<()> {
-        panic!("{text}")
-    }
-}
-
 /// Two tables are compacted into a new one, and one is replaced by a copy of itself, while a scan has closed them: no
 /// entry is lost, and none comes twice.
 #[test]
@@ -188,9 +163,20 @@ fn tables_that_are_compacted_while_they_are_closed_cost_no_entry() {
                 fs::rename(copy, &copied).unwrap();
             }
         };
-        let keys = Arc::default();
-        let arguments = options.iter().cloned().chain([dir.clone().into()]);
-        scan(arguments, Meanwhile { keys: Arc::clone(&keys), at: count as usize + 1, change }).unwrap();
-        assert_eq!(*keys.lock().unwrap(), all_keys(count));
+        let mut keys: Vec<String> = Vec::new();
+        let take = |line: ScanLine<'_>| {
+            match line {
+                ScanLine::Entry(_, row) => keys.push(String::from_utf8(row.key.to_vec()).unwrap()),
+                ScanLine::Fault(subject, fault) => panic!("{}: {}", subject.path.display(), fault.message),
+                ScanLine::End(subject, _) => assert!(subject.remarks.is_empty(), "{:?}", subject.remarks),
+            }
+            if keys.len() == count as usize + 1 {
+                change();
+            }
+            Ok(())
+        };
+        let arguments: Vec<_> = options.iter().cloned().chain([dir.clone().into()]).collect();
+        scan(&arguments, take).unwrap();
+        assert_eq!(keys, all_keys(count));
     }
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::audit::reading::read_options;
 use crate::audit::scan::carve::rows::{CarvedRows, DecodeLimit};
 use crate::audit::scan::range::KeyRange;
-use crate::audit::scan::row::Rows as _;
+use crate::audit::scan::rows::Rows as _;
 
 /// The most bytes that are decoded.
 const MAX_DECODED: u64 = 64 << 20;

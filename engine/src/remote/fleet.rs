@@ -125,13 +125,13 @@ impl<S: Survey> Fleet<'_, S> {
             let has_room = self.running.len() < in_flight && self.order.len() < in_flight * WAITING;
             tokio::select! {
                 Some((number, event)) = self.running.next(), if !self.running.is_empty() => {
-                    self.watch.table_done();
+                    self.watch.add(1);
                     self.order.put(number, event);
                 }
                 next = found.next(), if has_room && !is_listed => match next {
                     None => {
                         is_listed = true;
-                        self.watch.all_tables_are_known();
+                        self.watch.expect(0, true);
                     }
                     Some(found) => self.found(found),
                 },
@@ -163,7 +163,7 @@ impl<S: Survey> Fleet<'_, S> {
             Found::End(place) => self.order.mark(Some(Event::End(place))),
             Found::Table(target, source) => {
                 if !target.listed {
-                    self.watch.expect_tables(1);
+                    self.watch.expect(1, false);
                 }
                 let number = self.order.announce();
                 let (survey, options) = (Arc::clone(self.survey), self.options);
@@ -176,7 +176,7 @@ impl<S: Survey> Fleet<'_, S> {
     }
 
     fn begin(&mut self, place: Place, logs: Vec<RemoteLog>) {
-        self.watch.expect_tables(place.folder.tables().count() as u64);
+        self.watch.expect(place.folder.tables().count() as u64, false);
         let failed = logs.iter().filter_map(|log| Some(Remark::new(&log.path, log.contents.as_ref().err()?)));
         let remarks = if S::LOGS == LogUse::Named { failed.collect() } else { Vec::new() };
         let paths = logs.iter().map(|log| log.path.clone()).collect();

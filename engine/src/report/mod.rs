@@ -6,6 +6,7 @@ pub mod folder;
 pub mod frame;
 pub mod line;
 pub mod query;
+pub mod scan;
 pub mod strings;
 pub mod subject;
 pub mod verify;

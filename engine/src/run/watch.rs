@@ -6,20 +6,12 @@ use std::io;
 ///
 /// Threads call it at once.
 pub trait Watch: Send + Sync {
-    /// So many bytes of files are to be read besides those announced before. `is_all`: nothing more will be announced.
-    fn expect(&self, _bytes: u64, _is_all: bool) {}
+    /// So much is to be done besides what was announced before: bytes of files, or tables while requests run. `is_all`:
+    /// nothing more will be announced.
+    fn expect(&self, _more: u64, _is_all: bool) {}
 
-    /// So many bytes of files have been dealt with since the last call.
-    fn add(&self, _bytes: u64) {}
-
-    /// So many tables in object storage are to be read besides those announced before.
-    fn expect_tables(&self, _tables: u64) {}
-
-    /// No more tables in object storage will be announced.
-    fn all_tables_are_known(&self) {}
-
-    /// A table in object storage is done.
-    fn table_done(&self) {}
+    /// So much has been done since the last call.
+    fn add(&self, _done: u64) {}
 
     /// So many bytes have come from object storage in all, by so many requests.
     fn fetched(&self, _bytes: u64, _requests: u64) {}

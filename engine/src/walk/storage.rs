@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -87,7 +87,7 @@ fn read(storage: &dyn Storage, path: &Path) -> io::Result<Bytes> {
 }
 
 /// A log from its start on.
-pub(crate) fn open_log(storage: &dyn Storage, path: &Path) -> io::Result<impl Read + use<>> {
+pub(crate) fn open_log(storage: &dyn Storage, path: &Path) -> io::Result<Cursor<Bytes>> {
     read(storage, path).map(Cursor::new)
 }
 

@@ -19,19 +19,13 @@ pub(super) struct Lines<R> {
     name: String,
     hex: bool,
     line: u64,
-    bytes: u64,
     buffer: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
     /// `name` of the input is for messages. `hex`: keys and values are in hexadecimal.
     pub(super) fn new(input: R, name: String, hex: bool) -> Self {
-        Self { input, name, hex, line: 0, bytes: 0, buffer: Vec::new() }
-    }
-
-    /// The number of bytes read so far.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+        Self { input, name, hex, line: 0, buffer: Vec::new() }
     }
 
     /// Reads the next line; `None` at the end.
@@ -43,7 +37,6 @@ impl<R: BufRead> Lines<R> {
             return Ok(None);
         }
         self.line += 1;
-        self.bytes += read as u64;
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
@@ -84,7 +77,6 @@ mod tests {
             entries.push((key, value));
             assert_eq!(line, entries.len() as u64);
         }
-        assert_eq!(lines.bytes(), input.len() as u64);
         Ok(entries)
     }
 

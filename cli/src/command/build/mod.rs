@@ -3,7 +3,7 @@
 mod lines;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -13,13 +13,10 @@ use filterblock::{Error, escape, escape_path, quote};
 use super::policy_name::PolicyName;
 use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
 use crate::io::console::Console;
-use crate::io::progress::InputProgress;
+use crate::io::progress::WatchedInput;
 use crate::io::whole_file::WholeFile;
 use filterblock_engine::words::numbers::{count, counted, counted_as, size};
 use lines::{KeyValue, Lines};
-
-/// The number of lines between two updates of the progress bar.
-const STEP: u64 = 1024;
 
 /// Build a table, with filters, from lines of key and value
 ///
@@ -89,6 +86,9 @@ enum BlockCodec {
     Snappy,
 }
 
+/// The lines, whose reading is shown.
+type Input = BufReader<Box<dyn Read>>;
+
 /// The reason why there is no table.
 enum Failure {
     Message(String),
@@ -149,24 +149,24 @@ fn output_name(path: &Path) -> String {
 
 fn build_file(arguments: &Arguments) -> Result<TableSummary, Failure> {
     let about_output = |error: io::Error| format!("{}: {error}", escape_path(&arguments.output));
-    let (input, len) = open_input(&arguments.input)?;
+    let input = open_input(&arguments.input)?;
     let input_path = (!is_standard(&arguments.input)).then_some(arguments.input.as_path());
     let file = WholeFile::create(&arguments.output, arguments.force, input_path).map_err(about_output)?;
     let writer = file.writer().map_err(about_output)?;
-    let summary = build(arguments, input, len, writer)?;
+    let summary = build(arguments, input, writer)?;
     file.finish().map_err(about_output)?;
     Ok(summary)
 }
 
 fn build_to(arguments: &Arguments, output: impl Write) -> Result<TableSummary, Failure> {
-    let (input, len) = open_input(&arguments.input)?;
-    build(arguments, input, len, output)
+    let input = open_input(&arguments.input)?;
+    build(arguments, input, output)
 }
 
-/// Opens the file of lines. Returns it with its length, if it is a regular file.
-fn open_input(path: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), String> {
+/// Opens the file of lines.
+fn open_input(path: &Path) -> Result<Input, String> {
     if is_standard(path) {
-        return Ok((Box::new(io::stdin().lock()), None));
+        return Ok(watched(io::stdin().lock(), None));
     }
     // Before it is opened: Windows opens no folders.
     if path.is_dir() {
@@ -176,24 +176,22 @@ fn open_input(path: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), String> {
     let file = File::open(path).map_err(about_input)?;
     let metadata = file.metadata().map_err(about_input)?;
     let len = metadata.is_file().then_some(metadata.len());
-    Ok((Box::new(BufReader::with_capacity(1 << 16, file)), len))
+    Ok(watched(file, len))
 }
 
-/// Writes the table of the lines in `input`, of this length if it is known.
-fn build(
-    arguments: &Arguments,
-    input: Box<dyn BufRead>,
-    len: Option<u64>,
-    output: impl Write,
-) -> Result<TableSummary, Failure> {
+fn watched(input: impl Read + 'static, len: Option<u64>) -> Input {
+    BufReader::with_capacity(1 << 16, Box::new(WatchedInput::new(input, len)))
+}
+
+/// Writes the table of the lines in `input`.
+fn build(arguments: &Arguments, input: Input, output: impl Write) -> Result<TableSummary, Failure> {
     let builder = TableBuilder::new(output, write_options(arguments));
     let lines = Lines::new(input, input_name(&arguments.input), arguments.hex);
-    let progress = InputProgress::new(len);
     let mut target = Target { builder, arguments, key: Vec::new(), last_line: 0 };
     if arguments.sorted {
-        target.stream(lines, progress)?
+        target.stream(lines)?
     } else {
-        target.sort(lines, progress)?
+        target.sort(lines)?
     }
     let finished = target.builder.finish();
     // Flushed by the builder.
@@ -226,29 +224,20 @@ struct Target<'a, W: Write> {
 }
 
 impl<W: Write> Target<'_, W> {
-    fn stream<R: BufRead>(
-        &mut self,
-        mut lines: Lines<R>,
-        mut progress: InputProgress,
-    ) -> Result<(), Failure> {
+    fn stream(&mut self, mut lines: Lines<Input>) -> Result<(), Failure> {
         while let Some(entry) = lines.next()? {
-            if entry.line.is_multiple_of(STEP) {
-                progress.at(lines.bytes());
-            }
             self.add(&entry)?;
         }
         Ok(())
     }
 
-    fn sort<R: BufRead>(&mut self, mut lines: Lines<R>, mut progress: InputProgress) -> Result<(), Failure> {
+    fn sort(&mut self, mut lines: Lines<Input>) -> Result<(), Failure> {
         let mut entries = Vec::new();
         while let Some(entry) = lines.next()? {
-            if entry.line.is_multiple_of(STEP) {
-                progress.at(lines.bytes());
-            }
             entries.push(entry);
         }
-        drop(progress);
+        // The progress ends with them.
+        drop(lines);
         // Of equal keys the first line comes first; in a database the last one, as it is the
         // newest.
         entries.sort_unstable_by(|a, b| {

@@ -20,7 +20,7 @@ use super::limits::Limits;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::paths::PathSources;
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use crate::json;
 use crate::text;
 use words::{TablesAndKeys, Words};
@@ -115,7 +115,7 @@ pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
-    let progress = Arc::new(TablesProgress::new(!arguments.json));
+    let progress = Arc::new(Progress::new(!arguments.json));
     let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
     let engine = arguments.limits.engine(console).bytewise(is_bytewise).watch(progress.clone());
     #[cfg(feature = "remote")]

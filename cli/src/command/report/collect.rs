@@ -10,7 +10,7 @@ use filterblock::table::{Meter, ReadOptions};
 
 use super::jobs::{Done, Job, Jobs, TableJob, verify};
 use crate::command::inspect::look_at;
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use filterblock_engine::audit::inspect::report::TableReport;
 use filterblock_engine::audit::overview::database::{Kind, Overview};
 use filterblock_engine::audit::overview::spans::{Extent, Spans};
@@ -38,7 +38,7 @@ pub(super) struct Collector<'a> {
     pub(super) jobs: Option<u16>,
     /// Every block and every entry is read.
     pub(super) verify: bool,
-    pub(super) progress: &'a TablesProgress,
+    pub(super) progress: &'a Progress,
 }
 
 /// What one job gave.

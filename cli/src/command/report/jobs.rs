@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use filterblock::Error;
 
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use filterblock_engine::audit::lost_keys::LostKeys;
 use filterblock_engine::audit::verify::{self, VerifyOptions};
 use filterblock_engine::report::verify::{About, Code, Finding, Verdict};
@@ -103,8 +103,9 @@ impl<I: Iterator<Item = Given>> Jobs<I> {
             Discovered::Folder { input, folder, .. } => self.folder(&input, &folder),
             Discovered::Table { input, path, .. } => {
                 let mut failed = None;
-                let folder =
-                    self.folders.around(&path, None, |folder, error| failed = Some((folder.to_owned(), error)));
+                let folder = self
+                    .folders
+                    .around(&path, None, |folder, error| failed = Some((folder.to_owned(), error)));
                 if let Some((folder, error)) = failed {
                     self.unreadable(&input, &folder, "a folder that can be listed", error);
                 }
@@ -188,7 +189,7 @@ fn missing(input: &Arc<Path>, folder: &Folder) -> impl Iterator<Item = Done> {
 }
 
 /// Verifies the table of a job.
-pub(super) fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesProgress) -> Verdict {
+pub(super) fn verify(job: &TableJob, options: &VerifyOptions, progress: &Progress) -> Verdict {
     let path: &Path = &job.path;
     let opened = input::open_file(path, job.listed).and_then(|file| Ok(ReadAhead::new(file)?));
     let source = match opened {
@@ -205,7 +206,7 @@ pub(super) fn verify(job: &TableJob, options: &VerifyOptions, progress: &TablesP
 /// Makes the source read ahead once that is of use, and moves the progress bar.
 struct Watch<'a> {
     source: &'a ReadAhead,
-    progress: &'a TablesProgress,
+    progress: &'a Progress,
 }
 
 impl Observer for Watch<'_> {

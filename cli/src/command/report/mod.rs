@@ -16,7 +16,7 @@ use super::limits::Limits;
 use super::{keys, tune};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::progress::TablesProgress;
+use crate::io::progress::Progress;
 use collect::Collector;
 use filterblock_engine::audit::overview::database::{Kind, Overview};
 use filterblock_engine::audit::tune::Request;
@@ -99,7 +99,7 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
     };
     let output = Output::new(&arguments.output, path)?;
     let source = folder::resolve(path, None).map_err(|error| of_path(error.to_string()))?;
-    let progress = TablesProgress::new(true);
+    let progress = Progress::new(true);
     let collector = Collector {
         read: arguments.limits.read_options().meter(console.meter()),
         meter: console.meter(),

@@ -3,15 +3,16 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use filterblock::database::{Database, EntryFile, Scan, TableStatus};
+use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
 use filterblock::table::ReadOptions;
 use filterblock::{Error, InternalKey};
 
 use super::range::KeyRange;
-use super::row::{Fault, Row, Rows, State, Version};
+use super::rows::Rows;
+use crate::report::scan::{Fault, Row, State, Version};
 
-pub struct DatabaseRows<'d> {
-    scan: Scan<'d>,
+pub struct DatabaseRows<'d, O: Opener> {
+    scan: Scan<'d, O>,
     range: &'d KeyRange,
     all: bool,
     /// The last entry that was shown. Those up to it are passed over.
@@ -37,7 +38,7 @@ impl Place {
     }
 }
 
-impl<'d> DatabaseRows<'d> {
+impl<'d, O: Opener> DatabaseRows<'d, O> {
     /// `all`: all versions instead of the newest of each key. `place`: to go on behind.
     ///
     /// # Errors
@@ -45,12 +46,16 @@ impl<'d> DatabaseRows<'d> {
     /// If the keys are not in bytewise order by the MANIFEST.
     pub fn new(
         database: &'d Database,
+        opener: O,
         options: &ReadOptions,
         range: &'d KeyRange,
         all: bool,
         place: Option<Place>,
     ) -> Result<Self, Error> {
-        let mut scan = if all { database.scan_versions(options)? } else { database.scan(options)? };
+        let mut scan = match all {
+            true => database.scan_versions_with(options, opener)?,
+            false => database.scan_with(options, opener)?,
+        };
         if let Some(start) = place.as_ref().map(|place| &*place.user_key).or(range.start()) {
             scan.seek(start);
         }
@@ -63,7 +68,7 @@ impl<'d> DatabaseRows<'d> {
     }
 }
 
-impl Rows for DatabaseRows<'_> {
+impl<O: Opener> Rows for DatabaseRows<'_, O> {
     fn advance(&mut self) -> Result<bool, Fault> {
         while !self.ended && self.scan.next()? {
             let Some(entry) = self.scan.entry() else { break };
@@ -92,7 +97,7 @@ impl Rows for DatabaseRows<'_> {
         self.scan.entry().map(|entry| Row {
             path: entry.file.path().unwrap_or(Path::new("")),
             offset: entry.offset,
-            state: state(entry.file),
+            state: Some(state(entry.file)),
             key: entry.key.user_key,
             version: Some(Version { sequence: entry.key.sequence, kind: entry.key.kind }),
             value: entry.value,
@@ -119,6 +124,8 @@ const fn state(file: EntryFile<'_>) -> State {
 mod tests {
     use std::path::PathBuf;
 
+    use filterblock::database::FileOpener;
+
     use super::*;
 
     type Shown = (PathBuf, u64, Vec<u8>, u64);
@@ -131,7 +138,8 @@ mod tests {
         place: Option<Place>,
         most: usize,
     ) -> (Vec<Shown>, Option<Place>) {
-        let mut rows = DatabaseRows::new(database, &ReadOptions::default(), range, all, place).unwrap();
+        let mut rows =
+            DatabaseRows::new(database, FileOpener, &ReadOptions::default(), range, all, place).unwrap();
         let mut shown = Vec::new();
         while shown.len() < most && rows.advance().unwrap() {
             let row = rows.row().unwrap();

@@ -6,7 +6,8 @@ use std::path::Path;
 use filterblock::database::LogWrites;
 
 use super::range::KeyRange;
-use super::row::{Fault, Row, Rows, State, Version};
+use super::rows::Rows;
+use crate::report::scan::{Fault, Row, Version};
 
 pub struct LogRows<'a, R> {
     writes: LogWrites<R>,
@@ -42,7 +43,7 @@ impl<R: Read> Rows for LogRows<'_, R> {
         self.writes.write().map(|write| Row {
             path: self.path,
             offset: write.offset,
-            state: State::Alone,
+            state: None,
             key: write.key,
             version: Some(Version { sequence: write.sequence, kind: u8::from(write.value.is_some()) }),
             value: write.value.unwrap_or_default(),

@@ -1,8 +1,13 @@
 //! The entries of tables, logs and databases.
 
-pub mod carve;
-pub mod database;
-pub mod log;
-pub mod range;
-pub mod row;
-pub mod table;
+pub(super) mod carve;
+mod database;
+mod log;
+pub(super) mod range;
+pub(super) mod rows;
+mod run;
+mod table;
+
+pub use range::KeyRange;
+pub use run::{ScanOutcome, ScanRequest};
+pub use table::has_internal_keys;

@@ -7,10 +7,11 @@ use filterblock::table::{Cursor, Origin, ReadAt, ReadOptions, Table};
 use filterblock::{Error, InternalKey, KeyFormat};
 
 use super::range::KeyRange;
-use super::row::{Fault, Row, Rows, State, Version};
+use super::rows::Rows;
 use crate::audit::stats::blocks::Blocks;
 use crate::audit::stats::filters::FilterStats;
 use crate::audit::stats::sample::{self, Sample};
+use crate::report::scan::{Fault, Row, Version};
 
 /// The number of keys looked at to tell internal keys from others.
 const TRIED: usize = 256;
@@ -169,7 +170,7 @@ impl<'a> Versions<'a> {
         Row {
             path,
             offset,
-            state: State::Alone,
+            state: None,
             key: parsed.map_or(stored, |key| key.user_key),
             version: parsed.map(|key| Version { sequence: key.sequence, kind: key.kind }),
             value,

@@ -10,9 +10,10 @@ use filterblock::{Error, InternalKey, KeyFormat};
 use super::finder::{Finder, Stretch};
 use super::kind::{BlockKind, KnownBlocks};
 use crate::audit::scan::range::KeyRange;
-use crate::audit::scan::row::{Fault, Row, Rows};
+use crate::audit::scan::rows::Rows;
 use crate::audit::scan::table::{KeyTrial, Versions};
 use crate::report::error_kind::ErrorKind;
+use crate::report::scan::{Fault, Row};
 
 /// The footer: its length, and the bytes it ends in.
 const FOOTER: u64 = 48;

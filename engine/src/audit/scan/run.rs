@@ -1,0 +1,397 @@
+//! The entries of all that paths lead to.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use filterblock::database::{FileKind, FileOpener, Opener};
+use filterblock::table::{ReadAt, ReadOptions, Table};
+
+use super::carve::rows::{CarvedRows, DecodeLimit};
+use super::database::DatabaseRows;
+use super::log::LogRows;
+use super::range::KeyRange;
+use super::rows::Rows;
+use super::table::{TableRows, has_internal_keys};
+use crate::audit::foreign::explain;
+use crate::audit::reading::{decode_limit, limit_walks};
+use crate::engine::{Engine, Sink};
+use crate::report::error_kind::ErrorKind;
+use crate::report::scan::{Fault, ScanLine, State};
+use crate::report::subject::{Remark, Subject};
+use crate::walk::folder::{self, Folder};
+use crate::walk::input::{PathError, open_file};
+use crate::walk::paths::Inputs;
+use crate::walk::sources::{Discovered, Sources};
+use crate::walk::storage::{Storage, open_log};
+
+/// The most times that a database is read anew, one after the other, without an entry in between.
+const MAX_ROUNDS: u32 = 16;
+
+/// The most errors about one path that are told.
+const MAX_ERRORS: u64 = 64;
+
+/// The entries to show.
+#[derive(Clone, Debug, Default)]
+pub struct ScanRequest {
+    /// Every version of each key and every deletion; otherwise the newest version of each key.
+    pub all: bool,
+    /// Find the data blocks of tables by their checksums, without footer and index.
+    pub carve: bool,
+    /// The keys.
+    pub range: KeyRange,
+    /// The most entries to show.
+    pub limit: Option<u64>,
+    /// Whether the keys of tables outside of databases are internal keys; otherwise their filters or first keys tell.
+    pub internal_keys: Option<bool>,
+}
+
+/// What came of a scan.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ScanOutcome {
+    /// Something is damaged and was passed over.
+    pub is_damaged: bool,
+    /// Something could not be looked at for another reason.
+    pub has_failed: bool,
+    /// A list of paths could not be read to its end.
+    pub list_failed: bool,
+}
+
+impl Engine {
+    /// Gives `sink` the entries of the databases, tables and logs that `inputs` lead to. With
+    /// [`bytewise`](Self::bytewise), databases without a sound MANIFEST are merged too.
+    ///
+    /// # Errors
+    ///
+    /// Those of `sink`.
+    pub fn scan(
+        &self,
+        inputs: Inputs,
+        request: &ScanRequest,
+        sink: &mut impl for<'a> Sink<ScanLine<'a>>,
+    ) -> io::Result<ScanOutcome> {
+        let (recursive, storage) = (inputs.recursive, inputs.storage.clone());
+        let mut scan = Scan {
+            engine: self,
+            request,
+            options: limit_walks(self.read.clone(), self.max_output),
+            storage: storage.as_deref(),
+            sink: &mut |line| sink.line(line),
+            left: request.limit.unwrap_or(u64::MAX),
+            lacks_manifest: false,
+            remarks: Vec::new(),
+            outcome: ScanOutcome::default(),
+        };
+        for found in Sources::new(inputs.into_iter(), recursive, storage.clone()) {
+            scan.take(found)?;
+        }
+        Ok(scan.outcome)
+    }
+}
+
+struct Scan<'a> {
+    engine: &'a Engine,
+    request: &'a ScanRequest,
+    options: ReadOptions,
+    /// Where files lie, if not in this system.
+    storage: Option<&'a dyn Storage>,
+    sink: &'a mut dyn FnMut(ScanLine<'_>) -> io::Result<()>,
+    /// The number of entries that may still be shown.
+    left: u64,
+    /// The file is one of a database without a MANIFEST, and shown by itself.
+    lacks_manifest: bool,
+    /// Remarks to show with the next result.
+    remarks: Vec<Remark>,
+    outcome: ScanOutcome,
+}
+
+/// The account of one path.
+#[derive(Default)]
+struct Shown {
+    entries: u64,
+    errors: u64,
+    remarks: Vec<Remark>,
+}
+
+impl<'a> Scan<'a> {
+    fn take(&mut self, found: Discovered) -> io::Result<()> {
+        match found {
+            Discovered::ListFailed { input, error } => {
+                self.outcome.list_failed = true;
+                self.failed(Subject::of(&input), error)
+            }
+            Discovered::Failed { input, path, error } => {
+                self.failed(Subject { path: &path, ..Subject::of(&input) }, error)
+            }
+            Discovered::Folder { input, path, folder } => {
+                self.folder(Subject { path: &path, ..Subject::of(&input) }, &folder)
+            }
+            Discovered::Table { input, path, folder, .. } => {
+                self.file(Subject { path: &path, ..Subject::of(&input) }, folder.is_some(), false)
+            }
+        }
+    }
+
+    fn folder(&mut self, subject: Subject<'_>, folder: &Arc<Folder>) -> io::Result<()> {
+        for (path, error) in folder.skipped() {
+            self.failed(Subject { path, ..subject }, error)?;
+        }
+        if self.request.carve {
+            return self.files(subject, folder);
+        }
+        let is_ordered = folder.has_records() || self.engine.is_bytewise;
+        if let Some((path, error)) = folder.manifest_error() {
+            let how = match is_ordered {
+                true => "all tables and logs are scanned",
+                false => {
+                    "tables and logs come one by one, with older versions of keys and keys that were deleted; \
+                     --comparator bytewise merges them"
+                }
+            };
+            self.outcome.has_failed = true;
+            let fault = Fault { message: format!("{error}; {how}"), ..error.into() };
+            self.fault(Subject { path, ..subject }, &fault)?;
+        }
+        if is_ordered && (folder.is_database() || self.has_internal_keys(folder)) {
+            return match self.storage {
+                None => self.database(subject, folder, || FileOpener),
+                Some(storage) => self.database(subject, folder, || Stored(storage)),
+            };
+        }
+        if !folder.is_database() && folder.tables().nth(1).is_some() {
+            let text = "there is no MANIFEST: tables come one by one, each in its own order";
+            self.remarks.push(Remark::new(subject.path, text));
+        }
+        self.files(subject, folder)
+    }
+
+    /// Tells whether the tables of a folder hold a database's keys.
+    fn has_internal_keys(&self, folder: &Folder) -> bool {
+        let opened = folder.tables().filter_map(|path| {
+            let table = Table::open(self.open(path, true).ok()?, &self.options);
+            Some(has_internal_keys(&table.ok()?))
+        });
+        self.request.internal_keys.unwrap_or_else(|| opened.reduce(|all, one| all && one).unwrap_or_default())
+    }
+
+    /// Shows the tables and logs of a folder one by one.
+    fn files(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
+        let in_database = folder.is_database();
+        self.lacks_manifest = in_database && !self.request.carve;
+        for path in folder.tables().chain(folder.logs().map(|(log, _)| &*log.path)) {
+            self.file(Subject { path, ..subject }, in_database, true)?;
+        }
+        self.remarks.clear();
+        self.lacks_manifest = false;
+        Ok(())
+    }
+
+    /// Goes on behind the last entry where a file was removed that the database no longer uses.
+    fn database<O: Opener>(
+        &mut self,
+        subject: Subject<'_>,
+        folder: &Arc<Folder>,
+        opener: impl Fn() -> O,
+    ) -> io::Result<()> {
+        let (mut folder, request) = (Arc::clone(folder), self.request);
+        let (mut place, mut shown, mut rounds) = (None, Shown::default(), 0);
+        loop {
+            let database = folder.database();
+            let (range, all) = (&request.range, request.all);
+            let mut rows = match DatabaseRows::new(database, opener(), &self.options, range, all, place) {
+                Ok(rows) => rows,
+                Err(error) => {
+                    let message = format!(
+                        "{}: its tables cannot be merged in an order that is not known here; give them one by one",
+                        error.without_path()
+                    );
+                    let kind = ErrorKind::Unsupported;
+                    return self.fault(subject, &Fault { message, kind, ..error.into() });
+                }
+            };
+            let before = shown.entries;
+            let missing = OnceCell::new();
+            let goes_on = |fault: &Fault| rounds < MAX_ROUNDS && has_vanished(fault, &folder, &missing);
+            if self.show_some(subject, &mut rows, &mut shown, &goes_on)? {
+                return self.end(subject, shown);
+            }
+            rounds = if shown.entries > before { 0 } else { rounds + 1 };
+            place = rows.into_place();
+            folder = match folder::reopen(&folder) {
+                Ok(folder) => folder,
+                Err(error) => {
+                    self.failed(subject, error)?;
+                    return self.end(subject, shown);
+                }
+            };
+        }
+    }
+
+    /// `in_database`: its keys are internal keys.
+    fn file(&mut self, subject: Subject<'_>, in_database: bool, listed: bool) -> io::Result<()> {
+        let (path, ScanRequest { all, range, internal_keys, carve, .. }) = (subject.path, self.request);
+        if is_log(path) {
+            return match self.open_log(path, listed) {
+                Ok(contents) => self.show(subject, &mut LogRows::new(contents, path, range, *all)),
+                Err(error) => self.failed(subject, error),
+            };
+        }
+        let file = match self.open(path, listed) {
+            Ok(file) => file,
+            Err(error) => return self.failed(subject, error),
+        };
+        let internal = internal_keys.or(in_database.then_some(true));
+        let options = &self.options;
+        if *carve {
+            let limit = decode_limit(self.engine.max_output, file.len().unwrap_or_default());
+            let limit = DecodeLimit::new(Arc::clone(&self.engine.meter), limit);
+            return match CarvedRows::new(file, options, limit, path, range, *all, internal) {
+                Ok(mut rows) => self.show(subject, &mut rows),
+                Err(error) => self.failed(subject, error.into()),
+            };
+        }
+        match TableRows::new(&file, options, path, range, *all, internal) {
+            Ok(mut rows) => self.show(subject, &mut rows),
+            Err(error) => {
+                let text = error.without_path().to_string();
+                let mut message = explain(&file, &error, text.clone()).unwrap_or(text);
+                if ErrorKind::of(&error) == ErrorKind::Damaged {
+                    message.push_str("; --carve finds blocks without index and footer");
+                }
+                self.fault(subject, &Fault { message, ..error.into() })
+            }
+        }
+    }
+
+    fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + 'a>, PathError> {
+        match self.storage {
+            None => Ok(Box::new(open_file(path, listed)?)),
+            Some(storage) => Ok(storage.open(path)?),
+        }
+    }
+
+    fn open_log(&self, path: &Path, listed: bool) -> Result<Box<dyn Read + 'a>, PathError> {
+        match self.storage {
+            None => Ok(Box::new(open_file(path, listed)?)),
+            Some(storage) => Ok(Box::new(open_log(storage, path)?)),
+        }
+    }
+
+    /// Shows all entries up to the limit.
+    fn show(&mut self, subject: Subject<'_>, rows: &mut dyn Rows) -> io::Result<()> {
+        let mut shown = Shown::default();
+        self.show_some(subject, rows, &mut shown, &|_| false)?;
+        self.end(subject, shown)
+    }
+
+    /// Shows the entries up to the limit. Returns false at the first fault that `stops_at` holds for.
+    fn show_some(
+        &mut self,
+        subject: Subject<'_>,
+        rows: &mut dyn Rows,
+        shown: &mut Shown,
+        stops_at: &dyn Fn(&Fault) -> bool,
+    ) -> io::Result<bool> {
+        while self.left > 0 {
+            match rows.advance() {
+                Ok(true) => {
+                    if let Some(mut row) = rows.row() {
+                        if self.lacks_manifest {
+                            row.state = Some(if is_log(row.path) { State::Log } else { State::Unknown });
+                        }
+                        (self.sink)(ScanLine::Entry(subject.input, row))?;
+                    }
+                    self.left -= 1;
+                    shown.entries += 1;
+                }
+                Ok(false) => {
+                    shown.remarks.extend(rows.note().map(|note| Remark::new(subject.path, note)));
+                    break;
+                }
+                Err(fault) if stops_at(&fault) => return Ok(false),
+                Err(fault) => {
+                    shown.errors += 1;
+                    if shown.errors > MAX_ERRORS {
+                        self.outcome.count(&fault);
+                        continue;
+                    }
+                    let path = fault.path.as_deref().unwrap_or(subject.path);
+                    self.fault(Subject { path, ..subject }, &fault)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn end(&mut self, subject: Subject<'_>, shown: Shown) -> io::Result<()> {
+        let Shown { entries, errors, remarks: found } = shown;
+        let mut remarks = std::mem::take(&mut self.remarks);
+        remarks.extend(found);
+        if errors > MAX_ERRORS {
+            remarks.push(Remark::new(subject.path, format_args!("{} more errors", errors - MAX_ERRORS)));
+        }
+        (self.sink)(ScanLine::End(Subject { remarks: &remarks, ..subject }, entries))
+    }
+
+    /// A path could not be looked at.
+    fn failed(&mut self, subject: Subject<'_>, error: PathError) -> io::Result<()> {
+        let fault = Fault::new(error.to_string(), error.kind());
+        let fault = match error {
+            PathError::Failed { .. } => fault,
+            // Both others say what they expected.
+            error => {
+                let (expected, found) = error.into_parts("");
+                Fault { expected: Some(expected), found: Some(found), ..fault }
+            }
+        };
+        self.outcome.has_failed = true;
+        self.fault(subject, &fault)
+    }
+
+    fn fault(&mut self, subject: Subject<'_>, fault: &Fault) -> io::Result<()> {
+        self.outcome.count(fault);
+        (self.sink)(ScanLine::Fault(subject, fault))
+    }
+}
+
+impl ScanOutcome {
+    fn count(&mut self, fault: &Fault) {
+        match fault.kind {
+            ErrorKind::Damaged => self.is_damaged = true,
+            _ => self.has_failed = true,
+        }
+    }
+}
+
+/// Opens the files of a storage.
+struct Stored<'a>(&'a dyn Storage);
+
+impl Opener for Stored<'_> {
+    type Table = Box<dyn ReadAt>;
+    type Log = io::Cursor<Bytes>;
+
+    fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
+        self.0.open(path)
+    }
+
+    fn open_log(&mut self, path: &Path) -> io::Result<Self::Log> {
+        open_log(self.0, path)
+    }
+}
+
+/// Tells whether a file was there when `folder` was read, and is not now. `missing`: the tables that
+/// were not there, once they are known.
+fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceCell<BTreeSet<PathBuf>>) -> bool {
+    let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
+    let missing = missing.get_or_init(|| folder.missing().map(|(path, ..)| path).collect());
+    !missing.contains(path)
+}
+
+fn is_log(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.and_then(FileKind::parse).is_some_and(|(kind, _)| kind == FileKind::Log)
+        || path.extension().is_some_and(|extension| extension == "log")
+}

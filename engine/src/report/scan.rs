@@ -1,0 +1,238 @@
+//! What `scan` shows: entries with their places, what was passed over, and the end of each file or database.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use filterblock::Error;
+use serde::Serialize;
+
+use super::error_kind::ErrorKind;
+use super::frame::Frame;
+use super::strings::Hex;
+use super::subject::Subject;
+use super::words::words;
+use crate::audit::reading::decode_limit_text;
+
+/// One version of a key, and where it lies.
+#[derive(Debug)]
+pub struct Row<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// The offset in it of the data block, or of the log's record.
+    pub offset: u64,
+    /// The part that the file has in its database; `None` if it was given by itself.
+    pub state: Option<State>,
+    /// The user key, or the stored key of a table whose keys are not internal keys.
+    pub key: &'a [u8],
+    /// `None`: the keys are not internal keys.
+    pub version: Option<Version>,
+    /// Empty for a deletion.
+    pub value: &'a [u8],
+}
+
+/// Sequence number and type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Version {
+    /// The sequence number.
+    pub sequence: u64,
+    /// The type: 0 for a deletion, 1 for a value.
+    pub kind: u8,
+}
+
+impl Version {
+    /// Returns true for a deletion.
+    pub const fn is_deletion(self) -> bool {
+        self.kind == 0
+    }
+
+    /// The word for the type.
+    pub fn type_name(self) -> Cow<'static, str> {
+        match self.kind {
+            0 => "deletion".into(),
+            1 => "value".into(),
+            other => format!("type {other}").into(),
+        }
+    }
+}
+
+words! {
+    /// The part that a file has in its database.
+    State {
+        /// A table that the MANIFEST lists.
+        Live = "live",
+        /// Also a log whose writes are all in tables.
+        Obsolete = "obsolete",
+        /// A table that is newer than the MANIFEST, or a second one of its number.
+        Unlisted = "unlisted",
+        /// There is no MANIFEST that can be relied on.
+        Unknown = "unknown",
+        /// A log that may hold what is in no table.
+        Log = "log",
+    }
+}
+
+/// An entry as programs get it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Entry<'a> {
+    /// The file.
+    #[serde(flatten)]
+    pub frame: Frame<'a>,
+    /// The key, if it is UTF-8.
+    pub key: Option<&'a str>,
+    /// The key in hexadecimal.
+    pub key_hex: Hex<'a>,
+    /// The value, if it is wanted and UTF-8.
+    pub value: Option<&'a str>,
+    /// The value in hexadecimal, if it is wanted and not UTF-8.
+    pub value_hex: Option<Hex<'a>>,
+    /// The length of the value in bytes; `None` for a deletion.
+    pub value_size: Option<usize>,
+    /// The sequence number.
+    pub sequence: Option<u64>,
+    /// The word for the type.
+    #[serde(rename = "type")]
+    pub kind: Option<Cow<'a, str>>,
+    /// The part that the file has in its database.
+    pub state: Option<State>,
+    /// The offset in the file of the data block, or of the log's record.
+    pub offset: u64,
+}
+
+impl<'a> Entry<'a> {
+    /// An entry found at `input`, the path as the user gave it. `with_value`: the value is wanted.
+    pub fn new(input: &'a Path, row: &Row<'a>, with_value: bool) -> Self {
+        let is_deletion = row.version.is_some_and(Version::is_deletion);
+        let bytes = (with_value && !is_deletion).then_some(row.value);
+        let value = bytes.and_then(|value| str::from_utf8(value).ok());
+        Self {
+            frame: Frame::new("entry", &Subject { path: row.path, ..Subject::of(input) }, None),
+            key: str::from_utf8(row.key).ok(),
+            key_hex: Hex(row.key),
+            value,
+            value_hex: bytes.filter(|_| value.is_none()).map(Hex),
+            value_size: (!is_deletion).then_some(row.value.len()),
+            sequence: row.version.map(|version| version.sequence),
+            kind: row.version.map(Version::type_name),
+            state: row.state,
+            offset: row.offset,
+        }
+    }
+}
+
+/// A fault as programs get it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FaultAt<'a> {
+    /// The file.
+    #[serde(flatten)]
+    pub frame: Frame<'a>,
+    /// The whole reason, without the file.
+    pub error: &'a str,
+}
+
+impl<'a> FaultAt<'a> {
+    /// A fault of what `subject` names.
+    pub fn new(subject: Subject<'a>, fault: &'a Fault) -> Self {
+        Self { frame: Frame::new("fault", &subject, Some(fault.kind)), error: &fault.message }
+    }
+}
+
+/// The end of a file or database.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct End<'a> {
+    /// The file or the folder.
+    #[serde(flatten)]
+    pub frame: Frame<'a>,
+    /// The number of entries shown.
+    pub entries: u64,
+}
+
+impl<'a> End<'a> {
+    /// The end of what `subject` names, of which so many entries were shown.
+    pub fn new(subject: Subject<'a>, entries: u64) -> Self {
+        Self { frame: Frame::new("end", &subject, None), entries }
+    }
+}
+
+/// What comes of a scan, in order.
+pub enum ScanLine<'a> {
+    /// An entry, and the path as the user gave it.
+    Entry(&'a Path, Row<'a>),
+    /// Something cannot be shown. The subject names the file.
+    Fault(Subject<'a>, &'a Fault),
+    /// The end of a file or database of which so many entries were shown.
+    End(Subject<'a>, u64),
+}
+
+/// Something that cannot be shown, and the reason.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// `None`: the file that was asked for.
+    pub path: Option<PathBuf>,
+    /// The whole reason, without the file.
+    pub message: String,
+    /// The kind of reason.
+    pub kind: ErrorKind,
+    /// The offset in the file.
+    pub offset: Option<u64>,
+    /// What should be there.
+    pub expected: Option<String>,
+    /// What is there.
+    pub found: Option<String>,
+}
+
+impl Fault {
+    /// A fault of which no more is known than its message.
+    pub const fn new(message: String, kind: ErrorKind) -> Self {
+        Self { path: None, message, kind, offset: None, expected: None, found: None }
+    }
+
+    /// Damage to `what`, which names the offset, too.
+    pub(crate) fn damage(what: &str, offset: u64, expected: String, found: String) -> Self {
+        Self::at(ErrorKind::Damaged, what, offset, expected, found)
+    }
+
+    /// What lies behind `offset` takes more to decode than `limit` bytes.
+    pub(crate) fn over_limit(offset: u64, limit: u64) -> Self {
+        let what = format!("limit at offset {offset}");
+        Self::at(ErrorKind::Unsupported, &what, offset, decode_limit_text(limit), "more".to_owned())
+    }
+
+    fn at(kind: ErrorKind, what: &str, offset: u64, expected: String, found: String) -> Self {
+        let message = format!("{what}: expected {expected}, found {found}");
+        let (offset, expected, found) = (Some(offset), Some(expected), Some(found));
+        Self { offset, expected, found, ..Self::new(message, kind) }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&Error> for Fault {
+    fn from(error: &Error) -> Self {
+        let (bare, path) = (error.without_path(), error.path().map(Path::to_owned));
+        if let Error::Limit { what: "output of one cursor", offset, limit, .. } = bare {
+            return Self { path, ..Self::over_limit(*offset, *limit) };
+        }
+        let (offset, expected, found) = match bare {
+            Error::Io { offset, source, .. } => (Some(*offset), None, Some(source.to_string())),
+            Error::Corrupt { offset, expected, found, .. }
+            | Error::Unsupported { offset, expected, found, .. } => {
+                (Some(*offset), Some(expected.to_string()), Some(found.to_string()))
+            }
+            Error::Limit { offset, limit, found, .. } => {
+                (Some(*offset), Some(format!("at most {limit} bytes")), Some(found.to_string()))
+            }
+            Error::InvalidOption { expected, found, .. } => {
+                (None, Some(expected.to_string()), Some(found.to_string()))
+            }
+            _ => (None, None, None),
+        };
+        Self { path, offset, expected, found, ..Self::new(bare.to_string(), ErrorKind::of(error)) }
+    }
+}
