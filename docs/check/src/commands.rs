@@ -1,10 +1,12 @@
 //! The commands with JSON, and the types of their lines.
 
+use filterblock_engine::report::query::{Answer, Count};
+use filterblock_engine::report::scan::{End, Entry, FaultAt};
 use filterblock_engine::report::verify::Verified;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::generate::{Kind, schema};
-use crate::schema::Schema;
+use crate::generate::Kind;
+use crate::schema::{COUNT, Schema};
 
 /// The schemas of all commands, in the order of the page.
 pub(crate) fn schemas() -> Vec<Schema> {
@@ -12,15 +14,38 @@ pub(crate) fn schemas() -> Vec<Schema> {
         let text = std::fs::read(crate::schema::docs().join(format!("schema/{name}.json"))).unwrap();
         Schema { name, document: serde_json::from_slice(&text).unwrap() }
     };
-    let mut all: Vec<_> =
-        ["inspect", "query", "query-count", "scan", "tune", "rebuild"].map(committed).into();
+    let mut all: Vec<_> = ["inspect", "query", "query-count", "tune", "rebuild"].map(committed).into();
+    all.push(scan());
     all.push(verify());
     all
+}
+
+/// The depth of commands that look at objects in one way.
+fn depth(kind: &str, word: &str) -> Value {
+    json!({kind: {"depth": {"enum": [word, null]}}})
+}
+
+fn query() -> Schema {
+    let kinds = [Kind::of::<Answer>("answer", &["answer"])];
+    Schema::of("query", &kinds, &[], &depth("answer", "sample"))
+}
+
+fn count() -> Schema {
+    let kinds = [Kind::of::<Count>("count", &["count"])];
+    Schema::of(COUNT, &kinds, &[], &depth("count", "sample"))
+}
+
+fn scan() -> Schema {
+    let kinds = [
+        Kind::of::<Entry>("entry", &["entry"]),
+        Kind::of::<FaultAt>("fault", &["fault"]),
+        Kind::of::<End>("end", &["end"]),
+    ];
+    Schema::of("scan", &kinds, &[], &Value::Null)
 }
 
 fn verify() -> Schema {
     let kinds = [Kind::of::<Verified>("verdict", &["table", "folder", "unreadable"])];
     let names = [("MeasuredRate", "neighbour_rate"), ("LostKeys", "lost")];
-    let particulars = json!({"verdict": {"depth": {"enum": ["all", null]}}});
-    Schema { name: "verify", document: schema("verify", &kinds, &names, &particulars) }
+    Schema::of("verify", &kinds, &names, &depth("verdict", "all"))
 }

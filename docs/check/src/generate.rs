@@ -1,8 +1,10 @@
 //! Schemas of the types of the results, in the few keywords that all need.
 
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema as Generated, SchemaGenerator};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
+
+use crate::schema::{Schema, title};
 
 /// A kind of line.
 pub(crate) struct Kind {
@@ -10,7 +12,7 @@ pub(crate) struct Kind {
     name: &'static str,
     /// The words that `object` has in it.
     objects: &'static [&'static str],
-    generate: fn(&mut SchemaGenerator) -> Generated,
+    generate: fn(&mut SchemaGenerator) -> schemars::Schema,
 }
 
 impl Kind {
@@ -20,44 +22,44 @@ impl Kind {
     }
 }
 
-/// The schema of lines of these kinds.
-///
-/// `names`: the definitions of types that are not called like the type. `particulars`: what fields of definitions are of
-/// another meaning or of fewer values than all that their type can have.
-pub(crate) fn schema(
-    title: &str,
-    kinds: &[Kind],
-    names: &[(&str, &'static str)],
-    particulars: &Value,
-) -> Value {
-    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
-    let kinds: Vec<_> = kinds.iter().map(|kind| (kind, (kind.generate)(&mut generator).to_value())).collect();
-    let mut types = generator.take_definitions(false);
-    for schema in types.values_mut().filter_map(Value::as_object_mut) {
-        schema.remove("description");
-    }
-    let mut made = Definitions { types, names, made: Map::new() };
-    for (kind, schema) in &kinds {
-        made.define(kind.name, schema);
-        made.made[kind.name]["properties"]["object"]["enum"] = kind.objects.into();
-        let object = made.made[kind.name]["properties"]["object"].as_object_mut();
-        object.and_then(|object| object.remove("type"));
-    }
-    for (name, fields) in particulars.as_object().into_iter().flatten() {
-        for (field, keywords) in fields.as_object().into_iter().flatten() {
-            let schema = made.made[name]["properties"][field].as_object_mut();
-            let schema = schema.unwrap_or_else(|| panic!("{title}: there is no {name}.{field}"));
-            schema.extend(
-                keywords.as_object().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())),
-            );
+impl Schema {
+    /// The schema of the lines of a command, which are of these kinds.
+    ///
+    /// `names`: the definitions of types that are not called like the type. `particulars`: keywords of fields of
+    /// definitions that are of another meaning, or of fewer values, than their type says.
+    pub(crate) fn of(
+        name: &'static str,
+        kinds: &[Kind],
+        names: &[(&str, &'static str)],
+        particulars: &Value,
+    ) -> Self {
+        let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let of_kinds: Vec<_> = kinds.iter().map(|kind| (kind.generate)(&mut generator).to_value()).collect();
+        let mut types = generator.take_definitions(false);
+        for schema in types.values_mut().filter_map(Value::as_object_mut) {
+            schema.remove("description");
         }
+        let mut definitions = Definitions { types, names, made: Map::new() };
+        for (kind, schema) in kinds.iter().zip(&of_kinds) {
+            definitions.define(kind.name, schema);
+            let object = &mut definitions.made[kind.name]["properties"]["object"];
+            *object = json!({"description": object["description"], "enum": kind.objects});
+        }
+        for (definition, fields) in particulars.as_object().into_iter().flatten() {
+            for (field, keywords) in fields.as_object().into_iter().flatten() {
+                for (keyword, value) in keywords.as_object().into_iter().flatten() {
+                    definitions.made[definition]["properties"][field][keyword] = value.clone();
+                }
+            }
+        }
+        let document = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": format!("A line of filterblock {} --json", title(name)),
+            "oneOf": kinds.iter().map(|kind| reference(kind.name)).collect::<Vec<_>>(),
+            "$defs": definitions.made,
+        });
+        Self { name, document }
     }
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": format!("A line of filterblock {title} --json"),
-        "oneOf": kinds.iter().map(|(kind, _)| reference(kind.name)).collect::<Vec<_>>(),
-        "$defs": made.made,
-    })
 }
 
 /// The definitions of objects, and the types that they are made of.

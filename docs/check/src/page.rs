@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::schema::{COUNT, FRAME, Schema, properties};
+use crate::schema::{FRAME, Schema, properties, title};
 
 /// The page `text` with its tables made anew.
 ///
@@ -51,7 +51,7 @@ impl Schema {
             let is_root = self.roots().any(|(root, _)| root == definition);
             let own =
                 properties(schema).iter().filter(|(name, _)| !(is_root && FRAME.contains(&name.as_str())));
-            let of = if is_root { format!("{}: ", self.title()) } else { String::new() };
+            let of = if is_root { format!("{}: ", title(self.name)) } else { String::new() };
             (format!("### {of}{definition}"), self.page_table(own))
         });
         tables.collect()
@@ -82,10 +82,6 @@ impl Schema {
             writeln!(table, "| `{name}` | {types} | {meaning} |").unwrap();
         }
         table
-    }
-
-    fn title(&self) -> &'static str {
-        if self.name == COUNT { "query --count" } else { self.name }
     }
 
     fn page_type(&self, field: &Value) -> String {

@@ -15,6 +15,11 @@ pub(crate) fn docs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
+/// The words of the command whose schema has this name.
+pub(crate) fn title(name: &str) -> &str {
+    if name == COUNT { "query --count" } else { name }
+}
+
 /// The schema of the lines of a command.
 pub(crate) struct Schema {
     pub(crate) name: &'static str,
