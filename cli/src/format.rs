@@ -3,12 +3,8 @@
 use std::path::PathBuf;
 
 use super::json::inspect::JsonInspect;
-use super::json::rebuild::JsonRebuild;
-use super::json::tune::JsonTune;
-use super::renderer::{InspectRenderer, RebuildRenderer, TuneRenderer};
+use super::renderer::InspectRenderer;
 use super::text::inspect::TextInspect;
-use super::text::rebuild::TextRebuild;
-use super::text::tune::renderer::TextTune;
 
 /// The form of the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,21 +31,6 @@ impl Format {
         match self {
             Self::Text => Box::new(TextInspect::new(list_filters, is_single, is_wide, paths)),
             Self::Json => Box::new(JsonInspect { list_filters }),
-        }
-    }
-
-    pub(crate) fn rebuild(self) -> Box<dyn RebuildRenderer> {
-        match self {
-            Self::Text => Box::new(TextRebuild),
-            Self::Json => Box::new(JsonRebuild),
-        }
-    }
-
-    /// `is_wide`: all settings are shown, not only those that tell most. JSON has them all.
-    pub(crate) fn tune(self, is_wide: bool) -> Box<dyn TuneRenderer> {
-        match self {
-            Self::Text => Box::new(TextTune::new(is_wide)),
-            Self::Json => Box::new(JsonTune),
         }
     }
 }

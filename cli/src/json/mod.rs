@@ -2,8 +2,5 @@
 
 pub(crate) mod folder;
 pub(crate) mod inspect;
-mod outcome;
-pub(crate) mod rebuild;
 mod totals;
-pub(crate) mod tune;
 mod unreadable;

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use filterblock::{
     BloomFilterPolicy, CassandraBloomPolicy, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, SharedPolicy,
 };
+use serde::Serialize;
 
 /// A policy, without the number of bits a key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(into = "String")]
 pub enum Policy {
     /// That of LevelDB since 1.18.
     Builtin2,
@@ -36,6 +38,23 @@ impl Policy {
     /// The name in files.
     pub fn name(self) -> String {
         self.with_bits(0).name().to_owned()
+    }
+}
+
+impl From<Policy> for String {
+    fn from(policy: Policy) -> Self {
+        policy.name()
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Policy {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Policy".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
     }
 }
 

@@ -7,7 +7,7 @@ use super::words::text;
 use crate::audit::overview::database::Overview;
 use crate::audit::overview::table::TableFacts;
 use crate::audit::stats::filters::FilterStats;
-use crate::audit::tune::report::{Advice, Choice, Tuning};
+use crate::report::tune::{Choice, Tuning};
 use crate::words::fill_bins::FillBins;
 
 /// All that a page shows.
@@ -29,10 +29,7 @@ impl<'a> Page<'a> {
 
     /// The filters that are advised.
     pub(super) fn advised(&self) -> Option<&'a Choice> {
-        match &self.tuned()?.advice {
-            Advice::Rebuild { choice, .. } => Some(choice),
-            Advice::Leave { .. } | Advice::None { .. } => None,
-        }
+        self.tuned()?.advice.choice.as_ref()
     }
 }
 

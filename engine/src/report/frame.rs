@@ -76,3 +76,15 @@ impl<'a> Frame<'a> {
         Frame { schema_version, object, input, path, path_bytes, error_kind, notes }
     }
 }
+
+/// A result, and what it is about: a line of JSON.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Framed<'a, T> {
+    /// What it is about.
+    #[serde(flatten)]
+    pub frame: Frame<'a>,
+    /// The result.
+    #[serde(flatten)]
+    pub of: &'a T,
+}

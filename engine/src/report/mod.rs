@@ -5,9 +5,15 @@ pub mod fetched;
 pub mod folder;
 pub mod frame;
 pub mod line;
+pub mod outcome;
 pub mod query;
+#[cfg(feature = "fs")]
+pub mod rebuild;
 pub mod scan;
 pub mod strings;
 pub mod subject;
+#[cfg(test)]
+mod tests;
+pub mod tune;
 pub mod verify;
 mod words;

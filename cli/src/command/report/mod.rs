@@ -12,16 +12,16 @@ use clap::Args;
 use filterblock::escape_path;
 use rayon::ThreadPoolBuilder;
 
+use super::keys;
 use super::limits::Limits;
-use super::{keys, tune};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::progress::Progress;
 use collect::Collector;
 use filterblock_engine::audit::overview::database::{Kind, Overview};
-use filterblock_engine::audit::tune::Request;
-use filterblock_engine::audit::tune::report::{TuneFailure, Tuning};
+use filterblock_engine::audit::tune::{self, Request};
 use filterblock_engine::page::{Page, Verdict, document};
+use filterblock_engine::report::tune::{TuneFailure, Tuning};
 use filterblock_engine::run::in_order::MAX_JOBS;
 use filterblock_engine::walk::folder::{self, Source};
 use output::Output;
@@ -146,8 +146,8 @@ impl Arguments {
         let request = Request { lookups, ..Request::default() };
         let Collector { read, progress, .. } = collector;
         Ok(Some(pool.install(|| match source {
-            Source::Folder(folder) => tune::tune_folder(folder, &request, read, progress),
-            Source::File => tune::tune_table(&self.database, &request, read, progress),
+            Source::Folder(folder) => tune::folder(folder, &request, read, *progress),
+            Source::File => tune::table(&self.database, &request, read, *progress),
         })))
     }
 }

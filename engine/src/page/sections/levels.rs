@@ -6,10 +6,11 @@ use super::grid::{Cell, grid};
 use crate::audit::inspect::totals::KeySum;
 use crate::audit::overview::levels::{Sums, by_place};
 use crate::audit::overview::table::Place;
-use crate::audit::tune::report::{Estimate, Level};
 use crate::page::page::Page;
 use crate::page::pictures::{LevelSize, levels as picture};
 use crate::page::words::place;
+use crate::report::outcome::Estimate;
+use crate::report::tune::Level;
 use crate::words::estimates::{about_size, number};
 use crate::words::numbers::{count, measured, or_dash, size};
 
