@@ -1,7 +1,10 @@
 //! The commands with JSON, and the types of their lines.
 
+use filterblock_engine::report::frame::Framed;
 use filterblock_engine::report::query::{Answer, Count};
+use filterblock_engine::report::rebuild::{Report, TableReport};
 use filterblock_engine::report::scan::{End, Entry, FaultAt};
+use filterblock_engine::report::tune::{Tried, TuningLine};
 use filterblock_engine::report::verify::Verified;
 use serde_json::{Value, json};
 
@@ -14,8 +17,10 @@ pub(crate) fn schemas() -> Vec<Schema> {
         let text = std::fs::read(crate::schema::docs().join(format!("schema/{name}.json"))).unwrap();
         Schema { name, document: serde_json::from_slice(&text).unwrap() }
     };
-    let mut all: Vec<_> = ["inspect", "query", "query-count", "tune", "rebuild"].map(committed).into();
+    let mut all: Vec<_> = ["inspect", "query", "query-count"].map(committed).into();
     all.push(scan());
+    all.push(tune());
+    all.push(rebuild());
     all.push(verify());
     all
 }
@@ -48,4 +53,30 @@ fn verify() -> Schema {
     let kinds = [Kind::of::<Verified>("verdict", &["table", "folder", "unreadable"])];
     let names = [("MeasuredRate", "neighbour_rate"), ("LostKeys", "lost")];
     Schema::of("verify", &kinds, &names, &depth("verdict", "all"))
+}
+
+fn tune() -> Schema {
+    let kinds =
+        [Kind::of::<Framed<Tried>>("setting", &["setting"]), Kind::of::<TuningLine>("tuning", &["tuning"])];
+    let names = [
+        ("Fault", "left_out"),
+        ("Level", "tuned_level"),
+        ("MeasuredRate", "passing_rate"),
+        ("SampleSize", "sample"),
+    ];
+    let rate = "Share of the keys that passed, 0 to 1, of those that come to a filter. Tables without filters let all pass.";
+    let particulars = json!({"passing_rate": {
+        "rate": {"description": rate},
+        "low": {"description": "Lower end of its 95 % interval."},
+        "asked": {"minimum": 0},
+    }});
+    Schema::of("tune", &kinds, &names, &particulars)
+}
+
+fn rebuild() -> Schema {
+    let kinds = [
+        Kind::of::<Framed<TableReport>>("table", &["table"]),
+        Kind::of::<Framed<Report>>("database", &["database"]),
+    ];
+    Schema::of("rebuild", &kinds, &[("FiltersReport", "filters")], &Value::Null)
 }
