@@ -1,9 +1,12 @@
 //! The commands with JSON, and the types of their lines.
 
+use filterblock_engine::report::folder::{Folder, Unreadable};
 use filterblock_engine::report::frame::Framed;
+use filterblock_engine::report::inspect::Table;
 use filterblock_engine::report::query::{Answer, Count};
 use filterblock_engine::report::rebuild::{Report, TableReport};
 use filterblock_engine::report::scan::{End, Entry, FaultAt};
+use filterblock_engine::report::totals::Totals;
 use filterblock_engine::report::tune::{Tried, TuningLine};
 use filterblock_engine::report::verify::Verified;
 use serde_json::{Value, json};
@@ -13,16 +16,7 @@ use crate::schema::{COUNT, Schema};
 
 /// The schemas of all commands, in the order of the page.
 pub(crate) fn schemas() -> Vec<Schema> {
-    let committed = |name: &'static str| {
-        let text = std::fs::read(crate::schema::docs().join(format!("schema/{name}.json"))).unwrap();
-        Schema { name, document: serde_json::from_slice(&text).unwrap() }
-    };
-    let mut all: Vec<_> = ["inspect", "query", "query-count"].map(committed).into();
-    all.push(scan());
-    all.push(tune());
-    all.push(rebuild());
-    all.push(verify());
-    all
+    vec![inspect(), query(), count(), scan(), verify(), tune(), rebuild()]
 }
 
 /// The depth of commands that look at objects in one way.
@@ -30,13 +24,38 @@ fn depth(kind: &str, word: &str) -> Value {
     json!({kind: {"depth": {"enum": [word, null]}}})
 }
 
+fn inspect() -> Schema {
+    let kinds = [
+        Kind::of::<Table>("table", &["table", "filter_block"]),
+        Kind::of::<Folder>("folder", &["folder"]),
+        Kind::of::<Totals>("totals", &["totals"]),
+        Kind::of::<Unreadable>("unreadable", &["unreadable"]),
+    ];
+    let names = [
+        ("FilterBlock", "filter"),
+        ("KeyCount", "keys"),
+        ("LevelTotals", "level"),
+        ("ListedFilter", "one_filter"),
+    ];
+    let particulars = json!({
+        // A table's own bounds are known to the end.
+        "lost_keys": {"up_to": {
+            "description": "The last of them, or a key behind it and before the next block.",
+            "type": "string",
+        }},
+        "unreadable": {"status": {"enum": ["error"]}},
+        "table": {"origin": {"enum": ["basho", "rocksdb", null]}},
+    });
+    Schema::of("inspect", &kinds, &names, &particulars)
+}
+
 fn query() -> Schema {
-    let kinds = [Kind::of::<Answer>("answer", &["answer"])];
+    let kinds = [Kind::of::<Answer>("answer", &["answer"]), Kind::of::<Folder>("folder", &["folder"])];
     Schema::of("query", &kinds, &[], &depth("answer", "sample"))
 }
 
 fn count() -> Schema {
-    let kinds = [Kind::of::<Count>("count", &["count"])];
+    let kinds = [Kind::of::<Count>("count", &["count"]), Kind::of::<Folder>("folder", &["folder"])];
     Schema::of(COUNT, &kinds, &[], &depth("count", "sample"))
 }
 

@@ -15,12 +15,12 @@ use super::words::words;
 words! {
     /// The newest write of a log for one key.
     LogAnswer {
-        /// None.
-        Absent = "absent",
         /// It has a value.
         Value = "value",
         /// It deletes the key.
         Deletion = "deletion",
+        /// None.
+        Absent = "absent",
     }
 }
 
