@@ -52,11 +52,6 @@ impl Limits {
             None => engine,
         }
     }
-
-    /// The limit that was given.
-    pub(super) const fn max_output(&self) -> Option<u64> {
-        self.max_output
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,6 @@ mod build;
 mod extract;
 mod hex;
 mod inspect;
-#[cfg(feature = "remote")]
-mod inspect_objects;
 mod key_order;
 mod keys;
 mod limits;
@@ -19,7 +17,6 @@ mod scan;
 mod shell;
 mod tune;
 mod verify;
-mod walk;
 
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 

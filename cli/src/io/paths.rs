@@ -78,11 +78,6 @@ impl PathSources {
         self.files_from.as_deref()
     }
 
-    /// Returns true if the folders below those given are looked into.
-    pub(crate) const fn is_recursive(&self) -> bool {
-        self.recursive
-    }
-
     /// Returns true if results do not change the exit status.
     pub(crate) const fn keeps_going(&self) -> bool {
         self.keep_going

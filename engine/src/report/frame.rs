@@ -14,7 +14,7 @@ use super::subject::Subject;
 const SCHEMA_VERSION: u32 = 1;
 
 /// What each result says first: what it is, and of which path.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame<'a> {
     /// Raised when a field changes its meaning or goes.

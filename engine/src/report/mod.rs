@@ -2,12 +2,15 @@
 
 pub mod error_kind;
 pub mod fetched;
+pub mod filter_list;
 pub mod folder;
 pub mod frame;
+pub mod inspect;
 pub mod line;
 pub mod query;
 pub mod scan;
 pub mod strings;
 pub mod subject;
+pub mod totals;
 pub mod verify;
-mod words;
+pub(crate) mod words;

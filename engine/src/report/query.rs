@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::error_kind::ErrorKind;
 use super::fetched::Fetched;
-use super::folder::FolderHeader;
+use super::folder::Folder;
 use super::frame::Frame;
 use super::strings::Hex;
 use super::subject::Subject;
@@ -185,7 +185,7 @@ impl<'a> Count<'a> {
 /// What comes of a query, in order.
 pub enum QueryLine<'a> {
     /// The answers for the tables and logs of a folder follow.
-    Folder(Subject<'a>, FolderHeader<'a>),
+    Folder(Folder),
     /// The answers for a table or log.
     Table {
         /// The table or log.

@@ -14,7 +14,7 @@ use crate::audit::foreign::explain;
 use crate::engine::{Engine, Sink};
 use crate::report::error_kind::ErrorKind;
 use crate::report::fetched::Depth;
-use crate::report::folder::FolderHeader;
+use crate::report::folder::Folder as FolderReport;
 use crate::report::query::{Answer, Count, LogAnswer, QueryLine, Reason, Reply};
 use crate::report::subject::{Remark, Subject};
 use crate::run::survey::{Event, Fetch, LogUse, Place, Survey, Target};
@@ -172,7 +172,7 @@ impl Query<'_> {
                 self.unreadable(Subject::of(&input), &error)
             }
             Event::Failed { target, error } => self.unreadable(target.subject(&[], None), &error),
-            Event::Begin { place, logs, passed_over, .. } => self.begin(&place, &logs, &passed_over),
+            Event::Begin { place, logs, passed_over, .. } => self.begin(&place, logs, &passed_over),
             Event::Log { target, result } => self.asked(target.subject(&[], None), result),
             Event::Table { target, fetched, result } => {
                 let around = target.around.iter();
@@ -193,24 +193,15 @@ impl Query<'_> {
     fn begin(
         &mut self,
         place: &Place,
-        logs: &[PathBuf],
+        logs: Vec<PathBuf>,
         passed_over: &[(PathBuf, PathError)],
     ) -> io::Result<()> {
-        let folder = &*place.folder;
+        let folder = &place.folder;
         self.outcome.is_unsound |= !passed_over.is_empty();
         let mut remarks: Vec<_> = passed_over.iter().map(|(path, error)| Remark::new(path, error)).collect();
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
-        let (tables, logs): (Vec<_>, Vec<_>) =
-            (folder.tables().collect(), logs.iter().map(PathBuf::as_path).collect());
-        let header = FolderHeader {
-            tables: &tables,
-            logs: &logs,
-            is_database: folder.is_database(),
-            manifest_error: folder.manifest_error(),
-            comparator: folder.comparator(),
-            has_records: folder.has_records(),
-        };
-        (self.sink)(QueryLine::Folder(place.subject(&remarks), header))?;
+        let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs);
+        (self.sink)(QueryLine::Folder(folder_line))?;
         for (path, ..) in folder.missing() {
             let message = "expected a table, as the MANIFEST has it, found no file".to_owned();
             let subject = Subject { path: &path, ..Subject::of(&place.input) };

@@ -7,7 +7,7 @@ mod denials;
 mod extents;
 mod fpr_sampler;
 mod order;
-mod run;
+pub(crate) mod run;
 mod walk;
 
 pub use check::{VerifyOptions, table};

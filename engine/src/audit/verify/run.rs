@@ -60,7 +60,8 @@ impl Engine {
     }
 }
 
-struct VerifySurvey(VerifyOptions);
+/// Looks at tables as `verify` does.
+pub(crate) struct VerifySurvey(pub(crate) VerifyOptions);
 
 impl Survey for VerifySurvey {
     type Found = Verdict;

@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 
-use crate::audit::overview::database::{Kind, Overview};
+use crate::audit::overview::{Kind, Overview};
 use crate::audit::tune::report::{BudgetOrigin, Tuning};
 use crate::page::page::Page;
-use crate::page::words::{message, name};
+use crate::page::verdict::logs_not_read;
+use crate::page::words::{message, name, sentence};
 use crate::words::estimates::about_count;
 use crate::words::numbers::{count, counted, size};
 
@@ -14,6 +15,7 @@ const MOST: usize = 20;
 
 pub fn facts(page: &Page<'_>) -> Markup {
     let overview = page.overview;
+    let logs_not_read = logs_not_read(overview);
     html! {
         section {
             h2 { "The database" }
@@ -43,10 +45,14 @@ pub fn facts(page: &Page<'_>) -> Markup {
                      near stored ones."
                 }
                 @if overview.found.verified {
-                    li { "Every block and every entry, by the checks of " code { "filterblock verify" } "." }
+                    li {
+                        "Every block and every entry" @if logs_not_read.is_some() { " of the tables" }
+                        ", by the checks of " code { "filterblock verify" } "."
+                    }
                 } @else {
                     li { "Not every block: " code { "--no-verify" } " was given." }
                 }
+                @if let Some(logs) = logs_not_read { li { (sentence(&logs)) } }
                 @match page.tuned() {
                     Some(tuning) => li { (sampled(tuning)) },
                     None => li { "No other filters were tried." },

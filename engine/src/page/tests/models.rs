@@ -1,41 +1,45 @@
 //! Databases that never were.
 
 use crate::audit::lost_keys::CutKey;
-use crate::audit::overview::database::{Kind, Overview};
-use crate::audit::overview::table::{FilterFacts, Place, State, TableFacts};
+use crate::audit::overview::spans::Spans;
+use crate::audit::overview::{Kind, Overview};
 use crate::audit::policies::Policy;
 use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::stats::key_count::KeyCount;
 use crate::audit::tune::report::{
     Advice, Budget, BudgetOrigin, Choice, Estimate, Level, LevelOutcome, Lookups, Memory, Outcome, Rates,
     Reads, SampleSize, Setting, Tried, Tuning, Visits,
 };
+use crate::report::inspect::{FilterBlock, KeyCount, Table};
+use crate::report::strings::Name;
 
-/// A table of a database, with filters. `at`: which one of `of` on its level.
-pub(super) fn table(number: u64, level: u8, at: u64, of: u64) -> TableFacts {
+/// A table of a database, with filters. `at`: which one it is on its level.
+pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
     let passed = 4000 + number % 700;
-    TableFacts {
-        name: format!("{number:06}.ldb").into_bytes(),
-        place: Place::Level(level),
+    Table {
+        path: format!("{number:06}.ldb").into(),
+        live: Some(true),
+        level: Some(level),
         number: Some(number),
         ends: Some([at, at + 1].map(|at| CutKey::new(format!("user/{at:012}/settings").as_bytes()))),
-        span: Some([at as f64 / of as f64, (at + 1) as f64 / of as f64]),
-        state: State::Filtered,
-        size: 2_000_000 + number * 7,
+        file_size: Some(2_000_000 + number * 7),
+        data_blocks: Some(500),
         keys: Some(KeyCount { keys: 20_000 + number, low: 19_000, high: 40_000, exact: false }),
-        filter: Some(FilterFacts {
+        metaindex: vec![Name::cut(b"filter.leveldb.BuiltinBloomFilter2")],
+        filter: Some(FilterBlock {
+            policy: "leveldb.BuiltinBloomFilter2".to_owned(),
             size: 29_000,
             filters: 1000,
-            empty: 400,
+            empty_filters: 400,
             bits: 200_000 + number % 1000,
             bits_set: 99_000,
             probes: Some(6),
             base_lg: 11,
-            by_bits: Some(0.0084),
-            random: MeasuredRate::of(passed, 400_000),
-            neighbours: MeasuredRate::of(11, 1000),
+            estimated_fpr: Some(0.0084),
+            random_fpr: MeasuredRate::of(passed, 400_000),
+            neighbour_fpr: MeasuredRate::of(11, 1000),
+            ..FilterBlock::default()
         }),
-        policy: Some(b"leveldb.BuiltinBloomFilter2".to_vec()),
+        ..Table::default()
     }
 }
 
@@ -43,14 +47,20 @@ pub(super) fn table(number: u64, level: u8, at: u64, of: u64) -> TableFacts {
 pub(super) fn database(tables: u64) -> Overview {
     let upper = tables / 100;
     let of = |number: u64| match number < upper {
-        true => table(number, 1, number, upper),
-        false => table(number, 2, number - upper, tables - upper),
+        true => (1, number, upper),
+        false => (2, number - upper, tables - upper),
     };
+    let span = |number: u64| {
+        let (_, at, of) = of(number);
+        (number, [at as f64 / of as f64, (at + 1) as f64 / of as f64])
+    };
+    let table = |number: u64| table(number, of(number).0, of(number).1);
     let mut overview = Overview {
         comparator: Some(b"leveldb.BytewiseComparator".to_vec()),
         is_bytewise: true,
         has_records: true,
-        tables: (0..tables).map(of).collect(),
+        tables: (0..tables).map(table).collect(),
+        spans: Spans((0..tables).map(span).collect()),
         ..Overview::new(Kind::Database)
     };
     overview.found.verified = true;
@@ -58,8 +68,8 @@ pub(super) fn database(tables: u64) -> Overview {
 }
 
 /// The same table without filters.
-pub(super) fn unfiltered(table: TableFacts) -> TableFacts {
-    TableFacts { state: State::NoFilter, filter: None, policy: None, ..table }
+pub(super) fn unfiltered(table: Table) -> Table {
+    Table { filter: None, metaindex: Vec::new(), ..table }
 }
 
 fn about(value: f64) -> Estimate {
