@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use filterblock_engine::walk::paths::{Given, Inputs};
+use filterblock_engine::walk::paths::Inputs;
 
 #[derive(Args)]
 pub(crate) struct Paths {
@@ -47,11 +47,6 @@ impl Paths {
         }
     }
 
-    /// Returns true if the folders below those given are looked into.
-    pub(crate) const fn is_recursive(&self) -> bool {
-        self.sources.recursive
-    }
-
     /// Returns true if results do not change the exit status.
     pub(crate) const fn keeps_going(&self) -> bool {
         self.sources.keep_going
@@ -65,10 +60,6 @@ impl Paths {
     /// What is to be looked at.
     pub(crate) fn inputs(&self) -> Inputs {
         self.sources.after(&self.paths)
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Given> {
-        self.inputs().into_iter()
     }
 }
 

@@ -6,9 +6,9 @@ use super::pictures::FillStrip;
 use super::words::text;
 use crate::audit::overview::Overview;
 use crate::audit::stats::filters::FilterStats;
-use crate::audit::tune::report::{Advice, Choice, Tuning};
 use crate::engine::Engine;
 use crate::report::inspect::Table;
+use crate::report::tune::{Choice, Tuning};
 use crate::walk::input::open_file;
 use crate::words::fill_bins::FillBins;
 
@@ -34,10 +34,7 @@ impl<'a> Page<'a> {
 
     /// The filters that are advised.
     pub(super) fn advised(&self) -> Option<&'a Choice> {
-        match &self.tuned()?.advice {
-            Advice::Rebuild { choice, .. } => Some(choice),
-            Advice::Leave { .. } | Advice::None { .. } => None,
-        }
+        self.tuned()?.advice.choice.as_ref()
     }
 }
 

@@ -6,11 +6,11 @@ use super::page::Page;
 use super::words::{all_tables, sentence, text};
 use crate::audit::overview::findings::Found;
 use crate::audit::overview::{Kind, Overview};
-use crate::audit::tune::report::{Advice, Tuning};
 use crate::report::inspect::State;
 use crate::report::totals::LevelTotals;
+use crate::report::tune::Tuning;
 use crate::report::verify::Code;
-use crate::words::advice::{advice_text, rebuild_command};
+use crate::words::advice::rebuild_command;
 use crate::words::numbers::{count, counted, counted_as, measured, size};
 use crate::words::shell_word::path_word;
 
@@ -79,14 +79,11 @@ impl Verdict {
 
     /// The verdict by what other filters would do.
     fn tuned(tuning: &Tuning, state: String, path: &Path, is_database: bool) -> Self {
-        let (tone, command) = match &tuning.advice {
-            Advice::Rebuild { arguments, .. } => {
-                (Tone::Better, is_database.then(|| rebuild_command(path, arguments)))
-            }
-            Advice::Leave { .. } | Advice::None { .. } => (Tone::Good, None),
+        let (tone, command) = match &tuning.advice.arguments {
+            Some(arguments) => (Tone::Better, is_database.then(|| rebuild_command(path, arguments))),
+            None => (Tone::Good, None),
         };
-        let text = advice_text(tuning);
-        Self { tone, state, advice: sentence(&text), command }
+        Self { tone, state, advice: sentence(&tuning.advice.text), command }
     }
 
     /// Returns true if something is damaged or could not be read.

@@ -12,7 +12,6 @@ use futures_util::future::try_join_all;
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
-use super::failure::failed;
 use super::object::Object;
 use super::stream::Stream;
 use crate::audit::stats::blocks::Blocks;
@@ -120,17 +119,15 @@ impl Reader {
                     if len as u64 > MAX_RANGE {
                         let message =
                             format!("expected ranges of up to {MAX_RANGE} bytes, found one of {len}");
-                        return Err(failed(ErrorKind::Unsupported, message));
+                        return Err(PathError::failed(ErrorKind::Unsupported, message));
                     }
                     self.fetch(once(offset..end)).await?;
                 }
                 _ => return Ok(answer),
             }
         }
-        Err(failed(
-            ErrorKind::Unsupported,
-            format!("expected up to {MAX_ROUNDS} rounds of requests, found more"),
-        ))
+        let message = format!("expected up to {MAX_ROUNDS} rounds of requests, found more");
+        Err(PathError::failed(ErrorKind::Unsupported, message))
     }
 
     /// Calls `question` with the whole table, of which only a part is in memory at a time.
@@ -166,7 +163,7 @@ impl Reader {
 fn joined<T>(result: Result<T, tokio::task::JoinError>) -> Result<T, PathError> {
     result.map_err(|error| match error.try_into_panic() {
         Ok(cause) => panic::resume_unwind(cause),
-        Err(_) => failed(ErrorKind::Unreadable, "given up"),
+        Err(_) => PathError::failed(ErrorKind::Unreadable, "given up"),
     })
 }
 

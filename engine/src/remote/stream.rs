@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 
 use super::object::Object;
 use crate::walk::input::PathError;
+use crate::walk::read_ahead::part;
 
 /// The bytes to fetch at once as long as reads are not in order.
 const LEAST_WINDOW: usize = 64 << 10;
@@ -85,10 +86,4 @@ impl ReadAt for Stream {
         }
         part(&state.window, offset, len).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
-}
-
-fn part((start, bytes): &(u64, Bytes), offset: u64, len: usize) -> Option<Bytes> {
-    let start = usize::try_from(offset.checked_sub(*start)?).ok()?;
-    let end = start.checked_add(len).filter(|&end| end <= bytes.len())?;
-    Some(bytes.slice(start..end))
 }

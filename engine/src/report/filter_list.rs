@@ -25,7 +25,7 @@ pub struct ListedFilter<'a> {
     pub first_offset: u64,
     /// Last offset of its range, inclusive.
     pub last_offset: u64,
-    /// Offsets of these data blocks. There are none for a bare filter block.
+    /// Offsets of these data blocks. Empty for a bare filter block.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub data_blocks: CoveredBlocks<'a>,
     /// Size of the filter in bytes, with the byte for *k*.
@@ -35,10 +35,13 @@ pub struct ListedFilter<'a> {
     /// Number of those bits that are 1.
     pub bits_set: u64,
     /// Probes a key, *k*. `None`: the filter is empty or malformed, or has no known bits.
+    #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
-    /// Share of absent keys expected to pass, 0 to 1. An empty filter lets none pass, a malformed one nearly always all.
+    /// Share of absent keys expected to pass, 0 to 1. An empty filter lets none pass, a malformed one nearly
+    /// always all.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
-    /// Whether it has bytes, and they are where they should be.
+    /// `empty`: no bytes. `malformed`: its offsets contradict each other.
     pub state: State,
 }
 

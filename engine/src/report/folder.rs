@@ -25,7 +25,8 @@ pub struct Folder {
     pub database: bool,
     /// Comparator that the MANIFEST names. `None`: there is no MANIFEST that can be relied on.
     pub comparator: Option<Name>,
-    /// Reason why the MANIFEST cannot be relied on, with the file at fault. `None`: it can, or there is no database.
+    /// Reason why the MANIFEST cannot be relied on, so that all tables are taken to be live. `None`: it can,
+    /// or there is no database.
     pub error: Option<String>,
     /// Number of files of tables in the folder.
     pub tables: u64,

@@ -7,10 +7,16 @@ pub mod folder;
 pub mod frame;
 pub mod inspect;
 pub mod line;
+pub mod outcome;
 pub mod query;
+#[cfg(feature = "fs")]
+pub mod rebuild;
 pub mod scan;
 pub mod strings;
 pub mod subject;
+#[cfg(test)]
+mod tests;
 pub mod totals;
+pub mod tune;
 pub mod verify;
 pub(crate) mod words;

@@ -11,15 +11,15 @@ use filterblock::escape_path;
 use filterblock::table::ReadOptions;
 use rayon::ThreadPoolBuilder;
 
+use super::keys;
 use super::limits::Limits;
-use super::{keys, tune};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::progress::Progress;
 use filterblock_engine::audit::overview::{Kind, Overview};
-use filterblock_engine::audit::tune::Request;
-use filterblock_engine::audit::tune::report::{TuneFailure, Tuning};
+use filterblock_engine::audit::tune::{self, Request};
 use filterblock_engine::page::{Page, Verdict, document};
+use filterblock_engine::report::tune::{TuneFailure, Tuning};
 use filterblock_engine::run::in_order::MAX_JOBS;
 use filterblock_engine::walk::folder::{self, Source};
 use output::Output;
@@ -140,8 +140,8 @@ impl Arguments {
         let pool = pool.build().map_err(|error| format!("starting threads: {error}"))?;
         let request = Request { lookups, ..Request::default() };
         Ok(Some(pool.install(|| match source {
-            Source::Folder(folder) => tune::tune_folder(folder, &request, read, progress),
-            Source::File => tune::tune_table(&self.database, &request, read, progress),
+            Source::Folder(folder) => tune::folder(folder, &request, read, progress),
+            Source::File => tune::table(&self.database, &request, read, progress),
         })))
     }
 }

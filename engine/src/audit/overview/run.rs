@@ -31,7 +31,7 @@ impl Engine {
     pub fn overview(&self, path: &Path, verify: bool) -> std::result::Result<Overview, String> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey(self.read.clone()),
-            verify: verify.then(|| VerifySurvey(self.verify_options())),
+            verify: verify.then(|| VerifySurvey(self.clone())),
         };
         let mut fold = Fold { overview: Overview::new(Kind::Table), begun: None, failed: None };
         fold.overview.found.verified = verify;

@@ -76,11 +76,7 @@ impl Engine {
         let engine = self.clone();
         #[cfg(feature = "remote")]
         let engine = engine.to_depth(Depth::Sample);
-        let survey = QuerySurvey {
-            keys: Arc::clone(&question.keys),
-            options: self.read.clone(),
-            is_bytewise: self.is_bytewise,
-        };
+        let survey = QuerySurvey { keys: Arc::clone(&question.keys), engine: engine.clone() };
         let found = vec![false; question.keys.given().len()];
         let mut query = Query {
             question,
@@ -95,9 +91,7 @@ impl Engine {
 
 struct QuerySurvey {
     keys: Arc<SoughtKeys>,
-    options: ReadOptions,
-    /// The user has said that keys are in bytewise order.
-    is_bytewise: bool,
+    engine: Engine,
 }
 
 /// What can answer for each key.
@@ -115,7 +109,7 @@ impl Survey for QuerySurvey {
     const WAITING: usize = 2;
 
     fn options(&self) -> &ReadOptions {
-        &self.options
+        &self.engine.read
     }
 
     fn wants(&self, target: &Target, _: Depth) -> Fetch {
@@ -123,7 +117,7 @@ impl Survey for QuerySurvey {
             // The database does not use it, which is said at the beginning of the folder.
             Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
             Some(record) if record.is_bytewise => Fetch::Sample,
-            _ if self.is_bytewise => Fetch::Sample,
+            _ if self.engine.is_bytewise => Fetch::Sample,
             _ => Fetch::Tail,
         }
     }
@@ -135,7 +129,8 @@ impl Survey for QuerySurvey {
         depth: Depth,
         _: &dyn Observer,
     ) -> Result<Asked, Error> {
-        match candidates::table(source, &self.options, &self.keys, self.is_bytewise, target.record(), depth) {
+        let Engine { read, is_bytewise, .. } = &self.engine;
+        match candidates::table(source, read, &self.keys, *is_bytewise, target.record(), depth) {
             Ok(table) => Ok(Asked::Table(Box::new(table))),
             Err(error) if error.needs_range() => Err(error),
             Err(error) => {

@@ -10,5 +10,5 @@ mod order;
 pub(crate) mod run;
 mod walk;
 
-pub use check::{VerifyOptions, table};
+pub use check::table;
 pub use run::VerifyOutcome;

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 
 use crate::audit::overview::{Kind, Overview};
-use crate::audit::tune::report::{BudgetOrigin, Tuning};
 use crate::page::page::Page;
 use crate::page::verdict::logs_not_read;
 use crate::page::words::{message, name, sentence};
+use crate::report::tune::{BudgetOrigin, Tuning};
 use crate::words::estimates::about_count;
 use crate::words::numbers::{count, counted, size};
 
@@ -120,8 +120,8 @@ fn tuned(tuning: &Tuning) -> Markup {
             (fact("Advice for", html! { code { (tuning.policy.name()) } ", LevelDB's own policy" }))
         }
         @for note in &tuning.notes { (fact("Note", html! { (message(note)) })) }
-        @for (file, error) in tuning.faults.iter().take(MOST) {
-            (fact("Left out", html! { (name(file.as_bytes())) ": " (message(error)) }))
+        @for fault in tuning.faults.iter().take(MOST) {
+            (fact("Left out", html! { (name(fault.name.as_bytes())) ": " (message(&fault.error)) }))
         }
     }
 }
@@ -129,7 +129,7 @@ fn tuned(tuning: &Tuning) -> Markup {
 fn sampled(tuning: &Tuning) -> String {
     let sample = &tuning.sample;
     let entries = about_count(sample.entries);
-    match sample.is_all() {
+    match sample.all {
         true => format!("For other filters: all {entries} entries."),
         false => format!(
             "For other filters: every entry of {} of {}, {} of {}, which stand for {entries} entries.",

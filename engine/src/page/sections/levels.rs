@@ -3,12 +3,13 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::audit::tune::report::{Estimate, Level};
 use crate::page::page::Page;
 use crate::page::pictures::{LevelSize, levels as picture};
 use crate::page::words::place;
 use crate::report::inspect::{Place, State};
+use crate::report::outcome::Estimate;
 use crate::report::totals::{KeySum, LevelTotals};
+use crate::report::tune::Level;
 use crate::words::estimates::{about_size, number};
 use crate::words::numbers::{count, measured, or_dash, size};
 

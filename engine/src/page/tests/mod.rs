@@ -8,12 +8,12 @@ use std::path::Path;
 use super::{Page, Verdict, document};
 use crate::audit::lost_keys::CutKey;
 use crate::audit::overview::{Kind, Overview};
-use crate::audit::tune::report::Tuning;
 use crate::report::inspect::Table;
+use crate::report::tune::Tuning;
 use crate::report::verify::Verdict as TableVerdict;
 use crate::report::verify::{Code, Finding};
 use markup::Node;
-use models::{database, table, tuning, unfiltered};
+use models::{database, fault, table, tuning, unfiltered};
 
 /// The verdict in a line, and the page.
 fn page(overview: &Overview, tuning: Option<&Tuning>) -> (String, String) {
@@ -252,7 +252,7 @@ fn hostile_names_are_text() {
     overview.found.add(SCRIPT.as_bytes(), TableVerdict::of_finding(finding), true);
     let mut tuning = tuning(true);
     tuning.notes = vec![SCRIPT.to_owned()];
-    tuning.faults = vec![(SCRIPT.to_owned(), SCRIPT.to_owned())];
+    tuning.faults = vec![fault(SCRIPT, SCRIPT)];
     let path = format!("/db/{SCRIPT}");
     let page = Page { path: Path::new(&path), overview: &overview, strips: &[], tuning: Some(Ok(&tuning)) };
     let html = document(&page, &Verdict::of(&page));

@@ -5,12 +5,14 @@ use crate::audit::overview::spans::Spans;
 use crate::audit::overview::{Kind, Overview};
 use crate::audit::policies::Policy;
 use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::tune::report::{
-    Advice, Budget, BudgetOrigin, Choice, Estimate, Level, LevelOutcome, Lookups, Memory, Outcome, Rates,
-    Reads, SampleSize, Setting, Tried, Tuning, Visits,
-};
 use crate::report::inspect::{FilterBlock, KeyCount, Table};
+use crate::report::outcome::{Estimate, LevelOutcome, Outcome, Rates, Reads};
 use crate::report::strings::Name;
+use crate::report::tune::{
+    Action, Advice, Budget, BudgetOrigin, Choice, Fault, Level, LevelBits, Lookups, Memory, SampleSize,
+    Setting, Tried, Tuning, Visits,
+};
+use crate::words::advice::{leave_text, rebuild_text};
 
 /// A table of a database, with filters. `at`: which one it is on its level.
 pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
@@ -77,7 +79,7 @@ fn about(value: f64) -> Estimate {
 }
 
 /// What filters of so many bits a key do.
-fn outcome(bits: u32, levels: usize) -> Outcome {
+fn outcome(bits: u32, levels: u8) -> Outcome {
     let rate = 0.6185_f64.powi(bits as i32);
     let measured = MeasuredRate::of((rate * 1e6) as u64, 1_000_000);
     let rates = Rates { formula: Some(rate), random: measured, neighbours: measured, lookups: None };
@@ -92,11 +94,18 @@ fn outcome(bits: u32, levels: usize) -> Outcome {
             lookups: Some(about(2.9 * rate)),
             present: about(1.0 + rate),
         }),
-        levels: vec![
-            LevelOutcome { bits_per_key: Some(bits), size: about(size.value / levels as f64), rates };
-            levels
-        ],
+        levels: (1..=levels)
+            .map(|number| {
+                let size = about(size.value / f64::from(levels));
+                LevelOutcome { number: Some(number), bits_per_key: Some(bits), size, rates }
+            })
+            .collect(),
     }
+}
+
+/// A table that could not be read.
+pub(super) fn fault(name: &str, error: &str) -> Fault {
+    Fault { path: name.into(), error: error.to_owned(), name: name.to_owned(), kind: None }
 }
 
 /// What other filters would do for a database of levels 1 and 2.
@@ -120,9 +129,12 @@ pub(super) fn tuning(advises: bool) -> Tuning {
     let choice = Choice {
         policy: Policy::Builtin2,
         base_lg: 16,
-        bits: vec![(Some(1), 20), (Some(2), 9)],
+        bits: [(1, 20), (2, 9)]
+            .map(|(level, bits_per_key)| LevelBits { level: Some(level), bits_per_key })
+            .to_vec(),
         outcome: outcome(14, 2),
     };
+    let (now, budget) = (outcome(10, 2), Budget { bytes: 10_000_000, origin: BudgetOrigin::InUse });
     Tuning {
         policy: Policy::Builtin2,
         policy_assumed: false,
@@ -132,24 +144,28 @@ pub(super) fn tuning(advises: bool) -> Tuning {
             bytes: 4 << 20,
             of_bytes: 10 << 20,
             entries: about(8e6),
+            all: false,
         },
         levels: vec![level(1), level(2)],
-        now: outcome(10, 2),
         settings: settings.collect(),
-        budget: Budget { bytes: 10_000_000, origin: BudgetOrigin::InUse },
+        budget,
         uniform: None,
         by_level: Some(choice.clone()),
         advice: match advises {
-            true => Advice::Rebuild {
-                choice: Box::new(choice),
-                arguments: vec!["--bits-per-key".to_owned(), "1=20,2=9".to_owned()],
+            true => Advice {
+                action: Action::Rebuild,
+                text: rebuild_text(&now, &choice),
+                choice: Some(choice),
+                arguments: Some(vec!["--bits-per-key".to_owned(), "1=20,2=9".to_owned()]),
             },
-            false => Advice::Leave { ten_bits: None },
+            false => {
+                Advice { action: Action::Leave, text: leave_text(budget, &now, None), ..Advice::default() }
+            }
         },
+        now,
         lookups: Some(Lookups { given: 100, used: 90, present: 30 }),
         memory: Memory { mapped_tables: 100, heap_tables: 0, heap_bytes: 0 },
         notes: vec!["C++ LevelDB writes base_lg 11 only".to_owned()],
-        fault_kind: None,
-        faults: vec![("000009.ldb".to_owned(), "not a table".to_owned())],
+        faults: vec![fault("000009.ldb", "not a table")],
     }
 }

@@ -1,5 +1,0 @@
-//! Results for programs: one JSON object a line.
-
-pub(crate) mod outcome;
-pub(crate) mod rebuild;
-pub(crate) mod tune;
