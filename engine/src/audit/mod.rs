@@ -8,15 +8,15 @@ pub mod foreign;
 pub mod inspect;
 pub mod key_encoding;
 pub mod lost_keys;
-#[cfg(test)]
-mod missing_ranges;
 pub mod overview;
 pub mod policies;
 pub mod query;
 pub mod rates;
 pub mod reading;
-mod salvage;
 pub mod scan;
 pub mod stats;
 pub mod tune;
 pub mod verify;
+
+#[cfg(test)]
+mod tests;

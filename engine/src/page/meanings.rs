@@ -2,25 +2,14 @@
 
 use crate::report::verify::Code;
 
-/// What a finding means, and what to do about it.
-pub(super) struct Meaning {
-    pub(super) what: &'static str,
-    pub(super) remedy: &'static str,
-}
-
 const RESTORE: &str = "Restore the file from a copy; failing that, leveldb::RepairDB, which drops what it cannot read. Check disk \
      and memory.";
 const REBUILD: &str = "filterblock rebuild DB --in-place writes new filters.";
 const REORDER: &str = "Open the database with the comparator it was written with. If that is so already, copy the entries into a \
      new database: leveldb::RepairDB does not sort.";
 
-impl Meaning {
-    pub(super) const fn of(code: Code) -> Self {
-        Self { what: what(code), remedy: remedy(code) }
-    }
-}
-
-const fn what(code: Code) -> &'static str {
+/// What a finding means.
+pub(crate) const fn what(code: Code) -> &'static str {
     match code {
         Code::FilterDeniesKey => {
             "A filter denies a key that is stored: programs that use filters do not find it. No entry is lost."
@@ -59,7 +48,8 @@ const fn what(code: Code) -> &'static str {
     }
 }
 
-const fn remedy(code: Code) -> &'static str {
+/// What to do about it.
+pub(crate) const fn remedy(code: Code) -> &'static str {
     match code {
         Code::FilterDeniesKey => {
             "Write new filters: filterblock rebuild DB --in-place. If it happens again, the policy of the program \

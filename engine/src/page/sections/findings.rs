@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
 use crate::audit::overview::findings::Found;
-use crate::page::meanings::Meaning;
+use crate::page::meanings::{remedy, what};
 use crate::page::page::Page;
 use crate::page::words::{message, name};
 use crate::report::verify::{Code, Finding};
@@ -76,12 +76,11 @@ fn summary(found: &Found) -> String {
 
 fn codes(found: &Found) -> Vec<Vec<Cell>> {
     let line = |(code, number): (&Code, &u64)| {
-        let Meaning { what, remedy } = Meaning::of(*code);
         vec![
             Cell::Head(html! { code { (code.name()) } }),
             Cell::Number(count(*number)),
-            Cell::Words(html! { (what) }),
-            Cell::Words(html! { (remedy) }),
+            Cell::Words(html! { (what(*code)) }),
+            Cell::Words(html! { (remedy(*code)) }),
         ]
     };
     found.codes.iter().map(line).collect()
