@@ -1,16 +1,13 @@
 //! Files that take the place of a table and are none: what they are, as far as their bytes tell.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use bytes::Bytes;
-use filterblock::table::ReadAt;
-use filterblock::{Error, Result};
+use filterblock::{Error, Result, table::ReadAt};
 
 use super::reading::{is_not_whole, read_options};
 use super::scan::carve::rows::{CarvedRows, DecodeLimit};
-use super::scan::range::KeyRange;
-use super::scan::rows::Rows as _;
+use super::{scan::range::KeyRange, scan::rows::Rows as _};
 
 /// The number of bytes to look at.
 const LOOKED_AT: u64 = 64 << 10;

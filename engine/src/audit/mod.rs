@@ -20,3 +20,7 @@ pub mod verify;
 
 #[cfg(test)]
 mod tests;
+
+pub use lost_keys::{CutKey, LostKeys};
+pub use policies::Policy;
+pub use reading::{decode_limit, decode_limit_text, filter_trouble, read_options};

@@ -1,16 +1,13 @@
 //! The page as a whole.
 
+use filterblock::escape_path;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use filterblock::escape_path;
-
-use super::page::Page;
-use super::pictures;
 use super::sections::{facts, fill, findings, levels, rates, reads, settings, tables, tree};
 use super::verdict::{Tone, Verdict};
-use super::words::text;
+use super::{page::Page, pictures, words::text};
 use crate::audit::overview::Kind;
-use crate::words::numbers::{count, counted, measured, size};
+use crate::words::{count, counted, measured, size};
 
 /// The style sheet of a page, for light and dark, besides that of its pictures.
 const STYLE: &str = include_str!("style.css");

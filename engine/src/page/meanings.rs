@@ -1,6 +1,6 @@
 //! What findings mean, and what to do about them: `docs/findings.md` in short.
 
-use crate::report::verify::Code;
+use crate::report::Code;
 
 const RESTORE: &str = "Restore the file from a copy; failing that, leveldb::RepairDB, which drops what it cannot read. Check disk \
      and memory.";

@@ -3,8 +3,7 @@
 use filterblock::escape_path;
 use maud::{Markup, html};
 
-use crate::report::inspect::{Place, State};
-use crate::words::numbers::count;
+use crate::{report::Place, report::inspect::State, words::count};
 
 /// The most bytes of a name that are shown.
 const MOST: usize = 120;

@@ -14,14 +14,10 @@ use super::opening::{open_file, survey};
 use super::request::{FilterRequest, Options, check};
 use super::source::{Source, SourceTable};
 use super::table::{Rewritten, Target, rewrite};
-use crate::audit::verify;
-use crate::engine::Engine;
-use crate::report::rebuild::{FiltersReport, TableReport, TableStatus};
-use crate::report::verify::Weight;
-use crate::run::files::FileObserver;
-use crate::run::watch::Watch;
-use crate::walk::read_ahead::ReadAhead;
-use crate::walk::record::TableRecord;
+use crate::report::{FiltersReport, TableReport, TableStatus, Weight};
+use crate::run::{FileObserver, Watch};
+use crate::walk::{ReadAhead, TableRecord};
+use crate::{audit::verify, engine::Engine};
 
 /// Space that is left free beside the new tables: for the MANIFEST, the marker, and filters that are
 /// larger than the old ones.

@@ -5,8 +5,7 @@ use std::error::Error as StdError;
 use filterblock::escape;
 use object_store::Error;
 
-use crate::report::error_kind::ErrorKind;
-use crate::walk::input::PathError;
+use crate::{report::ErrorKind, walk::PathError};
 
 /// The most characters of an answer to repeat.
 const MAX_TEXT: usize = 240;

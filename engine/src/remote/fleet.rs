@@ -1,10 +1,7 @@
 //! Many tables at once: what URLs lead to, read with so many tables in flight.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{io, pin::pin, sync::Arc, time::Duration};
 
 use futures_util::StreamExt as _;
 use futures_util::future::LocalBoxFuture;
@@ -13,16 +10,12 @@ use tokio::runtime::Builder;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::listing::{Found, Lister, RemoteLog, Source};
-use super::object::Object;
-use super::order::Order;
 use super::reader::{Reader, Work};
 use super::store::{Stores, Traffic};
-use crate::report::fetched::Depth;
-use crate::report::subject::Remark;
-use crate::run::survey::{Event, Fetch, LogUse, Place, Survey, Target};
-use crate::run::watch::Watch;
-use crate::walk::input::PathError;
-use crate::walk::paths::Given;
+use super::{object::Object, order::Order};
+use crate::report::{Depth, Remark};
+use crate::run::{Event, Fetch, LogUse, Place, Survey, Target, Watch};
+use crate::walk::{Given, PathError};
 
 /// The most bytes of all tables that are streamed, and of one.
 const ALL_WINDOWS: usize = 48 << 20;

@@ -1,23 +1,18 @@
 //! The tables and folders that URLs stand for.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use filterblock::database::{DatabaseListing, batch_has_writes};
 use object_store::ObjectMeta;
 use object_store::path::Path as Key;
 
-use super::failure;
-use super::object::Object;
 use super::store::{self, Store, Stores};
-use crate::report::error_kind::ErrorKind;
-use crate::run::survey::{LogUse, Place, Target};
-use crate::walk::folder::Folder;
-use crate::walk::input::PathError;
-use crate::walk::sources::Barren;
-use crate::walk::url;
+use super::{failure, object::Object};
+use crate::report::ErrorKind;
+use crate::run::{LogUse, Place, Target};
+use crate::walk::{Barren, Folder, PathError, url};
 
 /// The names that a store lists in one answer.
 const NAMES_AN_ANSWER: usize = 1000;

@@ -13,3 +13,5 @@ mod order;
 mod reader;
 pub mod store;
 mod stream;
+
+pub use fleet::{FleetOptions, objects};

@@ -9,9 +9,8 @@ use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStoreExt as _};
 
 use super::failure;
 use super::store::{Place, Store, Traffic};
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::{Depth, Fetched};
-use crate::walk::input::PathError;
+use crate::report::{Depth, ErrorKind, Fetched};
+use crate::walk::PathError;
 
 /// An object, of which only one version is read.
 pub struct Object {

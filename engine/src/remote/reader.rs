@@ -1,9 +1,6 @@
 //! The reading of one table: its end in one request, and what else is needed in rounds of few.
 
-use std::iter::once;
-use std::ops::Range;
-use std::sync::Arc;
-use std::{io, panic};
+use std::{io, iter::once, ops::Range, panic, sync::Arc};
 
 use bytes::Bytes;
 use filterblock::Error;
@@ -12,13 +9,10 @@ use futures_util::future::try_join_all;
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
-use super::object::Object;
-use super::stream::Stream;
-use crate::audit::stats::blocks::Blocks;
-use crate::audit::stats::clusters::Clusters;
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::{Depth, Fetched};
-use crate::walk::input::PathError;
+use super::{object::Object, stream::Stream};
+use crate::audit::stats::{Blocks, Clusters};
+use crate::report::{Depth, ErrorKind, Fetched};
+use crate::walk::PathError;
 
 /// The bytes to read from the end: all that opening needs of most tables.
 const TAIL: u64 = 64 << 10;

@@ -1,11 +1,8 @@
 //! The stores behind URLs, set up from the environment as the tools of each cloud are.
 
-use std::collections::BTreeMap;
-use std::convert::identity;
-use std::path::Path as FilePath;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::{collections::BTreeMap, convert::identity, path::Path as FilePath, time::Duration};
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
@@ -15,9 +12,8 @@ use object_store::path::Path;
 use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 
 use super::failure;
-use crate::report::error_kind::ErrorKind;
-use crate::walk::input::PathError;
-use crate::walk::url;
+use crate::report::ErrorKind;
+use crate::walk::{PathError, url};
 
 /// The time to wait for a connection.
 const CONNECT: &str = "5s";

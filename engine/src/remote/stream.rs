@@ -1,16 +1,13 @@
 //! A table that is read from its start to its end, with a window of it in memory.
 
-use std::cell::RefCell;
-use std::io;
-use std::sync::Arc;
+use std::{cell::RefCell, io, sync::Arc};
 
 use bytes::Bytes;
 use filterblock::table::ReadAt;
 use tokio::runtime::Handle;
 
 use super::object::Object;
-use crate::walk::input::PathError;
-use crate::walk::read_ahead::part;
+use crate::walk::{PathError, part};
 
 /// The bytes to fetch at once as long as reads are not in order.
 const LEAST_WINDOW: usize = 64 << 10;

@@ -2,10 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::stats::filter::State;
-use crate::audit::stats::filters::FilterStats;
-use crate::audit::stats::offsets::Offsets;
+use crate::audit::rates::MeasuredRate;
+use crate::audit::stats::{FilterStats, Offsets, State};
 
 /// The filter block.
 #[derive(Clone, Default, Debug, Serialize)]

@@ -6,16 +6,14 @@ use std::path::{Path, PathBuf};
 use filterblock::database::LiveTable;
 use serde::Serialize;
 
-use super::error_kind::ErrorKind;
-use super::fetched::Fetched;
-use super::filter_list::Filters;
-pub use super::filter_list::{FilterBlock, FilterCost, LargerRanges};
-use super::frame::Frame;
-use super::strings::Name;
 use super::subject::{Remark, Subject};
-use super::words::words;
-use crate::audit::lost_keys::{CutKey, LostKeys};
-use crate::walk::record::TableRecord;
+use super::{
+    error_kind::ErrorKind, fetched::Fetched, filter_list::Filters, frame::Frame, strings::Name, words::words,
+};
+use crate::audit::{CutKey, LostKeys};
+use crate::walk::TableRecord;
+
+pub use super::filter_list::{FilterBlock, FilterCost, LargerRanges};
 
 /// A table, or a filter block without one.
 #[derive(Clone, Default, Debug, Serialize)]

@@ -1,18 +1,17 @@
 //! The tables and database folders that paths given on the command line stand for.
 
-use std::collections::VecDeque;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{collections::VecDeque, fs, sync::Arc};
 
 use filterblock::Error;
-use filterblock::database::{Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest};
-use filterblock::database::{StrayFile, TableStatus, UnreadableFile, batch_has_writes, log_has_writes};
+use filterblock::database::{
+    Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest, StrayFile, TableStatus, UnreadableFile,
+    batch_has_writes, log_has_writes,
+};
 
 use super::input::{PathError, kind, refuse_url};
 use super::storage::{Storage, database_in, open_log};
-use crate::report::error_kind::ErrorKind;
-use crate::walk::record::TableRecord;
+use crate::{report::ErrorKind, walk::record::TableRecord};
 
 /// The number of names to look at for a hint.
 const MAX_NAMES_BELOW: u32 = 10_000;

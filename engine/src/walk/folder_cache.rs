@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::folder::Folder;
-use super::input::PathError;
-use super::storage::Storage;
+use super::{folder::Folder, input::PathError, storage::Storage};
 
 /// The number of folders remembered, for lists of paths that alternate between folders.
 const MAX_FOLDERS: usize = 16;

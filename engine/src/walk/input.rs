@@ -2,13 +2,12 @@
 
 use std::fmt::{self, Display};
 use std::fs::{self, File, FileType, Metadata};
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
 use filterblock::Error;
 
 use super::url;
-use crate::report::error_kind::ErrorKind;
+use crate::report::ErrorKind;
 
 /// The reason why a path cannot be looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,14 +1,11 @@
 //! The paths given to a command: as arguments, from a list, and the folders below them.
 
-use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
-use super::input::PathError;
-use super::storage::Storage;
-use super::url;
+use super::{input::PathError, storage::Storage, url};
 
 /// The longest path accepted. A longer line means that the file is not a list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;

@@ -1,6 +1,7 @@
 //! URLs where paths are expected: local ones, and those of objects in storage elsewhere.
 
 use std::path::Path;
+
 #[cfg(feature = "remote")]
 use std::path::PathBuf;
 

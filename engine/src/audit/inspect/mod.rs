@@ -6,3 +6,5 @@ pub mod table;
 
 pub use run::{InspectLine, InspectOutcome};
 pub use table::{opened, table};
+
+pub(crate) use run::{InspectSurvey, missing_tables, or_unreadable};

@@ -3,18 +3,11 @@
 use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
-use crate::audit::foreign::explain;
-use crate::audit::rates::effort::Effort;
-use crate::audit::rates::random::{random_rate, random_rate_of_filters};
+use crate::audit::rates::{Effort, random_rate, random_rate_of_filters};
 use crate::audit::reading::{is_not_whole, is_unreadable};
-use crate::audit::stats::filters::{FilterStats, Summary};
-use crate::audit::stats::ranges::{OFFSET_ENTRY_LEN, Ranges};
-use crate::audit::stats::table::TableStats;
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::Depth;
-use crate::report::filter_list::Filters;
-use crate::report::inspect::{Dialect, FilterBlock, Inspected, Table as Report};
-use crate::words::compression::compression_names;
+use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Summary, TableStats};
+use crate::report::{Depth, Dialect, ErrorKind, Filters, Inspected, Table as Report};
+use crate::{audit::foreign::explain, report::inspect::FilterBlock, words::compression_names};
 
 /// Inspects the table that `source` holds. `effort`: to measure rates of false positives with.
 ///

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::findings::Found;
-use super::spans::Spans;
-use crate::report::inspect::{Place, State, Table};
-use crate::report::totals::LevelTotals;
+use super::{findings::Found, spans::Spans};
+use crate::report::inspect::State;
+use crate::report::{LevelTotals, Place, Table};
 
 /// The thing that was looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

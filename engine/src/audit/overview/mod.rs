@@ -6,3 +6,6 @@ mod run;
 pub mod spans;
 
 pub use database::{Kind, Overview};
+
+pub use findings::Found;
+pub use spans::Spans;

@@ -1,16 +1,15 @@
 //! The data blocks that the index names.
 
-use std::collections::BTreeSet;
-use std::fmt::Display;
+use std::{collections::BTreeSet, fmt::Display};
 
 use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result, Structure};
 
 use super::offsets::Offsets;
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::lost_keys::LostKeys;
-use crate::audit::reading::is_unreadable;
-use crate::report::error_kind::ErrorKind;
+use crate::{
+    audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys, audit::reading::is_unreadable,
+    report::ErrorKind,
+};
 
 /// The data blocks of a table, each once however often the index names it.
 #[derive(Default, PartialEq, Eq, Debug)]

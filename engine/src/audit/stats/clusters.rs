@@ -1,15 +1,13 @@
 //! Data blocks side by side in three places of a table: a sample for sources where each place takes
 //! a request.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result};
 
-use super::blocks::Blocks;
-use super::sample::Sample;
-use crate::report::inspect::KeyCount;
+use super::{blocks::Blocks, sample::Sample};
+use crate::report::KeyCount;
 
 /// The number of places, and the most data blocks of all of them.
 const PLACES: u64 = 3;

@@ -8,10 +8,8 @@
 use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
 
-use super::blocks::Blocks;
-use super::sample::Sample;
-use crate::audit::rates::split_mix::mix;
-use crate::report::inspect::KeyCount;
+use super::{blocks::Blocks, sample::Sample};
+use crate::{audit::rates::mix, report::KeyCount};
 
 /// The number of parts to begin with, and the most parts.
 const MIN_PARTS: u64 = 64;

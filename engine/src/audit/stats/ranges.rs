@@ -11,9 +11,8 @@
 
 use filterblock::expected_false_positive_rate;
 
-use super::filters::FilterStats;
-use super::offsets::Offsets;
-use crate::report::inspect::{KeyCount, LargerRanges};
+use super::{filters::FilterStats, offsets::Offsets};
+use crate::{report::KeyCount, report::inspect::LargerRanges};
 
 /// The bytes that a filter takes in the offset array.
 pub const OFFSET_ENTRY_LEN: u64 = 4;

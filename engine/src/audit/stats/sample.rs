@@ -5,16 +5,12 @@ use std::collections::BTreeSet;
 use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
 use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, FilterPolicy as _, Result};
 
-use super::blocks::Blocks;
 use super::dialect::{HashReaders, HashTrial};
-use super::filters::FilterStats;
-use super::offsets::Offsets;
+use super::{blocks::Blocks, filters::FilterStats, offsets::Offsets};
 use crate::audit::key_encoding::{KeyEncoding, is_internal};
-use crate::audit::rates::clusters::Clusters;
-use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::rates::neighbours::Neighbours;
-use crate::audit::reading::decode_limit;
-use crate::report::inspect::Dialect;
+use crate::audit::rates::{Clusters, MeasuredRate, Neighbours};
+use crate::{audit::reading::decode_limit, report::Dialect};
+
 pub use crate::report::inspect::KeyFormat;
 
 /// The most data blocks to read.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::plot::{Interval, Key, RatePlot, after};
 use super::scale::Linear;
 use super::svg::{self, Shape};
-use crate::words::numbers::{counted, percent, size};
+use crate::words::{counted, percent, size};
 
 /// What filters of some settings would do.
 #[derive(Clone, PartialEq, Default, Debug)]

@@ -5,8 +5,7 @@ use maud::{Markup, html};
 use super::colours;
 use super::plot::{self, Key};
 use super::svg::{self, Anchor, number};
-use crate::words::fill_bins::{FillBin, FillBins};
-use crate::words::numbers::{count, counted, percent, ratio};
+use crate::words::{FillBin, FillBins, count, counted, percent, ratio};
 
 /// The filters of a table from its start to its end.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::plot::{self, Key};
 use super::scale::Linear;
 use super::svg::{self, Anchor};
-use crate::words::numbers::{count, counted, size};
+use crate::words::{count, counted, size};
 
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct LevelSize {

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::plot::{Interval, Key, RatePlot};
 use super::scale::Linear;
 use super::svg::{self, Shape};
-use crate::words::numbers::{counted, percent};
+use crate::words::{counted, percent};
 
 /// The filters of a table.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,12 +3,11 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::audit::overview::findings::Found;
 use crate::page::meanings::{remedy, what};
-use crate::page::page::Page;
 use crate::page::words::{message, name};
-use crate::report::verify::{Code, Finding};
-use crate::words::numbers::{count, counted, counted_as};
+use crate::report::{Code, Finding};
+use crate::words::{count, counted, counted_as};
+use crate::{audit::overview::Found, page::page::Page};
 
 pub fn findings(page: &Page<'_>) -> Markup {
     let found = &page.overview.found;

@@ -1,7 +1,6 @@
 //! Data blocks, told from index, metaindex and filter blocks.
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 

@@ -6,7 +6,7 @@ use super::super::colours::{self, LEGEND_HEIGHT};
 use super::super::plot::frame;
 use super::super::svg::{self, Anchor};
 use super::merge::{self, Block, Row, Tree};
-use crate::words::numbers::{count, counted, percent, size};
+use crate::words::{count, counted, percent, size};
 
 /// The most rectangles.
 const MOST: usize = 2000;
