@@ -14,6 +14,7 @@ pub use folder::{Folder, Source, reopen};
 pub use input::{PathError, open_file};
 pub use paths::{Given, Inputs, into_local};
 pub use read_ahead::ReadAhead;
+#[cfg(feature = "remote")]
 pub(crate) use read_ahead::part;
 pub use record::TableRecord;
 pub use sources::{Barren, Discovered, Sources};

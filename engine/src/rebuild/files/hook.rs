@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, io, sync::Arc};
 
-pub use super::session::Operation;
+pub use super::operation::Operation;
 
 /// Watches the operations of the folders that are opened while it is [set](with).
 pub trait Hook: Send + Sync {
