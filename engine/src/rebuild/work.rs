@@ -21,6 +21,7 @@ use crate::audit::verify::{self, VerifyOptions};
 use crate::report::rebuild::{FiltersReport, TableReport, TableStatus};
 use crate::report::verify::Weight;
 use crate::run::files::FileObserver;
+use crate::run::in_order::threads;
 use crate::run::watch::Watch;
 use crate::walk::read_ahead::ReadAhead;
 use crate::walk::record::TableRecord;
@@ -56,12 +57,7 @@ impl<'r> Work<'r> {
         if makes_filters && !request.assume_bytewise_equality {
             source.check_comparator()?;
         }
-        let mut pool = rayon::ThreadPoolBuilder::new();
-        if let Some(jobs) = request.jobs {
-            pool = pool.num_threads(jobs.into());
-        }
-        let pool =
-            pool.build().map_err(|error| Failure::failed(format!("starting threads: {error}"), None))?;
+        let pool = threads(request.jobs).map_err(|error| Failure::failed(error, None))?;
         let look = |table: &SourceTable| {
             check(watch)?;
             survey(&source.dir, &table.name, request.keep_undecodable)

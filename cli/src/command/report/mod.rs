@@ -9,7 +9,6 @@ use std::sync::Arc;
 use clap::Args;
 use filterblock::escape_path;
 use filterblock::table::ReadOptions;
-use rayon::ThreadPoolBuilder;
 
 use super::keys;
 use super::limits::Limits;
@@ -20,7 +19,7 @@ use filterblock_engine::audit::overview::{Kind, Overview};
 use filterblock_engine::audit::tune::{self, Request};
 use filterblock_engine::page::{Page, Verdict, document};
 use filterblock_engine::report::tune::{TuneFailure, Tuning};
-use filterblock_engine::run::in_order::MAX_JOBS;
+use filterblock_engine::run::in_order::{MAX_JOBS, threads};
 use filterblock_engine::walk::folder::{self, Source};
 use output::Output;
 
@@ -133,11 +132,7 @@ impl Arguments {
         if self.no_tune || overview.in_use().next().is_none() || overview.kind == Kind::Folder {
             return Ok(None);
         }
-        let mut pool = ThreadPoolBuilder::new();
-        if let Some(jobs) = self.jobs {
-            pool = pool.num_threads(jobs.into());
-        }
-        let pool = pool.build().map_err(|error| format!("starting threads: {error}"))?;
+        let pool = threads(self.jobs)?;
         let request = Request { lookups, ..Request::default() };
         Ok(Some(pool.install(|| match source {
             Source::Folder(folder) => tune::folder(folder, &request, read, progress),

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use filterblock::Error;
 use filterblock::table::{ReadOptions, Table};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::input::{Input, Request, TableInfo};
 use super::tuner::tune;
@@ -17,6 +16,7 @@ use crate::audit::stats::encoding::encoding_of;
 use crate::engine::{Engine, Sink};
 use crate::report::error_kind::ErrorKind;
 use crate::report::tune::{TuneFailure, Tuned, Tuning};
+use crate::run::in_order::threads;
 use crate::run::watch::Watch;
 use crate::walk::folder::{Folder, reopen};
 use crate::walk::input::{PathError, open_file};
@@ -63,7 +63,7 @@ impl Engine {
         sink: &mut impl Sink<Tuned>,
     ) -> io::Result<TuneOutcome> {
         let mut outcome = TuneOutcome::default();
-        let pool = match self.threads() {
+        let pool = match threads(self.jobs) {
             Ok(pool) => pool,
             Err(reason) => return Ok(TuneOutcome { not_started: Some(reason), ..outcome }),
         };
@@ -79,12 +79,6 @@ impl Engine {
             }
         }
         Ok(outcome)
-    }
-
-    /// The threads to work on.
-    fn threads(&self) -> std::result::Result<ThreadPool, String> {
-        let threads = ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or_default().into());
-        threads.build().map_err(|error| format!("starting threads: {error}"))
     }
 }
 
