@@ -15,6 +15,7 @@ use super::request::{FilterRequest, Options, check};
 use super::source::{Source, SourceTable};
 use super::table::{Rewritten, Target, rewrite};
 use crate::report::{FiltersReport, TableReport, TableStatus, Weight};
+use crate::run::in_order::threads;
 use crate::run::{FileObserver, Watch};
 use crate::walk::{ReadAhead, TableRecord};
 use crate::{audit::verify, engine::Engine};
@@ -50,12 +51,7 @@ impl<'r> Work<'r> {
         if makes_filters && !request.assume_bytewise_equality {
             source.check_comparator()?;
         }
-        let mut pool = rayon::ThreadPoolBuilder::new();
-        if let Some(jobs) = request.jobs {
-            pool = pool.num_threads(jobs.into());
-        }
-        let pool =
-            pool.build().map_err(|error| Failure::failed(format!("starting threads: {error}"), None))?;
+        let pool = threads(request.jobs).map_err(|error| Failure::failed(error, None))?;
         let look = |table: &SourceTable| {
             check(watch)?;
             survey(&source.dir, &table.name, request.keep_undecodable)

@@ -12,9 +12,9 @@ use filterblock_engine::audit::tune::{self, Request};
 use filterblock_engine::page::{Page, Verdict, document};
 use filterblock_engine::report::{TuneFailure, Tuning};
 use filterblock_engine::run::MAX_JOBS;
+use filterblock_engine::run::in_order::threads;
 use filterblock_engine::walk::{Source, folder};
 use output::Output;
-use rayon::ThreadPoolBuilder;
 
 use super::{keys, limits::Limits};
 use crate::exit::EXIT_ERROR;
@@ -129,11 +129,7 @@ impl Arguments {
         if self.no_tune || overview.in_use().next().is_none() || overview.kind == Kind::Folder {
             return Ok(None);
         }
-        let mut pool = ThreadPoolBuilder::new();
-        if let Some(jobs) = self.jobs {
-            pool = pool.num_threads(jobs.into());
-        }
-        let pool = pool.build().map_err(|error| format!("starting threads: {error}"))?;
+        let pool = threads(self.jobs)?;
         let request = Request { lookups, ..Request::default() };
         Ok(Some(pool.install(|| match source {
             Source::Folder(folder) => tune::folder(folder, &request, read, progress),

@@ -4,12 +4,12 @@ use std::{fs::File, io, path::Path, sync::Arc};
 
 use filterblock::Error;
 use filterblock::table::{ReadOptions, Table};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::input::{Input, Request, TableInfo};
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, TuneFailure, Tuned, Tuning};
+use crate::run::in_order::threads;
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, open_file, reopen};
 use crate::{
     audit::foreign::explain, audit::key_encoding::KeyEncoding, audit::stats::encoding_of, run::Watch,
@@ -55,7 +55,7 @@ impl Engine {
         sink: &mut impl Sink<Tuned>,
     ) -> io::Result<TuneOutcome> {
         let mut outcome = TuneOutcome::default();
-        let pool = match self.threads() {
+        let pool = match threads(self.jobs) {
             Ok(pool) => pool,
             Err(reason) => return Ok(TuneOutcome { not_started: Some(reason), ..outcome }),
         };
@@ -71,12 +71,6 @@ impl Engine {
             }
         }
         Ok(outcome)
-    }
-
-    /// The threads to work on.
-    fn threads(&self) -> std::result::Result<ThreadPool, String> {
-        let threads = ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or_default().into());
-        threads.build().map_err(|error| format!("starting threads: {error}"))
     }
 }
 
