@@ -15,7 +15,7 @@ use super::inspect;
 use super::query::{self, SoughtKeys};
 use super::rates::effort::Effort;
 use super::reading::read_options;
-use super::verify;
+use super::verify::table as verify_table;
 use crate::engine::Engine;
 use crate::report::fetched::Depth;
 
@@ -148,7 +148,7 @@ fn a_verification_resumed_at_each_missing_range_finds_what_the_whole_file_holds(
     for (path, file) in tables() {
         for file in variants(&file) {
             most = most.max(check(&path, &file, |source, options| {
-                verify::table(source, None, true, &Engine { read: options.clone(), ..Engine::new() }, &())
+                verify_table(source, None, true, &Engine { read: options.clone(), ..Engine::new() }, &())
             }));
         }
     }
