@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// A policy, without the number of bits a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 #[serde(into = "String")]
 pub enum Policy {
     /// That of LevelDB since 1.18.
@@ -44,17 +45,6 @@ impl Policy {
 impl From<Policy> for String {
     fn from(policy: Policy) -> Self {
         policy.name()
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Policy {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Policy".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
     }
 }
 

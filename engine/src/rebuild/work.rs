@@ -14,14 +14,10 @@ use super::opening::{open_file, survey};
 use super::request::{FilterRequest, Options, check};
 use super::source::{Source, SourceTable};
 use super::table::{Rewritten, Target, rewrite};
-use crate::audit::verify::table as verify_table;
-use crate::engine::Engine;
-use crate::report::rebuild::{FiltersReport, TableReport, TableStatus};
-use crate::report::verify::Weight;
-use crate::run::files::FileObserver;
-use crate::run::watch::Watch;
-use crate::walk::read_ahead::ReadAhead;
-use crate::walk::record::TableRecord;
+use crate::report::{FiltersReport, TableReport, TableStatus, Weight};
+use crate::run::{FileObserver, Watch};
+use crate::walk::{ReadAhead, TableRecord};
+use crate::{audit::verify, engine::Engine};
 
 /// Space that is left free beside the new tables: for the MANIFEST, the marker, and filters that are
 /// larger than the old ones.
@@ -204,7 +200,7 @@ impl<'r> Work<'r> {
         let file = open_file(dir, name)?;
         let source = &ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
         let observer = FileObserver { source: Some(source), watch: self.watch };
-        let verdict = verify_table(source, Some(&record), false, &Engine::new(), &observer)
+        let verdict = verify::table(source, Some(&record), false, &Engine::new(), &observer)
             .map_err(|error| Failure::of(error, path))?;
         let findings = verdict.findings.to_list();
         let Some(finding) = findings.first() else { return Ok(()) };

@@ -1,18 +1,14 @@
 //! What is known of a folder before its tables, and of what cannot be looked at.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use filterblock::escape_path;
 use serde::{Serialize, Serializer};
 
-use super::error_kind::ErrorKind;
-use super::frame::Frame;
-use super::inspect::Status;
 use super::strings::{Name, json_path};
 use super::subject::{Remark, Subject};
-use crate::walk::folder::Folder as Listed;
-use crate::walk::input::PathError;
+use super::{error_kind::ErrorKind, frame::Frame, inspect::Status};
+use crate::walk::{Folder as Listed, PathError};
 
 /// A folder, before its tables.
 #[derive(Clone, Debug, Serialize)]
@@ -25,7 +21,8 @@ pub struct Folder {
     pub database: bool,
     /// Comparator that the MANIFEST names. `None`: there is no MANIFEST that can be relied on.
     pub comparator: Option<Name>,
-    /// Reason why the MANIFEST cannot be relied on, with the file at fault. `None`: it can, or there is no database.
+    /// Reason why the MANIFEST cannot be relied on, so that all tables are taken to be live. `None`: it can,
+    /// or there is no database.
     pub error: Option<String>,
     /// Number of files of tables in the folder.
     pub tables: u64,

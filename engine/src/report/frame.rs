@@ -1,14 +1,12 @@
 //! The fields that all objects have.
 
-use std::borrow::Cow;
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use filterblock::escape_path;
 use serde::Serialize;
 
-use super::error_kind::ErrorKind;
 use super::strings::{Hex, json_path};
-use super::subject::Subject;
+use super::{error_kind::ErrorKind, subject::Subject};
 
 /// Raised when a field changes its meaning or goes.
 const SCHEMA_VERSION: u32 = 1;
@@ -17,19 +15,25 @@ const SCHEMA_VERSION: u32 = 1;
 #[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame<'a> {
-    /// Raised when a field changes its meaning or goes.
+    /// Version of this format. A field that changes its meaning or goes raises it.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1)))]
     pub schema_version: u32,
-    /// The kind of object, which decides its other fields.
+    /// Kind of object, which decides its other fields.
     pub object: &'static str,
-    /// The path as the user gave it. Bytes that are not UTF-8 are escaped.
+    /// Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+    /// the path of the list. Every input has at least one object.
     pub input: Cow<'a, str>,
-    /// The path that the result is about.
+    /// Path that the object is about: the input, or what was found in or below it.
     pub path: Cow<'a, str>,
-    /// The path in hexadecimal, if it is not UTF-8.
+    /// Bytes of `path` in lowercase hexadecimal. `None`: it is UTF-8.
     pub path_bytes: Option<String>,
-    /// The kind of the first of all that is wrong.
+    /// Kind of the first fault. `damaged`: it was read and is not as it should be. `missing`: it is not
+    /// there. `vanished`: it was there when its folder was listed, and is gone. `changed`: it became another
+    /// while it was read, or since it was listed. `denied`: the system does not permit reading it.
+    /// `unsupported`: this program cannot read it, or not within its limits. `unreadable`: any other reason
+    /// not to read it. `None`: there is no fault.
     pub error_kind: Option<ErrorKind>,
-    /// Facts that are good to know and no faults.
+    /// Facts that are no faults and good to know. They are on standard error, too.
     pub notes: Vec<String>,
 }
 

@@ -6,16 +6,14 @@ use std::path::{Path, PathBuf};
 use filterblock::database::LiveTable;
 use serde::Serialize;
 
-use super::error_kind::ErrorKind;
-use super::fetched::Fetched;
-use super::filter_list::Filters;
-use super::frame::Frame;
-use super::strings::Name;
 use super::subject::{Remark, Subject};
-use super::words::words;
-use crate::audit::lost_keys::{CutKey, LostKeys};
-use crate::audit::rates::measured::MeasuredRate;
-use crate::walk::record::TableRecord;
+use super::{
+    error_kind::ErrorKind, fetched::Fetched, filter_list::Filters, frame::Frame, strings::Name, words::words,
+};
+use crate::audit::{CutKey, LostKeys};
+use crate::walk::TableRecord;
+
+pub use super::filter_list::{FilterBlock, FilterCost, LargerRanges};
 
 /// A table, or a filter block without one.
 #[derive(Clone, Default, Debug, Serialize)]
@@ -24,50 +22,59 @@ pub struct Table {
     /// The path that it is about. The kind of object is `table` or `filter_block`.
     #[serde(flatten)]
     pub frame: Frame<'static>,
-    /// Whether the table itself is sound. Trouble with the filters alone leaves it `ok`.
+    /// `error` if the table could not be opened, or if its index or a data block that was looked at is
+    /// damaged or cannot be read. `not-live` if it was found in a database's folder, the database does not
+    /// use it, and it is no whole table: it is being written, or was left behind. Trouble with the filters
+    /// alone leaves it `ok`.
     pub status: Status,
-    /// The first fault besides those of the filters, and how many more there are; if it is not live, why it is no
-    /// whole table.
+    /// The first such fault, and how many more there are; with `not-live`, why it is no whole table. `None`:
+    /// `status` is `ok`.
     pub error: Option<String>,
     /// Size of the file in bytes. `None`: the file could not be opened.
     pub file_size: Option<u64>,
-    /// Number of data blocks that the index names, each counted once. `None`: the table could not be opened, or the
-    /// file is a bare filter block.
+    /// Number of data blocks that the index names, each counted once. `None`: the table could not be opened,
+    /// or the file is a bare filter block.
     pub data_blocks: Option<u64>,
-    /// Number of keys in the table: all its entries, also deletions and older versions of a key. `None`: no data block
-    /// could be decoded, or none was looked at.
+    /// Number of keys in the table: all its entries, also deletions and older versions of a key. `None`: no
+    /// data block could be decoded, or none was looked at.
     pub keys: Option<KeyCount>,
-    /// Codecs of the data blocks. A type whose codec could not be told is `type N`, with the candidates in parentheses.
+    /// Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
+    /// whose codec could not be told is `type N`, with the candidates in parentheses if there are any.
     /// `None`: no data block was looked at.
     pub compression: Option<Vec<Cow<'static, str>>>,
-    /// Names in the metaindex, in the order of the file. At most 16; a last element counts the others.
+    /// Names in the metaindex, in the order of the file. A filter block is `filter.` and the name of its
+    /// policy. At most 16 names; a last element counts the others.
     pub metaindex: Vec<Name>,
-    /// The part of a stored key that is in the filters. `None`: there are no filters to try, or the keys tried do not
-    /// decide it, or no data block was looked at.
+    /// The part of a stored key that is in the filters: `internal` is the user key within an internal key, as
+    /// databases write it; `user` is the whole key. `None`: there are no filters to try, or the keys tried do
+    /// not decide it, or no data block was looked at.
     pub key_format: Option<KeyFormat>,
-    /// Relative of LevelDB whose mark is in the metaindex: `Basho` or `Rocksdb`. LevelDB itself leaves none.
+    /// Relative of LevelDB whose mark is in the metaindex. `None`: no mark. LevelDB itself leaves none.
     pub origin: Option<Dialect>,
-    /// Encoding of the filters where the policy's name leaves it open, else the same as `origin`.
+    /// Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
+    /// the hash by which all keys tried pass: `unsigned`, `signed`, or `either` if both let them pass. If
+    /// that does not apply, the same as `origin`. `None`: the name has one meaning, or neither hash fits.
     pub dialect: Option<Dialect>,
-    /// Comparator that the MANIFEST names. This field and the next three are `None` if the table is in no database, or
-    /// if its MANIFEST cannot be relied on.
+    /// Comparator that the MANIFEST names. This field and the next three are null if the table is in no
+    /// database, or if its MANIFEST cannot be relied on.
     pub comparator: Option<Name>,
     /// Level that the MANIFEST has the table on. `None` also if the table is not live.
     pub level: Option<u8>,
-    /// True if the MANIFEST lists the table; false if the database does not use it.
+    /// True if the MANIFEST lists the table; false if the database no longer uses it.
     pub live: Option<bool>,
-    /// Size in bytes that the MANIFEST records. `None` also if the table is not live.
+    /// Size in bytes that the MANIFEST records; LevelDB looks for the footer there. `None` also if the table
+    /// is not live.
     pub recorded_size: Option<u64>,
-    /// The keys that cannot be read because of the fault in `error`. `None`: there is no fault, or the keys are not
-    /// known.
+    /// The keys that cannot be read because of the fault in `error`. `None`: there is no fault, or the keys
+    /// are not known.
     pub lost: Option<LostKeys>,
-    /// Reason why the filters cannot be used: metaindex or filter block cannot be read, or their encoding is not what
-    /// their name says.
+    /// Reason why the filters cannot be used: metaindex or filter block cannot be read, or their encoding is
+    /// not what their name says. `None`: there is no such reason.
     pub filter_error: Option<String>,
     /// The filter block. `None`: the table has none of a known policy, or it could not be read.
     pub filter: Option<FilterBlock>,
-    /// Estimate of a filter block for a table that has none. `None`: the table has one of any kind, or too little of it
-    /// could be read to tell.
+    /// Estimate of a filter block for a table that has none. `None`: the table has one of any kind, or too
+    /// little of it could be read to tell.
     pub filter_cost: Option<FilterCost>,
     /// What reading it took, if it is in object storage.
     #[serde(flatten)]
@@ -134,7 +141,7 @@ pub struct KeyCount {
     pub low: u64,
     /// Upper end of the interval.
     pub high: u64,
-    /// All keys were counted.
+    /// True if all keys were counted. `low` and `high` are then the same as `count`.
     pub exact: bool,
 }
 
@@ -164,82 +171,6 @@ pub enum Dialect {
     Basho,
     /// RocksDB.
     Rocksdb,
-}
-
-/// The filter block.
-#[derive(Clone, Default, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FilterBlock {
-    /// Name of the filter policy, without `filter.`
-    pub policy: String,
-    /// Neither the table nor the user has named the policy: it is a guess.
-    pub policy_assumed: bool,
-    /// Offset of the filter block in the file, in bytes.
-    pub offset: u64,
-    /// Size of the filter block in bytes, without its trailer.
-    pub size: u64,
-    /// Binary logarithm of the range of offsets that one filter is for. The block is malformed if it is above 63.
-    pub base_lg: u8,
-    /// Number of filters, empty ones included.
-    pub filters: u64,
-    /// Number of empty filters: those whose ranges hold no data block.
-    pub empty_filters: u64,
-    /// Bytes of the filter block that the offsets of the filters take.
-    pub offset_array_bytes: u64,
-    /// The part of `offset_array_bytes` that is for empty filters.
-    pub empty_filter_bytes: u64,
-    /// Larger ranges that would make the block smaller. `None`: nothing would be saved, or it cannot be told.
-    pub larger_ranges: Option<LargerRanges>,
-    /// Bits of all filters together. Filters in an encoding that is not known count as 0.
-    pub bits: u64,
-    /// Number of those bits that are 1.
-    pub bits_set: u64,
-    /// Probes a key, *k*. `None`: the filters differ in it, or none has it.
-    pub probes: Option<u32>,
-    /// Share of absent keys expected to pass, 0 to 1, going by the bits set: the mean over the data blocks, and for a
-    /// bare filter block over the filters that are not empty. `None`: there are none of these, or the encoding is not
-    /// read.
-    pub estimated_fpr: Option<f64>,
-    /// Share of random keys that pass, measured. `None`: there was nothing to ask, or no data block was looked at.
-    pub random_fpr: Option<MeasuredRate>,
-    /// Share of keys near stored ones that pass, measured. `None`: none was asked for, or `key_format` is not known.
-    pub neighbour_fpr: Option<MeasuredRate>,
-    /// The first contradiction in the block's structure. Offsets in it are within the block.
-    pub malformed: Option<String>,
-    /// The number of stored keys that the filters deny, of those tried: they cannot be trusted.
-    pub unsound: Option<String>,
-    /// Each filter, in order, if they were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<super::filter_list::ListedFilter>"))]
-    pub list: Option<Filters>,
-}
-
-/// Larger ranges, and what they would save.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LargerRanges {
-    /// The smallest base_lg that saves nine tenths of what one filter for the whole table would.
-    pub base_lg: u8,
-    /// Bytes of the filter block that it saves, estimated from the sizes of the filters.
-    pub saves: u64,
-    /// Share of random absent keys expected to pass then, 0 to 1, in the mean over the data blocks. `None`: the
-    /// filters' sizes do not tell.
-    #[serde(rename = "estimated_fpr")]
-    pub rate: Option<f64>,
-}
-
-/// The cost of a filter block for a table that has none.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FilterCost {
-    /// Bits a key that the estimate is for. The range is LevelDB's, 2 KiB.
-    pub bits_per_key: u64,
-    /// Number of keys in the table.
-    pub keys: u64,
-    /// All keys were counted; otherwise their number is an estimate.
-    pub keys_exact: bool,
-    /// Size of the filter block in bytes.
-    pub size: u64,
 }
 
 /// What was found out about a table, with its filters.

@@ -2,17 +2,20 @@
 
 use serde::Serialize;
 
-use crate::audit::rates::measured::MeasuredRate;
+use crate::audit::rates::MeasuredRate;
 
 /// A number with the ends of its 95 % interval. The ends of an exact one are the same.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// The number.
+    /// The number. It may have a fraction also where it counts something.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub value: f64,
-    /// The lower end of the interval.
+    /// Lower end of its 95 % interval. The same as `value` if the number is exact.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the interval.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub high: f64,
 }
 
@@ -27,15 +30,17 @@ impl Estimate {
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
-    /// The size of all filter blocks in bytes.
+    /// Bytes of all filter blocks.
     pub size: Estimate,
-    /// `size` for each entry; 0 without entries.
+    /// `size` for each entry. 0 without entries.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub bytes_per_key: f64,
-    /// The shares of absent keys that pass.
+    /// Shares of absent keys that pass.
     pub rates: Rates,
-    /// `None` if the order of keys is not known, and for a single table.
+    /// Data blocks that lookups read. `None`: the order of keys is not known, or it is a table that was given
+    /// singly.
     pub reads: Option<Reads>,
-    /// The same for each level of [`Tuning::levels`](super::tune::Tuning::levels), in that order.
+    /// The same for each level of the tuning.
     pub levels: Vec<LevelOutcome>,
 }
 
@@ -43,14 +48,17 @@ pub struct Outcome {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelOutcome {
-    /// `None` for a single table.
+    /// The level. `None`: a table that was given singly, or the tables of a folder whose levels are not
+    /// known.
     #[serde(rename = "level")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub number: Option<u8>,
-    /// `None` for the filters in use.
+    /// Bits of filter for each key. `None`: not known, as of the filters in use.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: Option<u32>,
-    /// The size of its filter blocks in bytes.
+    /// Bytes of the filter blocks of this level.
     pub size: Estimate,
-    /// The shares of absent keys that pass.
+    /// Shares of absent keys that pass on this level.
     pub rates: Rates,
 }
 
@@ -59,13 +67,15 @@ pub struct LevelOutcome {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
-    /// What the formula gives for the bits a key; `None` for the filters in use.
+    /// What the formula for Bloom filters gives for the bits a key, 0 to 1. `None`: they differ by level, or
+    /// are those in use.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub formula: Option<f64>,
-    /// Keys without any likeness to stored ones.
+    /// Keys without any likeness to stored ones. `None`: none was asked for.
     pub random: Option<MeasuredRate>,
-    /// Stored keys with a byte changed or some appended.
+    /// Stored keys with a byte changed or some appended. `None`: none was asked for.
     pub neighbours: Option<MeasuredRate>,
-    /// Those of the user's lookups that are nowhere in the table.
+    /// Those keys of `--lookups` that come to a table which does not hold them. `None`: none was asked for.
     pub lookups: Option<MeasuredRate>,
 }
 
@@ -73,13 +83,13 @@ pub struct Rates {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reads {
-    /// Of absent keys that lie between the stored ones as these lie between each other.
+    /// Mean number for absent keys that lie between the stored ones as these lie between each other.
     pub random: Estimate,
-    /// Of absent keys that are like stored ones.
+    /// Mean number for absent keys near stored ones.
     pub neighbours: Estimate,
-    /// The user's own lookups whose keys are absent; `None` without any.
+    /// Mean number for those keys of `--lookups` that are absent. `None`: there are none.
     pub lookups: Option<Estimate>,
-    /// Stored keys, or the user's lookups whose keys are stored.
+    /// Mean number for stored keys, or for those keys of `--lookups` that are stored.
     pub present: Estimate,
 }
 

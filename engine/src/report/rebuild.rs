@@ -5,33 +5,34 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-use super::error_kind::ErrorKind;
 use super::frame::{Frame, Framed};
-use super::line::write_line;
 use super::strings::{json_name, json_path};
-use super::subject::Subject;
+use super::{error_kind::ErrorKind, line::write_line, subject::Subject};
 
 /// The outcome for a database.
 #[derive(Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// What became of it.
+    /// `rebuilt`, `dry-run`, `undone` and `discarded`: that was done. `finished`: an earlier run that had
+    /// been cut off was finished, and that was all. `refused`: what was found or asked for does not allow it.
+    /// `in-use`: another program has the database open. `interrupted`: by a signal. `failed`: any other
+    /// error.
     pub status: RebuildStatus,
-    /// The reason why nothing did.
+    /// Reason why it was not done, and the state that the database is in. `None`: it was done.
     pub error: Option<String>,
     /// All tables in numbers.
     #[serde(flatten)]
     pub sums: Sums,
-    /// The name of the policy of the new filters; `None` if filters were dropped.
+    /// Name of the policy of the new filters. `None`: filters were dropped, or none were made.
     pub policy: Option<String>,
-    /// The new MANIFEST's name; `None` if nothing was written.
+    /// Name of the MANIFEST that CURRENT names now. `None`: nothing was committed by this run.
     pub manifest: Option<String>,
-    /// The new tables were verified.
+    /// True if every block, entry and filter of the new tables was verified.
     pub verified: bool,
-    /// The new database, if it is a second one.
+    /// Folder of the new database, with `--to`. `None`: there is none.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
-    /// The folder that `--undo` uses.
+    /// Folder that keeps the tables before, until `--undo` or `--discard`. `None`: there is none.
     #[serde(serialize_with = "path")]
     pub undo: Option<PathBuf>,
     /// By level, then by number. Each is a line of its own.
@@ -65,27 +66,27 @@ pub enum RebuildStatus {
     Refused,
     /// Another program has the database open.
     InUse,
-    /// The system, or a file that cannot be read, does not allow it.
-    Failed,
     /// A signal asked the program to stop.
     Interrupted,
+    /// The system, or a file that cannot be read, does not allow it.
+    Failed,
 }
 
 /// All tables of a report in numbers. Sizes are in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sums {
-    /// Their number.
+    /// Number of tables. This and the next five are 0 if it was not done, and after `--undo` and `--discard`.
     pub tables: u64,
-    /// Those that were left as they are.
+    /// Number of tables that were left as they are.
     pub kept: u64,
-    /// The size of their files before.
+    /// Bytes of all tables before.
     pub old_size: u64,
-    /// The same afterwards.
+    /// Bytes of all tables now.
     pub new_size: u64,
-    /// The size of their filter blocks before.
+    /// Bytes of all filter blocks before.
     pub old_filter_size: u64,
-    /// The same afterwards.
+    /// Bytes of all filter blocks now.
     pub new_filter_size: u64,
 }
 
@@ -93,24 +94,28 @@ pub struct Sums {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableReport {
-    /// What became of it.
+    /// `rebuilt`: the table has been written again, or would be with `--dry-run`. `kept`: it was left as it
+    /// is, by `--keep-undecodable`.
     pub status: TableStatus,
-    /// The reason why it was left as it is.
+    /// Reason why the table was left as it is. `None`: it was rebuilt.
     pub error: Option<String>,
-    /// Its level.
+    /// Level that the MANIFEST has the table on.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub level: u8,
-    /// The file's name afterwards.
+    /// Name of the new file, in the same folder with `--in-place` and in `target` with `--to`. `path` is the
+    /// old file, which is gone after `--in-place`.
     pub new_name: String,
-    /// The number of entries; `None` if none was decoded.
+    /// Number of entries. `None`: none was decoded, as the filters were dropped or the table was left as it
+    /// is.
     pub entries: Option<u64>,
-    /// The file's size in bytes before.
+    /// Size of the old file in bytes.
     pub old_size: u64,
-    /// The same afterwards.
+    /// Size of the new file in bytes.
     pub new_size: u64,
-    /// The filters before.
+    /// The filter block before. `None`: the table had none, or could not be opened.
     #[serde(rename = "old_filter")]
     pub old_filters: Option<FiltersReport>,
-    /// The filters afterwards.
+    /// The filter block now. `None`: the table has none.
     #[serde(rename = "new_filter")]
     pub new_filters: Option<FiltersReport>,
     /// The file's name before.
@@ -136,14 +141,17 @@ pub enum TableStatus {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FiltersReport {
-    /// The policy's name, escaped.
+    /// Name of the filter policy, without `filter.`
     #[serde(serialize_with = "name")]
     pub policy: String,
-    /// The filter block's size in bytes.
+    /// Size of the filter block in bytes.
     pub size: u64,
-    /// `None` if the filter block is malformed.
+    /// A filter covers the data blocks that begin in a range of 2^base_lg bytes. `None`: the filter block is
+    /// malformed, or of no known policy.
     pub base_lg: Option<u8>,
-    /// `None` if it is not known.
+    /// Bits a key that the filters were made with. `None`: not known, as of every filter that was there
+    /// before.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: Option<u32>,
 }
 

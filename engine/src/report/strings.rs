@@ -1,8 +1,7 @@
 //! Bytes as JSON strings.
 
-use std::borrow::Cow;
 use std::fmt::{self, Display};
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use filterblock::escape;
 use serde::{Serialize, Serializer};
@@ -72,6 +71,7 @@ impl Serialize for Name {
 
 /// Bytes in lower-case hexadecimal.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String", extend("pattern" = "^([0-9a-f]{2})*$")))]
 pub struct Hex<'a>(pub &'a [u8]);
 
 impl Display for Hex<'_> {
@@ -94,21 +94,6 @@ impl Display for Hex<'_> {
 impl Serialize for Hex<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Hex<'_> {
-    fn schema_name() -> Cow<'static, str> {
-        "Hex".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::frame::Frame;
 use super::inspect::{KeyCount, Place, State, Table};
-use crate::audit::rates::measured::{MeanRate, MeasuredRate};
+use crate::audit::rates::{MeanRate, MeasuredRate};
 
 /// Sums over the tables of a folder.
 #[derive(Clone, Default, Debug, Serialize)]
@@ -21,7 +21,8 @@ pub struct Totals {
     pub missing: u64,
     /// Number of tables in which damage was found.
     pub damaged: u64,
-    /// Number of files that are no whole tables and that the database does not use.
+    /// Number of files that are no whole tables and that the database does not use: they are being written,
+    /// or were left behind.
     pub not_live: u64,
     /// Number of tables that could not be read.
     pub unreadable: u64,
@@ -41,14 +42,14 @@ pub struct Totals {
     pub bits: u64,
     /// Number of those bits that are 1.
     pub bits_set: u64,
-    /// Mean of `estimated_fpr` of the tables, weighted by their keys.
+    /// Mean of `estimated_fpr` of the tables, weighted by their keys. `None`: no table has one.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted by their keys.
+    /// Mean of `random_fpr` of the tables, weighted by their keys. `None`: no table has one.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
-    /// The same by level, from level 0 on; tables that are not live come last. Empty: there is no MANIFEST that can be
-    /// relied on.
+    /// The same by level, from level 0 on; tables that are not live come last. Empty: there is no MANIFEST
+    /// that can be relied on.
     #[serde(serialize_with = "values")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<LevelTotals>"))]
     pub levels: BTreeMap<Place, LevelTotals>,
@@ -69,6 +70,7 @@ pub struct Totals {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelTotals {
     /// The level. `None`: the tables that are not live.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub level: Option<u8>,
     /// Number of files of tables.
     pub tables: u64,
@@ -81,9 +83,9 @@ pub struct LevelTotals {
     pub keys: KeySum,
     /// Bytes of all filter blocks.
     pub filter_size: u64,
-    /// Mean of `estimated_fpr` of the tables, weighted by their keys.
+    /// Mean of `estimated_fpr` of the tables, weighted by their keys. `None`: no table has one.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted by their keys.
+    /// Mean of `random_fpr` of the tables, weighted by their keys. `None`: no table has one.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
@@ -111,9 +113,15 @@ pub struct LevelTotals {
 pub struct KeySum {
     /// Number of keys of the tables of which it is known. `None`: it is known of none.
     pub keys: Option<u64>,
-    /// True if all keys were counted; false if `keys` is an estimate, or some tables are missing in it.
+    /// Not all keys were counted. Serialized is the contrary.
     #[serde(rename = "keys_exact", serialize_with = "not")]
-    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "bool",
+            description = "True if all keys were counted; false if `keys` is an estimate."
+        )
+    )]
     pub estimated: bool,
     /// The squares of what each estimate may be off by, added up.
     #[serde(skip)]
@@ -126,7 +134,7 @@ pub struct KeySum {
 /// A weighted mean, which serializes to its value, if there is one.
 #[derive(Clone, Copy, Default, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+#[cfg_attr(feature = "schema", schemars(with = "Option<f64>", extend("minimum" = 0, "maximum" = 1)))]
 pub struct Mean {
     sum: f64,
     weight: f64,

@@ -7,13 +7,10 @@ use std::sync::Arc;
 use filterblock::Error;
 use serde::{Serialize, Serializer};
 
-use super::error_kind::ErrorKind;
 use super::frame::{Frame, Framed};
-use super::line::write_line;
 use super::outcome::{Estimate, Outcome};
-use super::strings::json_path;
-use super::subject::Subject;
-use crate::audit::policies::Policy;
+use super::{error_kind::ErrorKind, line::write_line, strings::json_path, subject::Subject};
+use crate::audit::Policy;
 
 /// What was found out about one of the paths given.
 #[derive(Debug)]
@@ -61,12 +58,13 @@ pub struct TuningLine<'a> {
     /// What it is about.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// Whether anything was found out.
+    /// `error` if nothing was found out. All fields behind `error` are then null.
     pub status: Status,
-    /// The reason why nothing was.
+    /// Reason why nothing was found out. `None`: `status` is `ok`.
     pub error: Option<&'a str>,
     /// What was.
     #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Tuning>"))]
     pub found: Found<'a>,
 }
 
@@ -83,7 +81,6 @@ pub enum Status {
 
 /// What was found out, or nothing.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Found<'a> {
     /// What was found out.
@@ -94,7 +91,6 @@ pub enum Found<'a> {
 
 /// The fields of a [`Tuning`] with nothing in them.
 #[derive(Default, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Nothing {
     policy: (),
     policy_assumed: (),
@@ -114,31 +110,31 @@ pub struct Nothing {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tuning {
-    /// The policy that the filters in use are of, or that advice is for if there are none.
+    /// Name of the filter policy of the filters in use, or of the one that `--policy` says, without `filter.`
     pub policy: Policy,
-    /// No table has filters of a policy that can be made here: `policy` is LevelDB's own one.
+    /// True if no table has filters of a policy that can be made here, so that `policy` is LevelDB's own.
     pub policy_assumed: bool,
     /// How much was looked at.
     pub sample: SampleSize,
-    /// The levels that have tables, from the top. For a single table, one of no number.
+    /// The levels that have tables, from the top. A table that was given singly is one of no number.
     pub levels: Vec<Level>,
-    /// The filters as they are.
+    /// What the filters in use do.
     pub now: Outcome,
-    /// What the filters may take.
+    /// The most that filters may take.
     pub budget: Budget,
-    /// The best that the same bits a key on all levels do within the budget. `None` if no setting
-    /// fits it.
+    /// The best that the same bits a key on all levels do within the budget. `None` also if no setting fits
+    /// it.
     pub uniform: Option<Choice>,
-    /// The best that bits a key by level do within it; `None` without levels to tell apart, or
-    /// without lookups to weigh them by.
+    /// The best that bits a key by level do within the budget. `None` also if there are no levels to tell
+    /// apart.
     pub by_level: Option<Choice>,
     /// What to do.
     pub advice: Advice,
-    /// What the user's own lookups are; `None` if there are none.
+    /// The keys of `--lookups`. `None` also without it.
     pub lookups: Option<Lookups>,
-    /// Where readers hold the filters in use.
+    /// Where LevelDB holds the filters in use. goleveldb holds all in its block cache.
     pub memory: Memory,
-    /// The tables that could not be read. The numbers leave them out.
+    /// Tables that could not be read. The numbers leave them out.
     pub faults: Vec<Fault>,
     /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
     #[serde(skip)]
@@ -174,10 +170,10 @@ impl From<Error> for TuneFailure {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fault {
-    /// The path of its file.
+    /// Path of the table.
     #[serde(serialize_with = "path")]
     pub path: PathBuf,
-    /// The reason in words.
+    /// Reason why it could not be read.
     pub error: String,
     /// The name of its file.
     #[serde(skip)]
@@ -195,17 +191,17 @@ fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleSize {
-    /// The tables whose every entry was decoded.
+    /// Number of tables whose every entry was decoded.
     pub tables: u64,
-    /// All tables.
+    /// Number of all tables.
     pub of_tables: u64,
-    /// The same in bytes of files.
+    /// Bytes of the files of those tables.
     pub bytes: u64,
-    /// See `bytes`.
+    /// Bytes of the files of all tables.
     pub of_bytes: u64,
-    /// The entries of all tables: keys, older versions and deletions.
+    /// Entries of all tables: keys, older versions and deletions.
     pub entries: Estimate,
-    /// All tables were looked at: nothing is an estimate but the rates.
+    /// True if every entry of all tables was decoded.
     pub all: bool,
 }
 
@@ -213,18 +209,21 @@ pub struct SampleSize {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
-    /// `None` for a single table.
+    /// The level. `None`: a table that was given singly, or the tables of a folder whose levels are not
+    /// known.
     #[serde(rename = "level")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub number: Option<u8>,
-    /// The number of its tables.
+    /// Number of tables.
     pub tables: u64,
-    /// Those of them without filters that the policy can ask.
+    /// Number of those without filters that the policy can ask.
     pub unfiltered: u64,
-    /// The size of the tables in bytes.
+    /// Bytes of the files of the tables.
     pub size: u64,
-    /// The entries of its tables.
+    /// Entries of the tables.
     pub entries: Estimate,
-    /// The mean numbers of its tables that lookups come to. `None` if the order of keys is not known.
+    /// Tables of this level that a lookup comes to. `None`: the order of keys is not known, or it is a table
+    /// that was given singly.
     pub visits: Option<Visits>,
 }
 
@@ -232,9 +231,11 @@ pub struct Level {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Visits {
-    /// If the key is nowhere.
+    /// Mean number for a key that is nowhere.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub absent: f64,
-    /// If it is found on a level below.
+    /// Mean number for a key that is found on a level below.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub present: f64,
 }
 
@@ -242,11 +243,13 @@ pub struct Visits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setting {
-    /// The policy.
+    /// Name of the filter policy, without `filter.`
     pub policy: Policy,
-    /// One filter for every 2^`base_lg` bytes of data blocks.
+    /// A filter covers the data blocks that begin in a range of 2^base_lg bytes.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 63)))]
     pub base_lg: u8,
-    /// The bits of filter for each key.
+    /// Bits of filter for each key, the same on all levels.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: u32,
 }
 
@@ -257,9 +260,9 @@ pub struct Tried {
     /// The setting.
     #[serde(flatten)]
     pub setting: Setting,
-    /// Most of the filters in use are of this setting.
+    /// True if most of the filters in use are of this setting.
     pub in_use: bool,
-    /// What it would do.
+    /// What filters of this setting would do.
     pub outcome: Outcome,
 }
 
@@ -267,14 +270,15 @@ pub struct Tried {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Choice {
-    /// Their policy.
+    /// Name of the filter policy, without `filter.`
     pub policy: Policy,
-    /// One filter for every 2^`base_lg` bytes of data blocks.
+    /// A filter covers the data blocks that begin in a range of 2^base_lg bytes.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 63)))]
     pub base_lg: u8,
-    /// The bits for each level that has tables.
+    /// Bits of filter for each key, by level.
     #[serde(rename = "bits_per_key")]
     pub bits: Vec<LevelBits>,
-    /// What they would do.
+    /// What these filters would do.
     pub outcome: Outcome,
 }
 
@@ -282,9 +286,12 @@ pub struct Choice {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelBits {
-    /// `None` for a single table.
+    /// The level. `None`: a table that was given singly, or the tables of a folder whose levels are not
+    /// known.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub level: Option<u8>,
-    /// The bits of filter for each key.
+    /// Bits of filter for each key.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: u32,
 }
 
@@ -306,9 +313,10 @@ impl Choice {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Budget {
-    /// The number of bytes.
+    /// The most bytes of all filter blocks.
     pub bytes: u64,
-    /// Where it comes from.
+    /// `given`: by `--budget`. `in-use`: what the filters take today. `ten-bits`: what 10 bits a key take, as
+    /// some tables have no filters.
     pub origin: BudgetOrigin,
 }
 
@@ -329,13 +337,14 @@ pub enum BudgetOrigin {
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
-    /// What to do.
+    /// `leave`: the filters do well as they are. `rebuild`: other filters would do better. `none`: there is
+    /// nothing to advise on.
     pub action: Action,
-    /// The same as a sentence without an end.
+    /// The advice as a sentence, with its reason or with what it saves.
     pub text: String,
-    /// The filters to have instead, if it is to rebuild.
+    /// The filters to have. `None`: `action` is not `rebuild`.
     pub choice: Option<Choice>,
-    /// The arguments behind `filterblock rebuild DB --in-place` that make them, each one word.
+    /// Arguments to put behind `filterblock rebuild DB --in-place`. `None`: `action` is not `rebuild`.
     pub arguments: Option<Vec<String>>,
 }
 
@@ -357,11 +366,11 @@ pub enum Action {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lookups {
-    /// Their number.
+    /// Number of keys in the file.
     pub given: u64,
-    /// Those used.
+    /// Number of those that were looked up.
     pub used: u64,
-    /// Those used whose keys are stored.
+    /// Number of those, again, that are stored.
     pub present: u64,
 }
 
@@ -370,10 +379,10 @@ pub struct Lookups {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// The tables that are mapped.
+    /// Number of tables whose files LevelDB maps, so that their filters are in the page cache.
     pub mapped_tables: u64,
-    /// The others.
+    /// Number of the other tables, whose filters it holds on the heap.
     pub heap_tables: u64,
-    /// Bytes of filter blocks on the heap if the tables above are the last ones.
+    /// Bytes of filter blocks on the heap, if the other tables are the last ones.
     pub heap_bytes: u64,
 }

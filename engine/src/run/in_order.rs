@@ -1,10 +1,8 @@
 //! Work on several threads, with its results in the order in which it was given out.
 
-use std::collections::VecDeque;
-use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::{collections::VecDeque, io, sync::Arc};
 
 use rayon::{Scope, ThreadPoolBuildError, ThreadPoolBuilder};
 

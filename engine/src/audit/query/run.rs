@@ -10,19 +10,14 @@ use filterblock::{Error, escape_path};
 use super::candidates::{self, BlockCandidates};
 use super::keys::SoughtKeys;
 use super::logs::{self, LogAnswers};
-use crate::audit::foreign::explain;
 use crate::engine::{Engine, Sink};
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::Depth;
-use crate::report::folder::Folder as FolderReport;
-use crate::report::query::{Answer, Count, LogAnswer, QueryLine, Reason, Reply};
-use crate::report::subject::{Remark, Subject};
-use crate::run::survey::{Event, Fetch, LogUse, Place, Survey, Target};
-use crate::run::watch::Observer;
-use crate::walk::folder::Folder;
-use crate::walk::input::PathError;
-use crate::walk::paths::Inputs;
-use crate::words::numbers::counted_as;
+use crate::report::{
+    Answer, Count, Depth, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply,
+    Subject,
+};
+use crate::run::{Event, Fetch, LogUse, Observer, Place, Survey, Target};
+use crate::walk::{Folder, Inputs, PathError};
+use crate::{audit::foreign::explain, words::counted_as};
 
 /// The answers that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,6 @@
 //! From what was found at a path to the tables to tune.
 
-use std::fs::File;
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use std::{fs::File, io, path::Path, sync::Arc};
 
 use filterblock::Error;
 use filterblock::table::{ReadOptions, Table};
@@ -11,17 +8,12 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::input::{Input, Request, TableInfo};
 use super::tuner::tune;
-use crate::audit::foreign::explain;
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::stats::encoding::encoding_of;
 use crate::engine::{Engine, Sink};
-use crate::report::error_kind::ErrorKind;
-use crate::report::tune::{TuneFailure, Tuned, Tuning};
-use crate::run::watch::Watch;
-use crate::walk::folder::{Folder, reopen};
-use crate::walk::input::{PathError, open_file};
-use crate::walk::paths::Inputs;
-use crate::walk::sources::{Discovered, Sources};
+use crate::report::{ErrorKind, TuneFailure, Tuned, Tuning};
+use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, open_file, reopen};
+use crate::{
+    audit::foreign::explain, audit::key_encoding::KeyEncoding, audit::stats::encoding_of, run::Watch,
+};
 
 /// How often to begin anew if tables vanish meanwhile.
 const ATTEMPTS: u32 = 4;

@@ -1,30 +1,20 @@
 //! All checks of one table.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::{cell::Cell, collections::BTreeSet, sync::Arc};
 
 use filterblock::table::{Meter, ReadAt, Table};
 use filterblock::{Error, LegacyHash, Result, quote};
 
-use super::budget::Budget;
-use super::denials::DenialCheck;
-use super::fpr_sampler::FprSampler;
 use super::order::{ExpectedOrder, OrderCheck};
 use super::walk::{Walk, Walked};
-use crate::audit::foreign::explain;
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::lost_keys::LostKeys;
+use super::{budget::Budget, denials::DenialCheck, fpr_sampler::FprSampler};
 use crate::audit::reading::{filter_trouble, is_not_whole};
-use crate::audit::stats::blocks::Blocks;
-use crate::audit::stats::filters::FilterStats;
-use crate::audit::stats::metaindex::Metaindex;
-use crate::audit::stats::offsets::Offsets;
-use crate::audit::stats::sample::{KeyFormat, Sample};
-use crate::engine::Engine;
-use crate::report::verify::{Code, Finding, Note, Verdict};
-use crate::run::watch::Observer;
-use crate::walk::record::TableRecord;
+use crate::audit::stats::{Blocks, FilterStats, Metaindex, Offsets, Sample};
+use crate::report::{Code, Finding, Note, Verdict};
+use crate::{
+    audit::foreign::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
+    audit::stats::sample::KeyFormat, engine::Engine, run::Observer, walk::TableRecord,
+};
 
 /// Progress is reported in steps of so many bytes: showing it takes time.
 const PROGRESS_STEP: u64 = 256 << 10;

@@ -12,3 +12,5 @@ mod walk;
 
 pub use check::table;
 pub use run::VerifyOutcome;
+
+pub(crate) use run::{VerifySurvey, verdicts_on_folder};

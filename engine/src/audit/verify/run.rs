@@ -1,7 +1,6 @@
 //! The verification of all that paths lead to.
 
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
 use filterblock::Error;
 use filterblock::table::{ReadAt, ReadOptions};
@@ -9,15 +8,9 @@ use filterblock::table::{ReadAt, ReadOptions};
 use super::check::table;
 use crate::audit::lost_keys::LostKeys;
 use crate::engine::{Engine, Sink};
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::Depth;
-use crate::report::subject::Subject;
-use crate::report::verify::{About, Code, Finding, Verdict, VerdictCounts, Verified};
-use crate::run::survey::{Event, Place, Survey, Target};
-use crate::run::watch::Observer;
-use crate::walk::folder::Folder;
-use crate::walk::input::PathError;
-use crate::walk::paths::Inputs;
+use crate::report::{About, Code, Depth, ErrorKind, Finding, Subject, Verdict, VerdictCounts, Verified};
+use crate::run::{Event, Observer, Place, Survey, Target};
+use crate::walk::{Folder, Inputs, PathError};
 
 /// What came of a verification.
 #[derive(Clone, Default, Debug)]

@@ -1,8 +1,6 @@
 //! What tests do before and after each call of the system.
 
-use std::cell::RefCell;
-use std::io;
-use std::sync::Arc;
+use std::{cell::RefCell, io, sync::Arc};
 
 pub use super::session::Operation;
 

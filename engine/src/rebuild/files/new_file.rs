@@ -1,8 +1,7 @@
 //! A file that is being written.
 
-use std::fs::File;
 use std::io::{self, Read as _, Write};
-use std::sync::Arc;
+use std::{fs::File, sync::Arc};
 
 use super::rights;
 use super::session::{Operation, Session};

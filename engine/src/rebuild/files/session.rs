@@ -1,12 +1,10 @@
 //! What all folders of one run have in common: each call of the system goes through their session.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io;
-use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{ffi::OsStr, fs::File, io, path::Path};
+
 #[cfg(all(test, unix))]
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(all(test, unix))]
 use super::hook::{self, Hook};

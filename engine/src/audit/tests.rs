@@ -7,17 +7,22 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use filterblock::table::{Compression, FetchedRanges, ReadAt, ReadOptions, Table};
-use filterblock::table::{TableBuilder, WriteOptions};
+use filterblock::table::{
+    Compression, FetchedRanges, ReadAt, ReadOptions, Table, TableBuilder, WriteOptions,
+};
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
-use super::inspect;
 use super::query::{self, SoughtKeys};
+<<<<<<< HEAD:engine/src/audit/missing_ranges.rs
 use super::rates::effort::Effort;
 use super::reading::read_options;
 use super::verify::table as verify_table;
 use crate::engine::Engine;
 use crate::report::fetched::Depth;
+=======
+use super::{inspect, rates::effort::Effort, reading::read_options, verify};
+use crate::{engine::Engine, report::Depth};
+>>>>>>> 9d9fc7741184cadefb059fcd2a8f7c544f1f6991:engine/src/audit/tests.rs
 
 /// Tables for where the test data are not: the package that is published.
 fn built() -> Vec<(PathBuf, Bytes)> {
