@@ -13,16 +13,8 @@ use filterblock::table::{
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
 use super::query::{self, SoughtKeys};
-<<<<<<< HEAD:engine/src/audit/missing_ranges.rs
-use super::rates::effort::Effort;
-use super::reading::read_options;
-use super::verify::table as verify_table;
-use crate::engine::Engine;
-use crate::report::fetched::Depth;
-=======
 use super::{inspect, rates::effort::Effort, reading::read_options, verify};
 use crate::{engine::Engine, report::Depth};
->>>>>>> 9d9fc7741184cadefb059fcd2a8f7c544f1f6991:engine/src/audit/tests.rs
 
 /// Tables for where the test data are not: the package that is published.
 fn built() -> Vec<(PathBuf, Bytes)> {
@@ -153,7 +145,7 @@ fn a_verification_resumed_at_each_missing_range_finds_what_the_whole_file_holds(
     for (path, file) in tables() {
         for file in variants(&file) {
             most = most.max(check(&path, &file, |source, options| {
-                verify_table(source, None, true, &Engine { read: options.clone(), ..Engine::new() }, &())
+                verify::table(source, None, true, &Engine { read: options.clone(), ..Engine::new() }, &())
             }));
         }
     }
