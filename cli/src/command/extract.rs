@@ -7,7 +7,7 @@ use clap::Args;
 use filterblock::escape;
 use filterblock::table::Table;
 
-use super::limits::Limits;
+use super::arguments::Limits;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::whole_file::WholeFile;

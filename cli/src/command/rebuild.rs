@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args, ValueEnum};
 use filterblock::LegacyHash;
 
-use super::limits::bytes;
-use super::policy_name::PolicyName;
+use super::arguments::{PolicyName, bytes};
 use crate::exit::EXIT_ERROR;
 use crate::format::Format;
 use crate::io::console::Console;

@@ -7,12 +7,10 @@ use filterblock_engine::audit::scan::{KeyRange, ScanOutcome, ScanRequest};
 use filterblock_engine::report::line::write_line;
 use filterblock_engine::report::scan::{End, Entry, FaultAt, ScanLine};
 
-use super::hex::{bytes_of, unhex};
-use super::key_order::KeyOrder;
-use super::limits::Limits;
+use super::arguments::{KeyOrder, Limits, Paths};
+use super::keys::{bytes_of, unhex};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::paths::Paths;
 use crate::text::scan::{Entries, ValuePart};
 
 /// Something is damaged and was passed over.

@@ -9,13 +9,11 @@ use filterblock::table::{ReadOptions, Table};
 use filterblock::{Error, LegacyHash, Result};
 use rayon::ThreadPoolBuilder;
 
+use super::arguments::{Limits, Paths, PolicyName, bytes};
 use super::keys;
-use super::limits::{Limits, bytes};
-use super::policy_name::PolicyName;
 use crate::exit::EXIT_ERROR;
 use crate::format::Format;
 use crate::io::console::Console;
-use crate::io::paths::Paths;
 use crate::io::progress::Progress;
 use filterblock_engine::audit::foreign::explain;
 use filterblock_engine::audit::key_encoding::KeyEncoding;

@@ -11,11 +11,9 @@ use filterblock_engine::report::line::write_line;
 use filterblock_engine::report::verify::Verified;
 use filterblock_engine::run::in_order::MAX_JOBS;
 
-use super::key_order::KeyOrder;
-use super::limits::Limits;
+use super::arguments::{KeyOrder, Limits, Paths};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::paths::Paths;
 use crate::io::progress::Progress;
 use crate::text;
 
@@ -52,7 +50,7 @@ pub(crate) struct Arguments {
     jobs: Option<u16>,
     #[cfg(feature = "remote")]
     #[command(flatten)]
-    remote: super::remote::RemoteArguments,
+    remote: super::arguments::RemoteArguments,
 }
 
 const NOTES: &str = "\

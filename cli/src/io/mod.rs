@@ -2,7 +2,6 @@
 
 pub(crate) mod console;
 pub(crate) mod interrupt;
-pub(crate) mod paths;
 pub(crate) mod progress;
 #[cfg(test)]
 pub(crate) mod screen;

@@ -12,12 +12,11 @@ use clap::ValueEnum;
 use filterblock::SharedPolicy;
 use filterblock::table::ReadOptions;
 
-use super::limits::Limits;
+use super::arguments::{Limits, Paths};
 use super::walk::{Visitor, folder_header, walk};
 use crate::exit::EXIT_ERROR;
 use crate::format::Format;
 use crate::io::console::Console;
-use crate::io::paths::Paths;
 use crate::renderer::InspectRenderer;
 use filterblock_engine::audit::inspect;
 use filterblock_engine::audit::inspect::report::TableReport;
@@ -74,7 +73,7 @@ pub(crate) struct Arguments {
     jobs: Option<u16>,
     #[cfg(feature = "remote")]
     #[command(flatten)]
-    remote: super::remote::RemoteArguments,
+    remote: super::arguments::RemoteArguments,
     /// How much to read of tables in object storage
     #[cfg(feature = "remote")]
     #[arg(long, value_enum, value_name = "DEPTH", default_value_t = DepthArgument::Tail)]

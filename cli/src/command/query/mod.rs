@@ -14,12 +14,10 @@ use filterblock_engine::report::fetched::Depth;
 use filterblock_engine::report::line::write_line;
 use filterblock_engine::report::query::QueryLine;
 
-use super::key_order::KeyOrder;
+use super::arguments::{KeyOrder, Limits, PathSources};
 use super::keys;
-use super::limits::Limits;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
-use crate::io::paths::PathSources;
 use crate::io::progress::Progress;
 use crate::json;
 use crate::text;
@@ -83,7 +81,7 @@ pub(crate) struct Arguments {
     json: bool,
     #[cfg(feature = "remote")]
     #[command(flatten)]
-    remote: super::remote::RemoteArguments,
+    remote: super::arguments::RemoteArguments,
 }
 
 const USAGE: &str = "\

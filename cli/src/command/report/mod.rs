@@ -12,7 +12,7 @@ use clap::Args;
 use filterblock::escape_path;
 use rayon::ThreadPoolBuilder;
 
-use super::limits::Limits;
+use super::arguments::Limits;
 use super::{keys, tune};
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
