@@ -6,10 +6,7 @@
 
 mod command;
 mod exit;
-mod format;
 mod io;
-mod json;
-mod renderer;
 mod text;
 
 use std::ffi::OsString;

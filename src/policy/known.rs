@@ -1,6 +1,7 @@
 //! The policies whose names are found in tables, and the policy for filters that cannot be read.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use super::{BloomFilterPolicy, CassandraBloomPolicy, FilterPolicy, LegacyBloomPolicy, Murmur3BloomPolicy};
@@ -23,13 +24,50 @@ use crate::{Error, Keys, Result};
 /// has to ask for it.
 pub fn default_read_policies() -> Vec<SharedPolicy> {
     // The number of bits for each key matters only in writing.
-    vec![
-        Arc::new(BloomFilterPolicy::new(10)),
-        Arc::new(LegacyBloomPolicy::new(10)),
-        Arc::new(CassandraBloomPolicy::new(10)),
-        Arc::new(Murmur3BloomPolicy::new(10)),
-        Arc::new(OpaquePolicy::new("rocksdb.BuiltinBloomFilter")),
-    ]
+    let leveldbs: [SharedPolicy; 2] =
+        [Arc::new(BloomFilterPolicy::new(10)), Arc::new(LegacyBloomPolicy::new(10))];
+    let own = OWN_POLICIES.iter().map(|policy| policy.with_bits(10));
+    let others: [SharedPolicy; 1] = [Arc::new(OpaquePolicy::new("rocksdb.BuiltinBloomFilter"))];
+    leveldbs.into_iter().chain(own).chain(others).collect()
+}
+
+/// The policies under names of this library's own. Whatever offers a choice of policies takes them from here.
+pub static OWN_POLICIES: [OwnPolicy; 2] = [
+    OwnPolicy { short_name: "cassandra", make: |bits| Arc::new(CassandraBloomPolicy::new(bits)) },
+    OwnPolicy { short_name: "murmur3", make: |bits| Arc::new(Murmur3BloomPolicy::new(bits)) },
+];
+
+/// A policy whose filters only this library reads.
+#[derive(Clone, Copy)]
+pub struct OwnPolicy {
+    short_name: &'static str,
+    make: fn(u32) -> SharedPolicy,
+}
+
+impl OwnPolicy {
+    /// A short name, for arguments of programs.
+    pub const fn short_name(&self) -> &'static str {
+        self.short_name
+    }
+
+    /// The policy with so many bits a key.
+    pub fn with_bits(&self, bits_per_key: u32) -> SharedPolicy {
+        (self.make)(bits_per_key)
+    }
+}
+
+impl PartialEq for OwnPolicy {
+    fn eq(&self, other: &Self) -> bool {
+        self.short_name == other.short_name
+    }
+}
+
+impl Eq for OwnPolicy {}
+
+impl fmt::Debug for OwnPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OwnPolicy").field(&self.short_name).finish()
+    }
 }
 
 /// Stands for filters in an unknown encoding: every key may match. It makes no filters.

@@ -76,7 +76,7 @@ pub use bloom::BloomFilterPolicy;
 pub use cassandra::CassandraBloomPolicy;
 pub use filter_policy::{FilterPolicy, SharedPolicy};
 pub use key_hash::KeyHash;
-pub use known::{OpaquePolicy, default_read_policies};
+pub use known::{OWN_POLICIES, OpaquePolicy, OwnPolicy, default_read_policies};
 pub use legacy::{LegacyBloomPolicy, LegacyHash};
 pub use murmur3::Murmur3BloomPolicy;
 pub use origin::Origin;

@@ -14,7 +14,7 @@ use filterblock_engine::audit::reading::read_options;
 use filterblock_engine::remote::fleet::FleetOptions;
 #[cfg(feature = "remote")]
 use filterblock_engine::report::fetched::Depth;
-use filterblock_engine::walk::paths::{Given, Inputs};
+use filterblock_engine::walk::paths::Inputs;
 
 use crate::io::console::Console;
 
@@ -60,11 +60,6 @@ impl Paths {
         }
     }
 
-    /// Returns true if the folders below those given are looked into.
-    pub(super) const fn is_recursive(&self) -> bool {
-        self.sources.recursive
-    }
-
     /// Returns true if results do not change the exit status.
     pub(super) const fn keeps_going(&self) -> bool {
         self.sources.keep_going
@@ -78,10 +73,6 @@ impl Paths {
     /// What is to be looked at.
     pub(super) fn inputs(&self) -> Inputs {
         self.sources.after(&self.paths)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = Given> {
-        self.inputs().into_iter()
     }
 }
 
@@ -152,11 +143,6 @@ impl Limits {
             Some(bytes) => engine.max_output(bytes),
             None => engine,
         }
-    }
-
-    /// The limit that was given.
-    pub(super) const fn max_output(&self) -> Option<u64> {
-        self.max_output
     }
 }
 

@@ -4,8 +4,6 @@ mod arguments;
 mod build;
 mod extract;
 mod inspect;
-#[cfg(feature = "remote")]
-mod inspect_objects;
 mod keys;
 mod query;
 mod rebuild;
@@ -14,7 +12,6 @@ mod scan;
 mod shell;
 mod tune;
 mod verify;
-mod walk;
 
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 

@@ -1,25 +1,20 @@
 //! `filterblock rebuild`: new filters for the tables of a database that exists.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use filterblock::LegacyHash;
 
 use super::arguments::{PolicyName, bytes};
 use crate::exit::EXIT_ERROR;
-use crate::format::Format;
 use crate::io::console::Console;
 use crate::io::interrupt::Deferred;
 use crate::io::progress::Progress;
-use crate::renderer::{RebuildAction, RebuildOutcome};
-use filterblock_engine::rebuild::failure::{Failure, Result};
-use filterblock_engine::rebuild::in_place::{self, InPlace};
-use filterblock_engine::rebuild::report::Report;
-use filterblock_engine::rebuild::request::{BitsByLevel, FilterRequest, Request};
-use filterblock_engine::rebuild::watch::Watch;
-use filterblock_engine::rebuild::{to_folder, undo};
-use filterblock_engine::report::subject::Subject;
+use crate::text;
+use filterblock_engine::rebuild::{BitsByLevel, FilterRequest, InPlace, Options, Request, rebuild};
+use filterblock_engine::report::rebuild::{RebuildStatus, Report};
 use filterblock_engine::run::in_order::MAX_JOBS;
+use filterblock_engine::run::watch::Watch;
 
 /// What was found, or asked for, does not allow it.
 const EXIT_REFUSED: u8 = 1;
@@ -154,7 +149,7 @@ impl From<Hash> for LegacyHash {
 }
 
 /// Reads bits a key: a number, or numbers by level.
-fn bits_by_level(text: &str) -> std::result::Result<BitsByLevel, String> {
+fn bits_by_level(text: &str) -> Result<BitsByLevel, String> {
     /// More take space and lower no rate: k is 30 at most.
     const MOST: u32 = 100;
     let bits = |text: &str| text.parse().ok().filter(|bits| (1..=MOST).contains(bits));
@@ -184,54 +179,63 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             return EXIT_ERROR;
         }
     };
-    let progress = Progress::new(!arguments.json);
-    let result = arguments.act(Watch { progress: &progress, is_interrupted: &|| signal.is_requested() });
-    drop(progress);
-    let status = match &result {
-        Ok(_) => 0,
-        Err(Failure::Refused(_)) => EXIT_REFUSED,
-        Err(Failure::InUse(_)) => EXIT_IN_USE,
-        Err(Failure::Failed(_) | Failure::Interrupted(_)) => EXIT_ERROR,
+    let watch = RebuildWatch { progress: Progress::new(!arguments.json), signal };
+    let (dir, request) = (&arguments.database, arguments.request());
+    let result = rebuild(dir, &request, &watch);
+    watch.progress.end();
+    let (report, status) = match result {
+        Ok(report) => (report, 0),
+        Err(failure) => {
+            console.message(&failure);
+            let status = match failure.status {
+                RebuildStatus::Refused => EXIT_REFUSED,
+                RebuildStatus::InUse => EXIT_IN_USE,
+                _ => EXIT_ERROR,
+            };
+            (Report::from(&failure), status)
+        }
     };
-    let outcome = RebuildOutcome { action: arguments.action(), result: &result };
-    let mut renderer = Format::new(arguments.json).rebuild();
-    let shown = renderer.outcome(Subject::of(&arguments.database), &outcome, console);
+    report.notes.iter().for_each(|note| console.message(note));
+    let shown = match arguments.json {
+        true => report.write_json(dir, &mut *console),
+        false if report.error.is_some() => Ok(()),
+        false => text::rebuild::write(dir, &request, &report, console),
+    };
     console.finish(shown, status)
 }
 
+/// A signal that comes while a database is rebuilt ends that where it can be ended, and is put off until then.
+struct RebuildWatch {
+    progress: Progress,
+    signal: Deferred,
+}
+
+impl Watch for RebuildWatch {
+    fn expect(&self, bytes: u64, is_all: bool) {
+        self.progress.expect(bytes, is_all);
+    }
+
+    fn add(&self, bytes: u64) {
+        self.progress.add(bytes);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.signal.is_requested()
+    }
+}
+
 impl Arguments {
-    fn act(&self, watch: Watch<'_>) -> Result<Report> {
-        let dir: &Path = &self.database;
-        if self.undo {
-            return undo::undo(dir);
-        }
-        if self.discard {
-            return undo::discard(dir);
-        }
-        let request = self.request();
-        match &self.to {
-            Some(target) => to_folder::run(&request, target, watch),
-            None => {
-                let how = InPlace {
-                    batch: self.batch,
-                    keeps_undo: !self.no_undo,
-                    options: format!("{:?}", request.filters),
-                };
-                in_place::run(&request, &how, watch)
-            }
-        }
-    }
-
-    const fn action(&self) -> RebuildAction {
-        match (self.undo, self.discard, self.dry_run) {
-            (true, ..) => RebuildAction::Undo,
-            (_, true, _) => RebuildAction::Discard,
-            (.., true) => RebuildAction::DryRun,
-            _ => RebuildAction::Rebuild,
-        }
-    }
-
     fn request(&self) -> Request {
+        let how = InPlace { batch: self.batch, keeps_undo: !self.no_undo };
+        match &self.to {
+            _ if self.undo => Request::Undo,
+            _ if self.discard => Request::Discard,
+            Some(target) => Request::To(target.clone(), self.options()),
+            None => Request::InPlace(self.options(), how),
+        }
+    }
+
+    fn options(&self) -> Options {
         let filters = match self.drop_filters {
             true => FilterRequest::Drop,
             false => FilterRequest::Make {
@@ -241,8 +245,7 @@ impl Arguments {
                 base_lg: self.base_lg,
             },
         };
-        Request {
-            dir: self.database.clone(),
+        Options {
             filters,
             keep_undecodable: self.keep_undecodable,
             assume_bytewise_equality: self.assume_bytewise_equality,

@@ -13,6 +13,7 @@ use clap::ColorChoice;
 use filterblock::escape_path;
 use filterblock::table::Meter;
 
+use filterblock_engine::report::folder::Folder;
 use filterblock_engine::report::subject::Remark;
 
 use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
@@ -163,6 +164,13 @@ impl Console {
     /// Writes facts about paths to standard error.
     pub(crate) fn remarks(&mut self, remarks: &[Remark]) {
         remarks.iter().for_each(|remark| self.message_about(&remark.about, &remark.text));
+    }
+
+    /// Writes to standard error why the MANIFEST of a folder cannot be relied on, and what that means for what follows.
+    pub(crate) fn fault_of(&mut self, folder: &Folder, meaning: &str) {
+        if let Some(error) = &folder.error {
+            self.message(format_args!("{error}; {meaning}"));
+        }
     }
 
     /// Writes a message about `path` to standard error.

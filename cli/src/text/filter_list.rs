@@ -2,78 +2,77 @@
 
 use std::io::{self, Write as _};
 
+use filterblock_engine::audit::stats::filter::State;
+use filterblock_engine::report::filter_list::{Filters, ListedFilter};
+use filterblock_engine::words::numbers::{count, or_dash, percent, ratio, size};
+
 use super::columns::{Cell, Column, Layout};
 use crate::io::console::{Console, Tone};
-use filterblock_engine::audit::stats::filter::State;
-use filterblock_engine::audit::stats::filters::FilterStats;
-use filterblock_engine::audit::stats::table::TableStats;
-use filterblock_engine::words::numbers::{count, or_dash, percent, ratio, size};
 
 /// The most data blocks to name for a filter on a terminal, whose width is limited. All are
 /// counted.
 const NAMED_BLOCKS: usize = 4;
 const BLOCK_NAMES: &str = "data blocks at";
 
-pub(crate) fn write(
-    filters: &FilterStats,
-    table: Option<&TableStats>,
-    console: &mut Console,
-) -> io::Result<()> {
-    let last = (filters.reader().num_filters() as u64).saturating_sub(1);
-    let layout = Layout::new(
-        vec![
-            Column::right("filter", 8, 0),
-            Column::right("data offsets", range(filters, last).len(), 1),
-            Column::right("blocks", 6, 2),
-            Column::right("bytes", 10, 0),
-            Column::right("set", 6, 3),
-            Column::right("k", 3, 4),
-            Column::right("rate", 7, 0),
-            Column::left("state", 9, 0),
-            Column::left(BLOCK_NAMES, 30, 5),
-        ],
-        console.width(),
-    );
+pub(crate) fn write(filters: &Filters, console: &mut Console) -> io::Result<()> {
+    let (left, right) = (Column::left, Column::right);
+    let last = (filters.stats.reader().num_filters() as u64).saturating_sub(1);
+    let last = filters.stats.range(last);
+    let widest = range(*last.start(), *last.end()).len();
+    let if_ok = |filter: &ListedFilter<'_>, text: String| match filter.state {
+        State::Ok => Cell::from(text),
+        State::Empty | State::Malformed => "-".into(),
+    };
+    let blocks = |filter: &ListedFilter<'_>| {
+        let number = filters.has_blocks().then(|| count(filter.data_blocks.iter().count() as u64));
+        or_dash(number).into()
+    };
+    let set = |filter: &ListedFilter<'_>| percent(ratio(filter.bits_set, filter.bits));
+    let columns: [(Column, &dyn Fn(&ListedFilter<'_>) -> Cell); 9] = [
+        (right("filter", 8, 0), &|filter| count(filter.index).into()),
+        (right("data offsets", widest, 1), &|filter| range(filter.first_offset, filter.last_offset).into()),
+        (right("blocks", 6, 2), &blocks),
+        (right("bytes", 10, 0), &|filter| if_ok(filter, size(filter.bytes))),
+        (right("set", 6, 3), &|filter| if_ok(filter, set(filter))),
+        (right("k", 3, 4), &|filter| or_dash(filter.probes).into()),
+        (right("rate", 7, 0), &|filter| percent(filter.estimated_fpr).into()),
+        (left("state", 9, 0), &state),
+        (left(BLOCK_NAMES, 30, 5), &|filter| {
+            filter.data_blocks.iter().next().map(|offset| offset.to_string()).unwrap_or_default().into()
+        }),
+    ];
+    let (columns, cells): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+    let layout = Layout::new(columns, console.width());
     layout.write_titles(console)?;
     let named = match console.width() {
         None => usize::MAX,
         Some(_) if layout.hidden().contains(&BLOCK_NAMES) => 0,
         Some(_) => NAMED_BLOCKS,
     };
-    for (index, filter) in (0u64..).zip(filters.iter()) {
-        let blocks = || table.into_iter().flat_map(|table| table.blocks.offsets.range(filters.range(index)));
-        let number = blocks().count();
-        let tone = match filter.state {
-            State::Ok => Tone::Plain,
-            State::Empty => Tone::Dim,
-            State::Malformed => Tone::Bad,
-        };
-        let if_ok = |text: String| if filter.state == State::Ok { text } else { "-".to_owned() };
-        let cells = vec![
-            count(index).into(),
-            range(filters, index).into(),
-            if table.is_some() { count(number as u64) } else { "-".to_owned() }.into(),
-            if_ok(size(filter.bytes)).into(),
-            if_ok(percent(ratio(filter.bits_set, filter.bits))).into(),
-            or_dash(filter.probes).into(),
-            percent(filter.rate).into(),
-            Cell::toned(filter.state.name(), tone),
-            blocks().next().map(|offset| offset.to_string()).unwrap_or_default().into(),
-        ];
-        layout.write_open(console, cells)?;
+    for filter in filters.iter() {
+        layout.write_open(console, cells.iter().map(|cell| cell(&filter)).collect())?;
         // Written one by one, as all of them as text might be larger than the file.
-        for offset in blocks().take(named).skip(1) {
+        for offset in filter.data_blocks.iter().take(named).skip(1) {
             write!(console, " {offset}")?;
         }
-        if named > 0 && number > named {
-            write!(console, " and {} more", count((number - named) as u64))?;
+        let more = if named > 0 { filter.data_blocks.iter().skip(named).count() } else { 0 };
+        if more > 0 {
+            write!(console, " and {} more", count(more as u64))?;
         }
         writeln!(console)?;
     }
     Ok(())
 }
 
-fn range(filters: &FilterStats, index: u64) -> String {
-    let range = filters.range(index);
-    format!("{}-{}", range.start(), range.end())
+fn range(first: u64, last: u64) -> String {
+    format!("{first}-{last}")
+}
+
+fn state(filter: &ListedFilter<'_>) -> Cell {
+    let tone = match filter.state {
+        State::Ok => Tone::Plain,
+        State::Empty => Tone::Dim,
+        State::Malformed => Tone::Bad,
+    };
+    Cell::toned(filter.state.name(), tone)
 }

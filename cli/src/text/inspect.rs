@@ -1,146 +1,118 @@
 //! Tables for people: one in detail, or lines of a listing.
 
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use filterblock::{escape, escape_path};
+use filterblock::escape_path;
+use filterblock_engine::InspectLine;
+use filterblock_engine::report::folder::Folder;
+use filterblock_engine::report::inspect::Inspected;
+use filterblock_engine::report::totals::Totals;
+use filterblock_engine::words::numbers::counted;
 
 use super::columns::width;
-use super::list::{Listing, ListingKind};
+use super::list::{Listing, ListingKind, table_name};
 use super::{detail, levels, list};
 use crate::io::console::{Console, Tone};
-use crate::renderer::InspectRenderer;
-use filterblock_engine::audit::inspect::report::TableReport;
-use filterblock_engine::audit::inspect::totals::FolderTotals;
-use filterblock_engine::audit::stats::metaindex::short_name;
-use filterblock_engine::report::folder::FolderHeader;
-use filterblock_engine::report::subject::Subject;
-use filterblock_engine::walk::input::PathError;
-use filterblock_engine::words::numbers::counted;
+
+/// What it means that a MANIFEST cannot be relied on.
+pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";
 
 pub(crate) struct TextInspect {
     list_filters: bool,
     /// Exactly one path was given.
     is_single: bool,
-    /// Listings have all columns.
-    is_wide: bool,
-    /// The width of the longest path given.
-    name_width: usize,
-    /// The width of the names and the kind of the next listing.
-    kind: (usize, ListingKind),
+    /// What a listing of tables outside of folders is like.
+    outside: ListingKind,
+    /// What the next listing is like.
+    kind: ListingKind,
     /// The listing that is being written.
     listing: Option<Listing>,
-    in_folder: bool,
     /// Something has been written, so that the next part begins with an empty line.
     written: bool,
 }
 
 impl TextInspect {
+    /// `list_filters`: each filter of a table is shown. `is_single`: the table is the only one.
+    /// `is_wide`: listings have all columns. `paths`: those given as arguments.
     pub(crate) fn new(list_filters: bool, is_single: bool, is_wide: bool, paths: &[PathBuf]) -> Self {
-        let name_width = paths.iter().map(|path| width(&list::table_name(path, false))).max();
-        let name_width = name_width.unwrap_or_default();
-        Self {
-            list_filters,
-            is_single,
-            is_wide,
-            name_width,
-            kind: (name_width, ListingKind { is_wide, ..ListingKind::default() }),
-            listing: None,
-            in_folder: false,
-            written: false,
+        let name_width = paths.iter().map(|path| width(&table_name(path, false))).max().unwrap_or_default();
+        let outside = ListingKind { name_width, is_wide, ..ListingKind::default() };
+        Self { list_filters, is_single, outside, kind: outside, listing: None, written: false }
+    }
+
+    /// Writes a line of what was found out.
+    pub(crate) fn line(&mut self, line: &InspectLine, console: &mut Console) -> io::Result<()> {
+        match line {
+            InspectLine::Folder(folder) => self.begin_folder(folder, console),
+            InspectLine::Table(found) => self.table(found, console),
+            InspectLine::Unreadable(unreadable) => {
+                console.message_about(&unreadable.path, &unreadable.error);
+                Ok(())
+            }
+            InspectLine::Totals(totals) => self.end_folder(totals, console),
         }
     }
 
     /// A table is shown in detail if it has to hold a list of filters, or if it is the only one.
     fn shows_details(&self) -> bool {
-        self.list_filters || (self.is_single && !self.in_folder)
-    }
-
-    fn line(&mut self, path: &Path, report: &TableReport<'_>, console: &mut Console) -> io::Result<()> {
-        if self.listing.is_none() {
-            if !self.in_folder {
-                self.begin_part(console)?;
-            }
-            let (width, kind) = self.kind;
-            self.listing = Some(Listing::begin(width, kind, console)?);
-        }
-        self.listing.as_mut().map_or(Ok(()), |listing| listing.write(path, report, console))
+        self.list_filters || (self.is_single && !self.kind.in_folder)
     }
 
     fn begin_part(&mut self, console: &mut Console) -> io::Result<()> {
         if std::mem::replace(&mut self.written, true) { writeln!(console) } else { Ok(()) }
     }
-}
 
-impl InspectRenderer for TextInspect {
-    fn begin_folder(
-        &mut self,
-        subject: Subject<'_>,
-        folder: &FolderHeader<'_>,
-        console: &mut Console,
-    ) -> io::Result<()> {
+    fn begin_folder(&mut self, folder: &Folder, console: &mut Console) -> io::Result<()> {
         self.end(console)?;
-        if let Some((path, error)) = folder.manifest_error {
-            console.message_about(path, format_args!("{error}; all tables are taken to be live"));
-        }
-        console.remarks(subject.remarks);
-        self.in_folder = true;
+        console.fault_of(folder, ALL_LIVE);
+        console.remarks(&folder.remarks);
         self.begin_part(console)?;
-        let title = console.tone(Tone::Title, escape_path(subject.path));
+        let title = console.tone(Tone::Title, escape_path(&folder.path));
         writeln!(console, "{title}")?;
-        if let Some(name) = folder.comparator {
-            writeln!(console, "keys by {}", escape(&short_name(name)))?;
+        if let Some(name) = &folder.comparator {
+            writeln!(console, "keys by {name}")?;
         }
-        if folder.tables.is_empty() {
+        if folder.tables == 0 {
             writeln!(console, "no tables (.ldb, .sst)")?;
         }
         if !folder.logs.is_empty() {
-            let names: Vec<_> = folder.logs.iter().map(|log| list::table_name(log, true)).collect();
+            let names: Vec<_> = folder.logs.iter().map(|log| table_name(log, true)).collect();
             let logs = counted(folder.logs.len() as u64, "log");
             writeln!(console, "{logs} with the newest writes, which no filter covers: {}", names.join(", "))?;
         }
-        if !self.shows_details() && !folder.tables.is_empty() {
-            let widths = folder.tables.iter().map(|table| width(&list::table_name(table, true)));
-            let kind =
-                ListingKind { in_folder: true, has_records: folder.has_records, is_wide: self.is_wide };
-            self.kind = (widths.max().unwrap_or_default(), kind);
-        }
-        console.flush()
+        let widths = folder.listed.tables().map(|table| width(&table_name(table, true)));
+        self.kind = ListingKind {
+            name_width: widths.max().unwrap_or_default(),
+            in_folder: true,
+            has_records: folder.listed.has_records(),
+            ..self.outside
+        };
+        Ok(())
     }
 
-    fn table(
-        &mut self,
-        subject: Subject<'_>,
-        report: &TableReport<'_>,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let path = subject.path;
-        console.remarks(subject.remarks);
-        if report.is_missing() || (report.unreadable && report.stats.is_none()) {
-            report.findings().for_each(|(_, message)| console.message_about(path, message));
+    fn table(&mut self, found: &Inspected, console: &mut Console) -> io::Result<()> {
+        let table = &found.table;
+        console.remarks(&table.remarks);
+        if table.is_missing() || (table.unreadable && !table.is_opened()) {
+            table.findings().for_each(|(_, message)| console.message_about(&table.path, message));
             return Ok(());
         }
         if self.shows_details() {
             self.begin_part(console)?;
-            detail::write(path, report, self.list_filters, console)?;
-        } else {
-            self.line(path, report, console)?;
+            return detail::write(found, self.list_filters, console);
         }
-        console.flush()
+        if self.listing.is_none() && !self.kind.in_folder {
+            self.begin_part(console)?;
+        }
+        let listing = match &mut self.listing {
+            Some(listing) => listing,
+            none => none.insert(Listing::begin(self.kind, console)?),
+        };
+        listing.write(table, console)
     }
 
-    fn unreadable(
-        &mut self,
-        subject: Subject<'_>,
-        error: &PathError,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        console.remarks(subject.remarks);
-        console.message_about(subject.path, error);
-        Ok(())
-    }
-
-    fn end_folder(&mut self, _: Subject<'_>, totals: &FolderTotals, console: &mut Console) -> io::Result<()> {
+    fn end_folder(&mut self, totals: &Totals, console: &mut Console) -> io::Result<()> {
         if totals.tables > 0 {
             if self.listing.is_none() {
                 self.begin_part(console)?;
@@ -152,9 +124,8 @@ impl InspectRenderer for TextInspect {
     }
 
     /// Ends the listing that is being written, if there is one.
-    fn end(&mut self, console: &mut Console) -> io::Result<()> {
-        self.in_folder = false;
-        self.kind = (self.name_width, ListingKind { is_wide: self.is_wide, ..ListingKind::default() });
+    pub(crate) fn end(&mut self, console: &mut Console) -> io::Result<()> {
+        self.kind = self.outside;
         self.listing.take().map_or(Ok(()), |listing| listing.end(console))
     }
 }

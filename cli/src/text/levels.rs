@@ -2,11 +2,12 @@
 
 use std::io::{self, Write as _};
 
+use filterblock_engine::report::totals::{KeySum, LevelTotals, Totals};
+use filterblock_engine::words::numbers::{count, measured, or_dash, percent, ratio, size};
+
 use super::columns::{Cell, Column, Layout};
 use super::pictures::bar;
 use crate::io::console::{Console, Signs, Tone};
-use filterblock_engine::audit::inspect::totals::{FolderTotals, KeySum, LevelName, LevelTotals};
-use filterblock_engine::words::numbers::{count, measured, or_dash, percent, ratio, size};
 
 pub(super) const KEYS_NOTE: &str =
     "~ keys: estimated from some data blocks of each table; +-: how far they may be off";
@@ -14,12 +15,9 @@ pub(super) const KEYS_NOTE: &str =
 /// The width of the bar for the share of all keys, in signs.
 const BAR_WIDTH: usize = 12;
 
-/// A level as a listing names it.
-pub(super) fn level_text(level: LevelName) -> String {
-    match level {
-        LevelName::Level(level) => level.to_string(),
-        LevelName::Obsolete => "obsolete".to_owned(),
-    }
+/// A level as a listing names it; `None`: tables that are not live.
+pub(super) fn level_text(level: Option<u8>) -> String {
+    level.map_or_else(|| "obsolete".to_owned(), |level| level.to_string())
 }
 
 /// The number of keys of some tables; a dash if none is known.
@@ -34,53 +32,52 @@ pub(super) fn key_error(sum: &KeySum) -> String {
     if sum.is_partial { "-".to_owned() } else { sum.error().map(percent).unwrap_or_default() }
 }
 
+/// The cell of a level. The keys of all levels, and the signs to draw with, if there are any.
+type LevelCell = fn(&LevelTotals, (u64, Option<Signs>)) -> Cell;
+
+fn unfiltered(tables: u64) -> Cell {
+    Cell::toned(count(tables), if tables > 0 { Tone::Bad } else { Tone::Plain })
+}
+
+/// The share of all `keys`.
+fn share(level: &LevelTotals, keys: u64) -> Option<f64> {
+    level.keys.keys.map(|of| ratio(of, keys))
+}
+
+fn picture(level: &LevelTotals, (keys, signs): (u64, Option<Signs>)) -> Cell {
+    let bar = signs.zip(share(level, keys)).map(|(signs, share)| bar(share, BAR_WIDTH, signs));
+    bar.unwrap_or_default().into()
+}
+
 /// Writes a line for each level, if the MANIFEST tells the levels.
-pub(super) fn write(totals: &FolderTotals, console: &mut Console) -> io::Result<()> {
-    let levels = totals.levels();
-    if levels.is_empty() {
+pub(super) fn write(totals: &Totals, console: &mut Console) -> io::Result<()> {
+    if totals.levels.is_empty() {
         return Ok(());
     }
     writeln!(console)?;
-    let mut columns = vec![
-        Column::right("level", 8, 0),
-        Column::right("tables", 6, 0),
-        Column::right("no filter", 9, 1),
-        Column::right("size", 10, 4),
-        Column::right("keys", 12, 2),
-        Column::right("+-", 7, 5),
-        Column::right("of all", 7, 0),
-        Column::right("filter size", 11, 3),
-        Column::right("rate", 8, 0),
+    let keys = totals.levels.values().filter_map(|level| level.keys.keys).fold(0, u64::saturating_add);
+    let of = (keys, console.signs());
+    let right = Column::right;
+    let mut columns: Vec<(Column, LevelCell)> = vec![
+        (right("level", 8, 0), |level, _| level_text(level.level).into()),
+        (right("tables", 6, 0), |level, _| count(level.tables).into()),
+        (right("no filter", 9, 1), |level, _| unfiltered(level.unfiltered)),
+        (right("size", 10, 4), |level, _| size(level.file_size).into()),
+        (right("keys", 12, 2), |level, _| key_sum(&level.keys).into()),
+        (right("+-", 7, 5), |level, _| key_error(&level.keys).into()),
+        (right("of all", 7, 0), |level, (keys, _)| or_dash(share(level, keys).map(percent)).into()),
+        (right("filter size", 11, 3), |level, _| size(level.filter_size).into()),
+        (right("rate", 8, 0), |level, _| or_dash(level.random_fpr.mean().map(measured)).into()),
     ];
-    if console.signs().is_some() {
+    if of.1.is_some() {
         // A picture of the share of all keys, which gives way before any number does.
-        columns.push(Column::left("", BAR_WIDTH + 2, 9));
+        columns.push((Column::left("", BAR_WIDTH + 2, 9), picture));
     }
+    let (columns, cells): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
     let layout = Layout::new(columns, console.width());
     layout.write_titles(console)?;
-    let keys = levels.values().filter_map(|level| level.keys.keys).fold(0, u64::saturating_add);
-    for (&name, level) in levels {
-        layout.write(console, cells(name, level, keys, console.signs()))?;
-    }
-    Ok(())
-}
-
-/// `keys`: of all levels. `signs`: those to draw a bar with, if there is one.
-fn cells(name: LevelName, level: &LevelTotals, keys: u64, signs: Option<Signs>) -> Vec<Cell> {
-    let share = level.keys.keys.map(|of| ratio(of, keys));
-    let bar = signs.map(|signs| share.map(|share| bar(share, BAR_WIDTH, signs)).unwrap_or_default());
-    let tone = if level.unfiltered > 0 { Tone::Bad } else { Tone::Plain };
-    let mut cells: Vec<Cell> = vec![
-        level_text(name).into(),
-        count(level.tables).into(),
-        Cell::toned(count(level.unfiltered), tone),
-        size(level.file_size).into(),
-        key_sum(&level.keys).into(),
-        key_error(&level.keys).into(),
-        or_dash(share.map(percent)).into(),
-        size(level.filter_size).into(),
-        or_dash(level.rates().random().map(measured)).into(),
-    ];
-    cells.extend(bar.map(Cell::from));
-    cells
+    totals
+        .levels
+        .values()
+        .try_for_each(|level| layout.write(console, cells.iter().map(|cell| cell(level, of)).collect()))
 }

@@ -4,17 +4,14 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use filterblock::{escape, escape_path};
+use filterblock_engine::audit::stats::filter_cost::USUAL_BITS_PER_KEY;
+use filterblock_engine::report::inspect::{FilterBlock, KeyFormat, State, Table};
+use filterblock_engine::report::totals::Totals;
+use filterblock_engine::words::numbers::{count, counted, measured, or_dash, percent, ratio, size};
 
 use super::columns::{Cell, Column, Layout};
 use super::levels::{self, key_error, key_sum, level_text};
 use crate::io::console::{Console, Tone};
-use filterblock_engine::audit::inspect::report::{FilterReport, TableReport};
-use filterblock_engine::audit::inspect::totals::{FolderTotals, KeySum, LevelName};
-use filterblock_engine::audit::stats::filter_cost::{FilterCost, USUAL_BITS_PER_KEY};
-use filterblock_engine::audit::stats::filters::Summary;
-use filterblock_engine::audit::stats::table::TableStats;
-use filterblock_engine::words::compression::compression_names;
-use filterblock_engine::words::numbers::{count, counted, measured, or_dash, percent, ratio, size};
 
 /// The width to fit lines into where there is no terminal.
 const WIDTH: usize = 100;
@@ -24,6 +21,7 @@ const MAX_NAME_WIDTH: usize = 60;
 
 pub(crate) struct Listing {
     layout: Layout,
+    columns: Vec<ListColumn>,
     kind: ListingKind,
     /// A table without a filter was shown with the cost of one.
     shows_cost: bool,
@@ -34,12 +32,78 @@ pub(crate) struct Listing {
 /// The tables that a listing is of.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ListingKind {
+    /// The width of the longest name.
+    pub(crate) name_width: usize,
     /// They are in one folder, so that their file names are enough.
     pub(crate) in_folder: bool,
     /// A MANIFEST records each of them.
     pub(crate) has_records: bool,
     /// All columns are shown, however wide the lines are.
     pub(crate) is_wide: bool,
+}
+
+/// A column, its cell for a table, and its text for the totals.
+type ListColumn = (Column, fn(&Table, ListingKind) -> Cell, fn(&Totals) -> String);
+
+/// All columns. Those that say what the MANIFEST records are left out without one.
+fn columns(kind: ListingKind) -> Vec<ListColumn> {
+    let (left, right, none) = (Column::left, Column::right, |_: &Totals| String::new());
+    let name = left("table", kind.name_width.min(MAX_NAME_WIDTH), 0);
+    let all: [ListColumn; 23] = [
+        (name, name_cell, |all| counted(all.tables, "table")),
+        (right("level", 8, 3), level_cell, none),
+        (
+            right("size", 10, 4),
+            |table, _| or_dash(table.file_size.map(size)).into(),
+            |all| size(all.file_size),
+        ),
+        (right("recorded", 10, 0).extra(), recorded_cell, none),
+        (right("blocks", 6, 0).extra(), blocks_cell, |all| count(all.data_blocks)),
+        (left("compression", 11, 0).extra(), compression_cell, none),
+        (right("keys", 11, 1), |table, _| key_sum(&table.keys.into()).into(), |all| key_sum(&all.keys)),
+        (right("+-", 7, 6), |table, _| key_error(&table.keys.into()).into(), |all| key_error(&all.keys)),
+        (right("filter size", 11, 2), filter_size_cell, |all| size(all.filter_size)),
+        (
+            right("bits/key", 8, 5),
+            |table, _| bits(table.bits_per_key()).into(),
+            |all| bits(all.bits_per_key()),
+        ),
+        (
+            right("filters", 7, 0).extra(),
+            |table, _| of(table, |of| count(of.filters)),
+            |all| count(all.filters),
+        ),
+        (
+            right("empty", 7, 0).extra(),
+            |table, _| of(table, |of| count(of.empty_filters)),
+            |all| count(all.empty_filters),
+        ),
+        (right("range", 7, 0).extra(), |table, _| of(table, |of| or_dash(range(of.base_lg))), none),
+        (right("base_lg", 7, 0).extra(), |table, _| of(table, |of| of.base_lg.to_string()), none),
+        (
+            right("offsets", 9, 0).extra(),
+            |table, _| of(table, |of| size(of.offset_array_bytes)),
+            |all| size(all.offset_array_bytes),
+        ),
+        (right("bits", 10, 0).extra(), |table, _| of(table, |of| count(of.bits)), |all| count(all.bits)),
+        (
+            right("set", 6, 0).extra(),
+            |table, _| of(table, |of| share(of.bits_set, of.bits)),
+            |all| share(all.bits_set, all.bits),
+        ),
+        (right("k", 2, 0).extra(), |table, _| of(table, |of| or_dash(of.probes)), none),
+        (right("rate", 8, 0), rate_cell, |all| or_dash(all.random_fpr.mean().map(measured))),
+        (left("state", 10, 0), state_cell, none),
+        (
+            left("filters of", 10, 0).extra(),
+            |table, _| table.key_format.map_or("-", KeyFormat::name).into(),
+            none,
+        ),
+        (left("policy", 27, 0).extra(), policy_cell, none),
+        (left("metaindex", 0, 0).extra(), |table, _| metaindex_names(table).into(), none),
+    ];
+    let is_shown = |column: &ListColumn| kind.has_records || !["level", "recorded"].contains(&column.0.title);
+    all.into_iter().filter(is_shown).collect()
 }
 
 /// The name of a table in a listing.
@@ -49,75 +113,23 @@ pub(crate) fn table_name(path: &Path, in_folder: bool) -> String {
 }
 
 impl Listing {
-    pub(crate) fn begin(name_width: usize, kind: ListingKind, console: &mut Console) -> io::Result<Self> {
-        let mut columns = vec![
-            Column::left("table", name_width.min(MAX_NAME_WIDTH), 0),
-            Column::right("size", 10, 4),
-            Column::right("blocks", 6, 0).extra(),
-            Column::left("compression", 11, 0).extra(),
-            Column::right("keys", 11, 1),
-            Column::right("+-", 7, 6),
-            Column::right("filter size", 11, 2),
-            Column::right("bits/key", 8, 5),
-            Column::right("filters", 7, 0).extra(),
-            Column::right("empty", 7, 0).extra(),
-            Column::right("range", 7, 0).extra(),
-            Column::right("base_lg", 7, 0).extra(),
-            Column::right("offsets", 9, 0).extra(),
-            Column::right("bits", 10, 0).extra(),
-            Column::right("set", 6, 0).extra(),
-            Column::right("k", 2, 0).extra(),
-            Column::right("rate", 8, 0),
-            Column::left("state", 10, 0),
-            Column::left("filters of", 10, 0).extra(),
-            Column::left("policy", 27, 0).extra(),
-            Column::left("metaindex", 0, 0).extra(),
-        ];
-        if kind.has_records {
-            columns.splice(1..1, [Column::right("level", 8, 3)]);
-            columns.splice(3..3, [Column::right("recorded", 10, 0).extra()]);
-        }
+    pub(crate) fn begin(kind: ListingKind, console: &mut Console) -> io::Result<Self> {
+        let columns = columns(kind);
+        let shown = columns.iter().map(|(column, ..)| column.clone()).collect();
         let layout = match kind.is_wide {
-            true => Layout::all(columns),
-            false => Layout::with_first(columns, MIN_NAME_WIDTH, console.width().unwrap_or(WIDTH)),
+            true => Layout::all(shown),
+            false => Layout::with_first(shown, MIN_NAME_WIDTH, console.width().unwrap_or(WIDTH)),
         };
-        let listing = Self { layout, kind, shows_cost: false, shows_estimate: false };
-        listing.layout.write_titles(console)?;
-        Ok(listing)
+        layout.write_titles(console)?;
+        Ok(Self { layout, columns, kind, shows_cost: false, shows_estimate: false })
     }
 
-    pub(crate) fn write(
-        &mut self,
-        path: &Path,
-        report: &TableReport<'_>,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        let stats = report.stats.as_ref();
-        let cost = stats.and_then(TableStats::filter_cost);
-        self.shows_cost |= cost.is_some();
-        let damaged = if report.is_damaged() { Tone::Bad } else { Tone::Plain };
-        let mut cells = vec![Cell::toned(table_name(path, self.kind.in_folder), damaged)];
-        let [level, recorded] = record_cells(report);
-        let size = Cell::from(or_dash(report.file_size.map(size)));
-        match self.kind.has_records {
-            true => cells.extend([level, size, recorded]),
-            false => cells.push(size),
-        }
-        cells.extend(stats.map_or_else(|| dashes(2), table_cells));
-        let mut keys = KeySum::default();
-        keys.add(report.keys());
-        self.shows_estimate |= keys.estimated && keys.keys.is_some();
-        cells.extend([key_sum(&keys).into(), key_error(&keys).into()]);
-        cells.extend(report.filter.as_ref().map_or_else(
-            || no_filter_cells(cost),
-            |filter| filter_cells(filter, report.keys().map(|count| count.keys)),
-        ));
-        cells.push(state_cell(report));
-        cells.push(stats.map_or_else(|| "-".into(), key_format_cell));
-        cells.push(policy_cell(report));
-        cells.push(stats.map_or_else(|| "-".into(), |stats| metaindex_names(stats).into()));
-        self.layout.write(console, cells)?;
-        for (what, finding) in report.findings() {
+    pub(crate) fn write(&mut self, table: &Table, console: &mut Console) -> io::Result<()> {
+        self.shows_cost |= table.filter_cost.is_some();
+        self.shows_estimate |= table.keys.is_some_and(|count| !count.exact);
+        let cells = self.columns.iter().map(|(_, cell, _)| cell(table, self.kind));
+        self.layout.write(console, cells.collect())?;
+        for (what, finding) in table.findings() {
             let what = console.tone(Tone::Bad, format!("  {what}:"));
             writeln!(console, "{what} {finding}")?;
         }
@@ -149,110 +161,93 @@ impl Listing {
 
 /// Writes the line of totals, in the columns of `listing` if there is one.
 pub(crate) fn write_totals(
-    totals: &FolderTotals,
+    totals: &Totals,
     listing: Option<&Listing>,
     console: &mut Console,
 ) -> io::Result<()> {
-    let mut remarks = Vec::new();
-    for (number, what) in [
+    let numbers = [
         (totals.unfiltered, "without a filter that can be read"),
         (totals.damaged, "damaged"),
         (totals.not_live, "unfinished and not live"),
         (totals.unreadable, "unreadable"),
-    ] {
-        if number > 0 {
-            remarks.push(format!("{} {what}", count(number)));
-        }
-    }
-    let tables = counted(totals.tables, "table");
-    let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
+    ];
+    let remarks = numbers.into_iter().filter(|(number, _)| *number > 0);
+    let remarks: Vec<_> = remarks.map(|(number, what)| format!("{} {what}", count(number))).collect();
+    let remarks = if remarks.is_empty() { String::new() } else { format!("({})", remarks.join(", ")) };
     let Some(listing) = listing else {
-        let size = size(totals.file_size);
-        let blocks = counted(totals.data_blocks, "data block");
-        let rate = or_dash(totals.rates().random().map(measured));
+        let space = if remarks.is_empty() { "" } else { " " };
         return writeln!(
             console,
-            "{tables}{remarks}: {size}, {blocks}, {}, false positives {rate}",
-            filter_sizes(&totals.summary, totals.filter_size)
+            "{}{space}{remarks}: {}, {}, {} ({} empty) in {}, of which offsets {}, false positives {}",
+            counted(totals.tables, "table"),
+            size(totals.file_size),
+            counted(totals.data_blocks, "data block"),
+            counted(totals.filters, "filter"),
+            count(totals.empty_filters),
+            size(totals.filter_size),
+            size(totals.offset_array_bytes),
+            or_dash(totals.random_fpr.mean().map(measured))
         );
     };
-    let summary = &totals.summary;
-    let size_of_all = size(totals.file_size).into();
-    let mut cells = vec![Cell::toned(tables, Tone::Title)];
-    match listing.kind.has_records {
-        true => cells.extend(["".into(), size_of_all, "".into()]),
-        false => cells.push(size_of_all),
-    }
-    cells.extend([count(totals.data_blocks).into(), "".into()]);
-    cells.extend([key_sum(&totals.keys).into(), key_error(&totals.keys).into()]);
-    cells.extend([size(totals.filter_size).into(), bits_per_key(summary, totals.filtered_keys.keys).into()]);
-    cells.extend(numbers(summary, None));
-    cells.push(or_dash(totals.rates().random().map(measured)).into());
+    let mut cells: Vec<Cell> = listing.columns.iter().map(|(.., text)| text(totals).into()).collect();
+    cells.iter_mut().take(1).for_each(|name| name.tone = Tone::Title);
     listing.layout.write(console, cells)?;
-    if remarks.is_empty() { Ok(()) } else { writeln!(console, "{}", remarks.trim()) }
+    if remarks.is_empty() { Ok(()) } else { writeln!(console, "{remarks}") }
 }
 
-/// The filter block in words: the number of filters, and their size.
-pub(crate) fn filter_sizes(summary: &Summary, filter_size: u64) -> String {
-    let filters = counted(summary.filters, "filter");
-    format!(
-        "{filters} ({} empty) in {}, of which offsets {}",
-        count(summary.empty),
-        size(filter_size),
-        size(summary.array_bytes)
-    )
+fn name_cell(table: &Table, kind: ListingKind) -> Cell {
+    let tone = if table.is_damaged() { Tone::Bad } else { Tone::Plain };
+    Cell::toned(table_name(&table.path, kind.in_folder), tone)
 }
 
-/// The table's level, and its size as the MANIFEST records it.
-fn record_cells(report: &TableReport<'_>) -> [Cell; 2] {
-    let Some(record) = report.record else { return ["-".into(), "-".into()] };
-    let level = record.live.map_or(LevelName::Obsolete, |live| LevelName::Level(live.level));
-    let level_tone = if record.live.is_some() { Tone::Plain } else { Tone::Dim };
-    let size_tone = if report.size_mismatch.is_some() { Tone::Bad } else { Tone::Plain };
-    let recorded = or_dash(record.live.map(|live| size(live.size)));
-    [Cell::toned(level_text(level), level_tone), Cell::toned(recorded, size_tone)]
+fn level_cell(table: &Table, _: ListingKind) -> Cell {
+    match table.live {
+        None => "-".into(),
+        Some(true) => level_text(table.level).into(),
+        Some(false) => Cell::toned(level_text(None), Tone::Dim),
+    }
 }
 
-fn dashes(number: usize) -> Vec<Cell> {
-    vec!["-".into(); number]
+/// The size as the MANIFEST records it.
+fn recorded_cell(table: &Table, _: ListingKind) -> Cell {
+    let tone = if table.size_mismatch.is_some() { Tone::Bad } else { Tone::Plain };
+    Cell::toned(or_dash(table.recorded_size.map(size)), tone)
 }
 
-fn table_cells(stats: &TableStats) -> Vec<Cell> {
-    let compression = compression_names(stats);
-    let compression = if compression.is_empty() { "-".to_owned() } else { compression.join(", ") };
-    vec![count(stats.blocks.offsets.len()).into(), compression.into()]
+fn blocks_cell(table: &Table, _: ListingKind) -> Cell {
+    or_dash(table.data_blocks.map(count)).into()
 }
 
-/// The cells from the size of the filter block to the rate. `keys`: of the table.
-fn filter_cells(filter: &FilterReport, keys: Option<u64>) -> Vec<Cell> {
-    let mut cells = vec![size(filter.size).into(), bits_per_key(&filter.summary, keys).into()];
-    cells.extend(numbers(&filter.summary, Some(filter.stats.reader().base_lg())));
-    let tone = match filter.random_rate {
-        Some(measured) if measured.low > 0.1 => Tone::Bad,
-        _ => Tone::Plain,
-    };
-    cells.push(Cell::toned(or_dash(filter.random_rate.map(measured)), tone));
-    cells
+fn compression_cell(table: &Table, _: ListingKind) -> Cell {
+    let names = table.compression.as_deref().filter(|names| !names.is_empty());
+    or_dash(names.map(|names| names.join(", "))).into()
 }
 
-fn bits_per_key(summary: &Summary, keys: Option<u64>) -> String {
-    let keys = keys.filter(|keys| *keys > 0 && summary.bits > 0);
-    or_dash(keys.map(|keys| format!("{:.1}", ratio(summary.bits, keys))))
+/// The size of the filter block, or what one would cost.
+fn filter_size_cell(table: &Table, _: ListingKind) -> Cell {
+    match table.filter_cost {
+        Some(cost) => Cell::toned(format!("(~{})", size(cost.size)), Tone::Dim),
+        None => of(table, |filter| size(filter.size)),
+    }
 }
 
-/// The cells from the number of filters to k.
-fn numbers(summary: &Summary, base_lg: Option<u8>) -> Vec<Cell> {
-    let cells = [
-        count(summary.filters),
-        count(summary.empty),
-        base_lg.map_or_else(String::new, |base_lg| or_dash(range(base_lg))),
-        base_lg.map_or_else(String::new, |base_lg| base_lg.to_string()),
-        size(summary.array_bytes),
-        count(summary.bits),
-        percent(ratio(summary.bits_set, summary.bits)),
-        if base_lg.is_some() { or_dash(summary.probes) } else { String::new() },
-    ];
-    cells.map(Cell::from).to_vec()
+fn rate_cell(table: &Table, _: ListingKind) -> Cell {
+    let rate = table.filter.as_ref().and_then(|filter| filter.random_fpr);
+    let tone = if rate.is_some_and(|rate| rate.low > 0.1) { Tone::Bad } else { Tone::Plain };
+    Cell::toned(or_dash(rate.map(measured)), tone)
+}
+
+/// A number of the filter block; a dash if there is none.
+fn of(table: &Table, number: impl Fn(&FilterBlock) -> String) -> Cell {
+    or_dash(table.filter.as_ref().map(number)).into()
+}
+
+fn bits(bits_per_key: Option<f64>) -> String {
+    or_dash(bits_per_key.map(|bits| format!("{bits:.1}")))
+}
+
+fn share(part: u64, all: u64) -> String {
+    percent(ratio(part, all))
 }
 
 /// The range of data blocks that a filter covers.
@@ -260,43 +255,28 @@ pub(crate) fn range(base_lg: u8) -> Option<String> {
     1u64.checked_shl(base_lg.into()).map(size)
 }
 
-fn no_filter_cells(cost: Option<FilterCost>) -> Vec<Cell> {
-    let mut cells = dashes(11);
-    if let (Some(cell), Some(cost)) = (cells.first_mut(), cost) {
-        *cell = Cell::toned(format!("(~{})", size(cost.bytes)), Tone::Dim);
-    }
-    cells
-}
-
 /// The state of a table in one or two words. What is wrong follows in lines of its own.
-fn state_cell(report: &TableReport<'_>) -> Cell {
-    match (&report.filter, &report.stats) {
-        _ if report.is_damaged() => Cell::toned("damaged", Tone::Bad),
-        (None, Some(stats)) if stats.metaindex.filter_names().next().is_some() => "unknown".into(),
-        (None, Some(_)) => Cell::toned("no filter", Tone::Dim),
-        (Some(_), Some(stats)) if stats.filter_unsupported => "unknown".into(),
+fn state_cell(table: &Table, _: ListingKind) -> Cell {
+    match table.state_of_the_rest() {
+        State::Damaged => Cell::toned("damaged", Tone::Bad),
+        State::NoFilter => Cell::toned("no filter", Tone::Dim),
         // It is no whole table, and need not be one.
-        (None, None) => Cell::toned("unfinished", Tone::Dim),
+        State::Unfinished => Cell::toned("unfinished", Tone::Dim),
+        State::UnknownPolicy => "unknown".into(),
         _ => "ok".into(),
     }
 }
 
-fn key_format_cell(stats: &TableStats) -> Cell {
-    stats.sample.key_format().map_or("-", |format| format.name()).into()
-}
-
-fn policy_cell(report: &TableReport<'_>) -> Cell {
-    let stats = report.stats.as_ref();
-    match (&report.filter, stats.and_then(|stats| stats.metaindex.filter_names().next())) {
-        (Some(filter), _) => escape(filter.policy().as_bytes()).to_string().into(),
-        (None, Some(name)) => format!("{}?", escape(name)).into(),
-        (None, None) if stats.is_some() => "none".into(),
-        (None, None) => "-".into(),
+fn policy_cell(table: &Table, _: ListingKind) -> Cell {
+    match table.policy() {
+        Some(name) => format!("{}{}", escape(name), if table.filter.is_some() { "" } else { "?" }).into(),
+        None if table.is_opened() => "none".into(),
+        None => "-".into(),
     }
 }
 
 /// The names in the metaindex.
-pub(crate) fn metaindex_names(stats: &TableStats) -> String {
-    let names: Vec<_> = stats.metaindex.names(|name| escape(name).to_string()).collect();
+pub(crate) fn metaindex_names(table: &Table) -> String {
+    let names: Vec<_> = table.metaindex.iter().map(ToString::to_string).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(", ") }
 }

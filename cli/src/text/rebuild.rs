@@ -7,79 +7,60 @@ use std::path::Path;
 use filterblock::{escape, escape_path};
 
 use crate::io::console::{Console, Tone};
-use crate::renderer::{RebuildAction, RebuildOutcome, RebuildRenderer};
-use filterblock_engine::rebuild::report::{FiltersReport, Report, Sums, TableReport};
-use filterblock_engine::report::subject::Subject;
+use filterblock_engine::rebuild::Request;
+use filterblock_engine::report::rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport};
 use filterblock_engine::words::numbers::{count, counted, size};
 use filterblock_engine::words::shell_word::path_word;
 
-pub(crate) struct TextRebuild;
-
-impl RebuildRenderer for TextRebuild {
-    fn outcome(
-        &mut self,
-        subject: Subject<'_>,
-        outcome: &RebuildOutcome<'_>,
-        console: &mut Console,
-    ) -> io::Result<()> {
-        match outcome.result {
-            Err(failure) => {
-                console.message(failure);
-                Ok(())
-            }
-            Ok(report) => {
-                report.notes.iter().for_each(|note| console.message(note));
-                success(subject.path, outcome.action, report, console)
-            }
-        }
-    }
-}
-
-fn success(database: &Path, action: RebuildAction, report: &Report, console: &mut Console) -> io::Result<()> {
+/// Writes what became of a database by a request.
+pub(crate) fn write(
+    database: &Path,
+    request: &Request,
+    report: &Report,
+    console: &mut Console,
+) -> io::Result<()> {
     let path = escape_path(database);
     let good = |console: &Console, text: &str| console.tone(Tone::Good, text.to_owned());
-    match action {
-        RebuildAction::Rebuild if report.finished_earlier => {
+    match (request, report.status) {
+        (Request::Undo, _) => {
+            let done = good(console, "undone");
+            return writeln!(console, "{path}: {done}, the tables are those from before the rebuild");
+        }
+        (Request::Discard, RebuildStatus::Finished) => {
+            let done = good(console, "as before the rebuild");
+            return writeln!(console, "{path}: {done}, as an earlier --undo is finished now");
+        }
+        (Request::Discard, _) => {
+            let done = good(console, "discarded");
+            return writeln!(console, "{path}: the tables before the rebuild are {done}");
+        }
+        (_, RebuildStatus::Finished) => {
             let done = good(console, "rebuilt");
             writeln!(console, "{path}: {done} by an earlier run, which is finished now")?;
             return undo_advice(database, report, console);
         }
-        RebuildAction::Discard if report.finished_earlier => {
-            let done = good(console, "as before the rebuild");
-            return writeln!(console, "{path}: {done}, as an earlier --undo is finished now");
+        (_, RebuildStatus::DryRun) => {
+            writeln!(console, "{path}: would be rebuilt, {}; nothing was written", tables(report))?;
+            report.tables.iter().try_for_each(|table| table_line(table, console))?;
         }
-        RebuildAction::Undo => {
-            let done = good(console, "undone");
-            return writeln!(console, "{path}: {done}, the tables are those from before the rebuild");
-        }
-        RebuildAction::Discard => {
-            let done = good(console, "discarded");
-            return writeln!(console, "{path}: the tables before the rebuild are {done}");
-        }
-        RebuildAction::Rebuild if report.manifest.is_none() => {
+        _ if report.manifest.is_none() => {
             return writeln!(console, "{path}: it has no tables yet, so there is nothing to do");
         }
-        RebuildAction::Rebuild => {
+        _ => {
             let done = good(console, "rebuilt");
             writeln!(console, "{path}: {done}, {}", tables(report))?;
         }
-        RebuildAction::DryRun => {
-            writeln!(console, "{path}: would be rebuilt, {}; nothing was written", tables(report))?;
-            for table in &report.tables {
-                table_line(table, console)?;
-            }
-        }
     }
     sums(report, console)?;
-    for fault in report.tables.iter().filter_map(|table| table.kept.as_ref()) {
-        let kept = console.tone(Tone::Bad, format!("left as it is: {}", fault.text));
+    for why in report.tables.iter().filter_map(|table| table.error.as_ref()) {
+        let kept = console.tone(Tone::Bad, format!("left as it is: {why}"));
         writeln!(console, "  {kept}")?;
     }
-    advice(database, action, report, console)
+    advice(database, report, console)
 }
 
 fn tables(report: &Report) -> String {
-    let sums = report.sums();
+    let sums = report.sums;
     let mut text = counted(sums.tables, "table");
     if sums.kept > 0 {
         text += &format!(", {} of them left as they are", count(sums.kept));
@@ -102,7 +83,7 @@ fn table_line(table: &TableReport, console: &mut Console) -> io::Result<()> {
 }
 
 fn sums(report: &Report, console: &mut Console) -> io::Result<()> {
-    let Sums { old_size, new_size, old_filter_size, new_filter_size, .. } = report.sums();
+    let Sums { old_size, new_size, old_filter_size, new_filter_size, .. } = report.sums;
     writeln!(console, "  tables           {} before, {} now", size(old_size), size(new_size))?;
     writeln!(console, "  filters          {} before, {} now", size(old_filter_size), size(new_filter_size))?;
     if let Some(policy) = &report.policy {
@@ -133,8 +114,8 @@ fn bits_text(levels: &BTreeMap<u8, u32>) -> Option<String> {
 }
 
 /// What the user should know or do next.
-fn advice(database: &Path, action: RebuildAction, report: &Report, console: &mut Console) -> io::Result<()> {
-    if action != RebuildAction::Rebuild || report.tables.is_empty() {
+fn advice(database: &Path, report: &Report, console: &mut Console) -> io::Result<()> {
+    if report.status != RebuildStatus::Rebuilt || report.tables.is_empty() {
         return Ok(());
     }
     writeln!(console)?;

@@ -11,10 +11,11 @@ use super::{detail, levels};
 use crate::io::console::{Console, Signs};
 use crate::io::screen::Screen;
 use filterblock_engine::audit::inspect;
-use filterblock_engine::audit::inspect::report::TableReport;
-use filterblock_engine::audit::inspect::totals::FolderTotals;
 use filterblock_engine::audit::rates::effort::Effort;
 use filterblock_engine::audit::reading::read_options;
+use filterblock_engine::report::inspect::Inspected;
+use filterblock_engine::report::subject::Subject;
+use filterblock_engine::report::totals::Totals;
 use filterblock_engine::walk::record::TableRecord;
 
 /// What `write` writes to a terminal, or elsewhere if there is none.
@@ -52,15 +53,13 @@ fn large() -> Vec<u8> {
     table(&[&small[..], &[63_000], &small, &[63_000], &small, &[7_000]].concat(), true)
 }
 
-fn report(table: Vec<u8>) -> TableReport<'static> {
+fn inspected(table: Vec<u8>) -> Inspected {
     inspect::table(table, &read_options(), Effort::for_each_of(1)).unwrap()
 }
 
 fn details(table: Vec<u8>, terminal: Option<(Signs, usize)>) -> Vec<String> {
-    let report = report(table);
-    let write =
-        |console: &mut Console| detail::write("000005.ldb".as_ref(), &report, false, console).unwrap();
-    let text = shown(terminal, write);
+    let found = inspected(table);
+    let text = shown(terminal, |console| detail::write(&found, false, console).unwrap());
     text.lines().skip(1).map(str::to_owned).collect()
 }
 
@@ -114,12 +113,12 @@ fn what_has_no_filters_to_show_has_no_pictures() {
 #[test]
 fn levels_have_bars_where_there_is_room() {
     let text = |terminal| {
-        let mut totals = FolderTotals::default();
+        let mut totals = Totals::default();
         for (level, count) in [(0, 60), (1, 150), (3, 500)] {
             let table = table(&vec![100; count], true);
             let keys = (internal_key(0), internal_key(count - 1));
             let live = &LiveTable::new(level, 5, table.len() as u64, keys.0, keys.1);
-            let report = report(table);
+            let mut found = inspected(table);
             let (comparator, is_bytewise) = (None, true);
             let record = TableRecord {
                 comparator,
@@ -128,7 +127,8 @@ fn levels_have_bars_where_there_is_room() {
                 is_unlisted: false,
                 overlapped: None,
             };
-            totals.add(&report.with_record(Some(record)));
+            found.table.about(&Subject::of("000005.ldb".as_ref()), Some(record), true);
+            totals.add(&found.table);
         }
         shown(terminal, |console| levels::write(&totals, console).unwrap())
     };

@@ -178,6 +178,30 @@ fn scan() {
     }
 }
 
+/// Whatever is missing or damaged, the same logs are asked, scanned and found by their checksums.
+#[test]
+fn a_folder_has_the_same_logs_for_all_commands() {
+    let kinds = documented().into_iter().map(|(kind, _)| kind).filter(|kind| kind != "missing");
+    for kind in kinds {
+        let folder = folder();
+        let at = folder.path().join("db");
+        make(&kind, &at);
+        let log = at.join("000010.log");
+        let named = |line: &Value| line["path"] == *log.to_str().unwrap();
+        let asked = run(&args!["query", "--json", at, "item/0000/0"]).all_json();
+        for more in [&[][..], &["--all"], &["--comparator", "bytewise", "--all"], &["--carve", "--all"]] {
+            let mut arguments = args!["scan", "--json"].to_vec();
+            arguments.extend(more.iter().map(Into::into));
+            arguments.push(at.as_path().into());
+            let found = run(&arguments).all_json();
+            // Of what is merged without all versions, the log's are among the newest.
+            let is_scanned = found.iter().any(|line| named(line) && line["object"] == "entry");
+            assert_eq!(is_scanned, asked.iter().any(named), "{kind} {more:?}");
+            assert_eq!(is_scanned, log.exists(), "{kind} {more:?}");
+        }
+    }
+}
+
 /// As `--carve` does, which goes by no MANIFEST.
 #[test]
 fn carving_shows_the_writes_of_logs_too() {

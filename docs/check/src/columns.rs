@@ -1,27 +1,13 @@
-//! Spark's and DuckDB's columns: the committed ones are those of the schemas, and what cannot be one is refused.
+//! Spark's and DuckDB's columns: what cannot be one is refused.
 
 use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::engines::{ENDINGS, files};
+use super::engines::files;
+use super::lines::SCHEMAS;
 use super::outputs::outputs;
-use super::schema::{SCHEMAS, docs};
-
-#[test]
-fn the_committed_columns_are_those_of_the_schemas() {
-    let folder = docs().join("schema");
-    for name in SCHEMAS {
-        let schema = fs::read(folder.join(format!("{name}.json"))).unwrap();
-        let made = files(name, &serde_json::from_slice(&schema).unwrap()).unwrap();
-        for (ending, text) in ENDINGS.iter().zip(made) {
-            let path = folder.join(format!("{name}.{ending}"));
-            let committed = fs::read_to_string(&path).unwrap();
-            assert!(committed == text, "{} is outdated: run `cargo run` in docs/check", path.display());
-        }
-    }
-}
 
 /// A schema of lines of two kinds, which have a field `x` each.
 fn two_kinds(one: Value, other: Value) -> Value {

@@ -16,6 +16,7 @@ const MAX_SHOWN: usize = 48;
 
 /// A key, or the start of a long one: there can be many, and a damaged file can make them long.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct CutKey {
     pub start: Vec<u8>,
     /// The length of the whole key.
@@ -43,21 +44,6 @@ impl Serialize for CutKey {
     }
 }
 
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for CutKey {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "CutKey".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
-    }
-}
-
 impl Display for CutKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.start.get(..MAX_SHOWN) {
@@ -71,11 +57,11 @@ impl Display for CutKey {
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostKeys {
-    /// The first key, by the MANIFEST.
+    /// The first of the keys, by the MANIFEST. `None`: not known.
     pub from: Option<CutKey>,
-    /// The key before the first one: in the index, the separator of the block before.
+    /// A key that comes before all of them, as the index has it. `None`: not known.
     pub after: Option<CutKey>,
-    /// A key at or after the last one.
+    /// The last of them, or a key behind it and before the next block. `None`: not known.
     pub up_to: Option<CutKey>,
 }
 

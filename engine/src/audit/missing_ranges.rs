@@ -5,10 +5,9 @@
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::table::{Compression, FetchedRanges, Meter, ReadAt, ReadOptions, Table};
+use filterblock::table::{Compression, FetchedRanges, ReadAt, ReadOptions, Table};
 use filterblock::table::{TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
@@ -16,7 +15,8 @@ use super::inspect;
 use super::query::{self, SoughtKeys};
 use super::rates::effort::Effort;
 use super::reading::read_options;
-use super::verify::{self, VerifyOptions};
+use super::verify;
+use crate::engine::Engine;
 use crate::report::fetched::Depth;
 
 /// Tables for where the test data are not: the package that is published.
@@ -113,11 +113,6 @@ fn check<T: Debug>(
     missing
 }
 
-fn verify_options(read: &ReadOptions) -> VerifyOptions {
-    let meter = Arc::new(Meter::default());
-    VerifyOptions { read: read.clone(), meter, bytewise: false, max_output: None, seed: 0 }
-}
-
 /// The file, and the same damaged: a byte of a data block, of the filter, of the index or of the
 /// footer is changed, or the last one is missing.
 fn variants(file: &Bytes) -> Vec<Bytes> {
@@ -138,7 +133,8 @@ fn an_inspection_resumed_at_each_missing_range_finds_what_the_whole_file_holds()
         for file in variants(&file) {
             most = most.max(check(&path, &file, |source, options| {
                 let report = inspect::table(source, options, Effort { random_keys: 2048, neighbours: 16 })?;
-                let filters: Vec<_> = report.filter.iter().flat_map(|filter| filter.stats.iter()).collect();
+                let filters: Vec<_> =
+                    report.filters.iter().flat_map(|filters| filters.stats.iter()).collect();
                 Ok((format!("{report:?}"), filters))
             }));
         }
@@ -152,7 +148,7 @@ fn a_verification_resumed_at_each_missing_range_finds_what_the_whole_file_holds(
     for (path, file) in tables() {
         for file in variants(&file) {
             most = most.max(check(&path, &file, |source, options| {
-                verify::table(source, None, true, &verify_options(options), &())
+                verify::table(source, None, true, &Engine { read: options.clone(), ..Engine::new() }, &())
             }));
         }
     }

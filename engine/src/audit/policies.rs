@@ -5,9 +5,12 @@ use std::sync::Arc;
 use filterblock::{
     BloomFilterPolicy, CassandraBloomPolicy, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, SharedPolicy,
 };
+use serde::Serialize;
 
 /// A policy, without the number of bits a key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
+#[serde(into = "String")]
 pub enum Policy {
     /// That of LevelDB since 1.18.
     Builtin2,
@@ -36,6 +39,12 @@ impl Policy {
     /// The name in files.
     pub fn name(self) -> String {
         self.with_bits(0).name().to_owned()
+    }
+}
+
+impl From<Policy> for String {
+    fn from(policy: Policy) -> Self {
+        policy.name()
     }
 }
 

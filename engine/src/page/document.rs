@@ -10,7 +10,7 @@ use super::sections::{facts, fill, findings, levels, rates, reads, settings, tab
 use super::style::STYLE;
 use super::verdict::{Tone, Verdict};
 use super::words::text;
-use crate::audit::overview::database::Kind;
+use crate::audit::overview::Kind;
 use crate::words::numbers::{count, counted, measured, size};
 
 /// The rules for the browser: nothing is loaded, nothing is run, and only the page's own style
@@ -77,13 +77,13 @@ fn verdict_box(verdict: &Verdict) -> Markup {
 
 /// The numbers that everybody wants first.
 fn numbers(page: &Page<'_>) -> Markup {
-    let sums = page.overview.in_use();
+    let sums = page.overview.sums();
     let about = if sums.keys.estimated { "~" } else { "" };
-    let mut numbers = vec![("tables", count(sums.tables)), ("size", size(sums.size))];
+    let mut numbers = vec![("tables", count(sums.all())), ("size", size(sums.size))];
     numbers.extend(sums.keys.keys.map(|keys| ("entries", format!("{about}{}", count(keys)))));
-    numbers.push(("filters", size(sums.filter_size)));
-    numbers.extend(sums.random().map(|rate| ("random keys passing", measured(rate))));
-    numbers.extend(sums.neighbours().map(|rate| ("keys near stored ones passing", measured(rate))));
+    numbers.push(("filters", size(sums.judged_size)));
+    numbers.extend(sums.random_fpr.mean().map(|rate| ("random keys passing", measured(rate))));
+    numbers.extend(sums.neighbour_fpr.mean().map(|rate| ("keys near stored ones passing", measured(rate))));
     let findings = page.overview.found.total();
     if findings > 0 {
         numbers.push(("findings", count(findings)));

@@ -4,11 +4,16 @@ use std::path::Path;
 
 use super::pictures::FillStrip;
 use super::words::text;
-use crate::audit::overview::database::Overview;
-use crate::audit::overview::table::TableFacts;
+use crate::audit::overview::Overview;
 use crate::audit::stats::filters::FilterStats;
-use crate::audit::tune::report::{Advice, Choice, Tuning};
+use crate::engine::Engine;
+use crate::report::inspect::Table;
+use crate::report::tune::{Choice, Tuning};
+use crate::walk::input::open_file;
 use crate::words::fill_bins::FillBins;
+
+/// The most tables whose filters are shown.
+const MOST: usize = 8;
 
 /// All that a page shows.
 pub struct Page<'a> {
@@ -29,23 +34,27 @@ impl<'a> Page<'a> {
 
     /// The filters that are advised.
     pub(super) fn advised(&self) -> Option<&'a Choice> {
-        match &self.tuned()?.advice {
-            Advice::Rebuild { choice, .. } => Some(choice),
-            Advice::Leave { .. } | Advice::None { .. } => None,
-        }
+        self.tuned()?.advice.choice.as_ref()
     }
 }
 
 /// The filters along a table.
 pub struct Strip {
     pub(super) picture: FillStrip,
-    pub(super) table: TableFacts,
+    pub(super) table: Table,
 }
 
-impl Strip {
-    /// The strip of `table`, whose filters these are.
-    pub fn new(table: &TableFacts, filters: &FilterStats) -> Self {
-        let bins = FillBins::of_block(filters, FillBins::OF_PICTURE);
-        Self { picture: FillStrip { name: text(&table.name), bins }, table: table.clone() }
+impl Engine {
+    /// The filters along the tables of `overview` that tell most. Those that cannot be read any longer
+    /// are left out.
+    pub fn strips(&self, overview: &Overview) -> Vec<Strip> {
+        overview.telling(MOST).into_iter().filter_map(|table| self.strip(table)).collect()
+    }
+
+    fn strip(&self, table: &Table) -> Option<Strip> {
+        let opened = filterblock::table::Table::open(open_file(&table.path, true).ok()?, &self.read).ok()?;
+        let filters = FilterStats::new(opened.filter()?.clone());
+        let bins = FillBins::of_block(&filters, FillBins::OF_PICTURE);
+        Some(Strip { picture: FillStrip { name: text(table.name()), bins }, table: table.clone() })
     }
 }

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use super::page::Page;
-use super::words::{all_tables, sentence};
-use crate::audit::overview::database::Kind;
+use super::words::{all_tables, sentence, text};
 use crate::audit::overview::findings::Found;
-use crate::audit::overview::levels::Sums;
-use crate::audit::tune::report::{Advice, Tuning};
+use crate::audit::overview::{Kind, Overview};
+use crate::report::inspect::State;
+use crate::report::totals::LevelTotals;
+use crate::report::tune::Tuning;
 use crate::report::verify::Code;
-use crate::words::advice::{advice_text, rebuild_command};
+use crate::words::advice::rebuild_command;
 use crate::words::numbers::{count, counted, counted_as, measured, size};
 use crate::words::shell_word::path_word;
 
@@ -38,7 +39,7 @@ const USUAL_POLICY: [&str; 2] = ["--policy", "leveldb.BuiltinBloomFilter2"];
 impl Verdict {
     pub fn of(page: &Page<'_>) -> Self {
         let overview = page.overview;
-        let sums = overview.in_use();
+        let sums = overview.sums();
         let is_database = overview.kind == Kind::Database && overview.has_records;
         let rebuild = |arguments: &[String]| is_database.then(|| rebuild_command(page.path, arguments));
         let verify = || Some(format!("filterblock verify {}", path_word(page.path)));
@@ -48,7 +49,7 @@ impl Verdict {
             return Self { tone: Tone::Bad, state, advice, command };
         }
         let state = state(&sums);
-        if sums.tables == 0 {
+        if sums.all() == 0 {
             let advice = match overview.logs.len() {
                 0 => "Nothing is stored, and there is nothing to do.".to_owned(),
                 _ => "All entries are in logs yet; filters come with the first table.".to_owned(),
@@ -58,37 +59,31 @@ impl Verdict {
         if let Some(tuning) = page.tuned() {
             return Self::tuned(tuning, state, page.path, is_database);
         }
-        let (tone, advice, command) = if sums.unfiltered > 0 {
+        let (tone, advice, command) = if sums.in_state(&[State::NoFilter]) > 0 {
             let usual = USUAL_POLICY.map(str::to_owned);
-            let arguments = if sums.filtered() == 0 { &usual[..] } else { &[] };
+            let arguments = if filtered(&sums) == 0 { &usual[..] } else { &[] };
             let advice = "If the program that opens it uses filters, all tables should have some.";
-            (Tone::Better, advice, rebuild(arguments))
-        } else if sums.unknown > 0 {
-            (Tone::Better, "What they do cannot be told, and nothing else is wrong.", None)
-        } else if overview.found.verified && !overview.logs.is_empty() {
-            (
-                Tone::Good,
-                "Every block and every entry of the tables was read, and nothing is wrong with them.",
-                None,
-            )
-        } else if overview.found.verified {
-            (Tone::Good, "Every block and every entry was read, and nothing is wrong.", None)
+            (Tone::Better, advice.to_owned(), rebuild(arguments))
+        } else if sums.in_state(&[State::UnknownPolicy]) > 0 {
+            (Tone::Better, "What they do cannot be told, and nothing else is wrong.".to_owned(), None)
+        } else if !overview.found.verified {
+            (Tone::Good, "Nothing wrong was seen; not every block was read.".to_owned(), None)
+        } else if let Some(logs) = logs_not_read(overview) {
+            let what = "Every block and every entry of the tables was read, and nothing is wrong with them";
+            (Tone::Good, format!("{what}; {logs}."), None)
         } else {
-            (Tone::Good, "Nothing wrong was seen; not every block was read.", None)
+            (Tone::Good, "Every block and every entry was read, and nothing is wrong.".to_owned(), None)
         };
-        Self { tone, state, advice: advice.to_owned(), command }
+        Self { tone, state, advice, command }
     }
 
     /// The verdict by what other filters would do.
     fn tuned(tuning: &Tuning, state: String, path: &Path, is_database: bool) -> Self {
-        let (tone, command) = match &tuning.advice {
-            Advice::Rebuild { arguments, .. } => {
-                (Tone::Better, is_database.then(|| rebuild_command(path, arguments)))
-            }
-            Advice::Leave { .. } | Advice::None { .. } => (Tone::Good, None),
+        let (tone, command) = match &tuning.advice.arguments {
+            Some(arguments) => (Tone::Better, is_database.then(|| rebuild_command(path, arguments))),
+            None => (Tone::Good, None),
         };
-        let text = advice_text(tuning);
-        Self { tone, state, advice: sentence(&text), command }
+        Self { tone, state, advice: sentence(&tuning.advice.text), command }
     }
 
     /// Returns true if something is damaged or could not be read.
@@ -143,15 +138,29 @@ fn worst(found: &Found) -> Option<(String, String)> {
     })
 }
 
+/// What is said of the logs, if there are some: they are not read.
+pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
+    match &*overview.logs {
+        [] => None,
+        [(name, _)] => Some(format!("the log {} was not read", text(name))),
+        logs => Some(format!("{} were not read", counted(logs.len() as u64, "log"))),
+    }
+}
+
+/// The tables that have filters which can be judged.
+fn filtered(sums: &LevelTotals) -> u64 {
+    sums.in_state(&[State::Filtered, State::Unfinished])
+}
+
 /// What the filters are like.
-fn state(sums: &Sums) -> String {
-    let all = sums.tables;
-    let rate = sums.random().map(|rate| format!(" and let {} of absent keys pass", measured(rate)));
+fn state(sums: &LevelTotals) -> String {
+    let (all, unfiltered) = (sums.all(), sums.in_state(&[State::NoFilter]));
+    let rate = sums.random_fpr.mean().map(|rate| format!(" and let {} of absent keys pass", measured(rate)));
     let rate = rate.unwrap_or_default();
-    let bytes = size(sums.filter_size);
+    let bytes = size(sums.judged_size);
     let what =
         sums.bytes_per_key().map(|bytes| format!(" ({:.1} bits a key)", bytes * 8.0)).unwrap_or_default();
-    match (sums.filtered(), sums.unfiltered) {
+    match (filtered(sums), unfiltered) {
         _ if all == 0 => "There are no tables.".to_owned(),
         (0, unfiltered) if unfiltered == all => match all {
             1 => "The table has no filters: every lookup that comes to it reads a data block.".to_owned(),

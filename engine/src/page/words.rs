@@ -3,7 +3,7 @@
 use filterblock::escape_path;
 use maud::{Markup, html};
 
-use crate::audit::overview::table::{Place, State};
+use crate::report::inspect::{Place, State};
 use crate::words::numbers::count;
 
 /// The most bytes of a name that are shown.

@@ -7,23 +7,15 @@ use std::path::Path;
 use filterblock::{Error, escape_path};
 
 use crate::report::error_kind::ErrorKind;
+use crate::report::rebuild::{RebuildStatus, Report};
 
 /// The reason why a database was not rebuilt. It is as it was before.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// What was found or asked for does not allow it.
-    Refused(Fault),
-    /// Another program has the database open.
-    InUse(String),
-    /// The system, or a file that cannot be read.
-    Failed(Fault),
-    /// A signal asked the program to stop.
-    Interrupted(String),
-}
-
-/// What is not as it should be.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fault {
+pub struct Failure {
+    /// [`Refused`](RebuildStatus::Refused), [`InUse`](RebuildStatus::InUse), [`Failed`](RebuildStatus::Failed) or
+    /// [`Interrupted`](RebuildStatus::Interrupted).
+    pub status: RebuildStatus,
+    /// The reason in words, with the path at fault.
     pub text: String,
     /// The kind of fault in the files; `None`: there is none, only other options are needed.
     pub kind: Option<ErrorKind>,
@@ -46,7 +38,19 @@ pub type Result<T> = std::result::Result<T, Failure>;
 impl Failure {
     /// A refusal for what was found at `path`.
     pub(super) fn refused(path: &Path, why: impl Display) -> Self {
-        Self::Refused(Fault { text: format!("{}: {why}", escape_path(path)), kind: None })
+        Self { status: RebuildStatus::Refused, ..Self::failed(format!("{}: {why}", escape_path(path)), None) }
+    }
+
+    pub(super) const fn failed(text: String, kind: Option<ErrorKind>) -> Self {
+        Self { status: RebuildStatus::Failed, text, kind }
+    }
+
+    pub(super) const fn in_use(text: String) -> Self {
+        Self { status: RebuildStatus::InUse, text, kind: None }
+    }
+
+    pub(super) fn interrupted() -> Self {
+        Self { status: RebuildStatus::Interrupted, text: "interrupted".to_owned(), kind: None }
     }
 
     /// The system refused `action` at `path`; or this program did, if the error is a [`Refusal`].
@@ -55,59 +59,48 @@ impl Failure {
             return Self::refused(path, why);
         }
         let text = format!("{}: {action}: {error}{}", escape_path(path), advice(error.kind()));
-        Self::Failed(Fault { text, kind: Some(ErrorKind::of_io(error)) })
+        Self::failed(text, Some(ErrorKind::of_io(error)))
     }
 
     /// An error of the library's about the file at `path`.
     pub(super) fn of(error: Error, path: &Path) -> Self {
         let error = if error.path().is_some() { error } else { error.with_path(path) };
-        let fault = |advice| Fault { text: format!("{error}{advice}"), kind: Some(ErrorKind::of(&error)) };
-        match error.without_path() {
-            _ if error.is_in_use() => Self::InUse(error.to_string()),
-            Error::Io { source, .. } => Self::Failed(fault(advice(source.kind()))),
-            Error::OutOfMemory { .. } => Self::Failed(fault("")),
-            _ => Self::Refused(fault("")),
+        if error.is_in_use() {
+            return Self::in_use(error.to_string());
         }
+        let advice = match error.without_path() {
+            Error::Io { source, .. } => advice(source.kind()),
+            _ => "",
+        };
+        let status = if is_system(&error) { RebuildStatus::Failed } else { RebuildStatus::Refused };
+        Self { status, text: format!("{error}{advice}"), kind: Some(ErrorKind::of(&error)) }
     }
 
     /// Says what kind of fault in the files it is.
     pub(super) fn of_kind(self, kind: ErrorKind) -> Self {
-        let with = |fault| Fault { kind: Some(kind), ..fault };
-        match self {
-            Self::Refused(fault) => Self::Refused(with(fault)),
-            Self::Failed(fault) => Self::Failed(with(fault)),
-            other => other,
-        }
+        Self { kind: Some(kind), ..self }
     }
 
-    /// The kind of fault in the files, if there is one.
-    pub const fn kind(&self) -> Option<ErrorKind> {
-        match self {
-            Self::Refused(fault) | Self::Failed(fault) => fault.kind,
-            Self::InUse(_) | Self::Interrupted(_) => None,
-        }
+    pub(super) fn is_refusal(&self) -> bool {
+        self.status == RebuildStatus::Refused
     }
 
     /// Adds to the message.
     pub(super) fn and(self, more: &str) -> Self {
-        let add = |text: String| format!("{text}; {more}");
-        match self {
-            Self::Refused(Fault { text, kind }) => Self::Refused(Fault { text: add(text), kind }),
-            Self::InUse(text) => Self::InUse(add(text)),
-            Self::Failed(Fault { text, kind }) => Self::Failed(Fault { text: add(text), kind }),
-            Self::Interrupted(text) => Self::Interrupted(add(text)),
-        }
+        Self { text: format!("{}; {more}", self.text), ..self }
     }
 }
 
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(Fault { text, .. })
-            | Self::InUse(text)
-            | Self::Failed(Fault { text, .. })
-            | Self::Interrupted(text) => f.write_str(text),
-        }
+        f.write_str(&self.text)
+    }
+}
+
+impl From<&Failure> for Report {
+    fn from(failure: &Failure) -> Self {
+        let Failure { status, text, kind } = failure.clone();
+        Self { status, error: Some(text), error_kind: kind, ..Self::default() }
     }
 }
 

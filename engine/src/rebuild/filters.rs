@@ -7,11 +7,11 @@ use filterblock::{FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, Le
 use super::failure::{Failure, Result};
 use super::files::Folder;
 use super::opening::open;
-use super::report::FiltersReport;
-use super::request::{BitsByLevel, FilterRequest, Request};
-use super::watch::Watch;
+use super::request::{BitsByLevel, FilterRequest, Options, check};
 use crate::audit::policies::Policy;
 use crate::audit::stats::dialect::OLD_NAME;
+use crate::report::rebuild::FiltersReport;
+use crate::run::watch::Watch;
 
 /// The range of LevelDB's filters.
 const USUAL_BASE_LG: u8 = 11;
@@ -43,10 +43,10 @@ impl Filters {
     /// Chooses for the database in `dir`. `found`: the live tables' names, and the filters that each
     /// has now.
     pub(super) fn choose(
-        request: &Request,
+        request: &Options,
         dir: &Folder,
         found: &[(String, Option<FiltersReport>)],
-        watch: Watch<'_>,
+        watch: &dyn Watch,
     ) -> Result<Self> {
         let FilterRequest::Make { bits, policy, hash, base_lg } = &request.filters else {
             return Ok(Self::Drop);
@@ -130,7 +130,7 @@ fn hash_in(
     dir: &Folder,
     found: &[(String, Option<FiltersReport>)],
     keep_undecodable: bool,
-    watch: Watch<'_>,
+    watch: &dyn Watch,
 ) -> Result<LegacyHash> {
     let mut told: Option<(LegacyHash, &str)> = None;
     let olds = found
@@ -139,7 +139,7 @@ fn hash_in(
     for (name, _) in olds {
         let hash = match hash_of(dir, name, watch) {
             // It stays as it is. Others may tell.
-            Err(Failure::Refused(_)) if keep_undecodable => None,
+            Err(failure) if failure.is_refusal() && keep_undecodable => None,
             hash => hash?,
         };
         let Some(hash) = hash else { continue };
@@ -169,7 +169,7 @@ fn needs_hash(dir: &Folder, why: &str) -> Failure {
 
 /// The hash of a table's filters, told by its keys: the other one denies one of them. `None` if no
 /// key tells, or both deny some.
-fn hash_of(dir: &Folder, name: &str, watch: Watch<'_>) -> Result<Option<LegacyHash>> {
+fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyHash>> {
     let (_, table) = open(dir, name)?;
     let error = |error| Failure::of(error, &dir.path_of(name));
     let Some(filter) = table.filter() else { return Ok(None) };
@@ -183,7 +183,7 @@ fn hash_of(dir: &Folder, name: &str, watch: Watch<'_>) -> Result<Option<LegacyHa
     let mut block = table.block_cursor(first.map_err(error)?).map_err(error)?;
     let mut end = 0;
     for handle in table.data_blocks() {
-        watch.check()?;
+        check(watch)?;
         let handle = handle.map_err(error)?;
         // Such a table is refused when it is written again. Until then, no block is read twice.
         if handle.offset < end {

@@ -1,7 +1,7 @@
 //! New tables in the place of the old ones, in the same folder.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use filterblock::database::{FileKind, LiveTable};
 
@@ -10,33 +10,23 @@ use super::file_record::{FileRecord, current, set_current};
 use super::marker::{Action, Marker};
 use super::place::Place;
 use super::recovery::{self, Recovered};
-use super::report::Report;
-use super::request::Request;
+use super::request::{InPlace, Options, check};
 use super::source::Source;
 use super::undo_folder::{Contents, Found, Rights, TableFile, UndoRecord};
-use super::watch::Watch;
 use super::work::{Done, Job, Work};
-
-/// What is special to a rebuild in place.
-pub struct InPlace {
-    /// The most bytes of tables to replace with one commit.
-    pub batch: Option<u64>,
-    /// The old tables are kept for `--undo`.
-    pub keeps_undo: bool,
-    /// All options as text, so that a run which only finishes another one can tell.
-    pub options: String,
-}
+use crate::report::rebuild::{RebuildStatus, Report};
+use crate::run::watch::Watch;
 
 /// Rebuilds a database in its folder.
 ///
 /// # Errors
 ///
 /// The database is as it was before then, or as after one of several commits.
-pub fn run(request: &Request, how: &InPlace, watch: Watch<'_>) -> Result<Report> {
+pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: &dyn Watch) -> Result<Report> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {
-        true => Place::open_for_reading(&request.dir, command)?,
-        false => Place::open(&request.dir, command)?,
+        true => Place::open_for_reading(dir, command)?,
+        false => Place::open(dir, command)?,
     };
     let mut report = Report::default();
     let recovered = match request.dry_run {
@@ -44,8 +34,8 @@ pub fn run(request: &Request, how: &InPlace, watch: Watch<'_>) -> Result<Report>
         false => recovery::recover(place)?,
     };
     report.notes.extend(recovery::note(&recovered, &place.dir));
-    if recovered.is_end_of(&how.options) {
-        report.finished_earlier = true;
+    if recovered.is_end_of(&as_text(request)) {
+        report.status = RebuildStatus::Finished;
         report.undo = undo_path(place)?;
         return Ok(report);
     }
@@ -53,13 +43,18 @@ pub fn run(request: &Request, how: &InPlace, watch: Watch<'_>) -> Result<Report>
     rebuilt.map_err(|failure| recovery::also(failure, &recovered))
 }
 
+/// All options as text, so that a run which only finishes another one can tell.
+fn as_text(request: &Options) -> String {
+    format!("{:?}", request.filters)
+}
+
 /// Rebuilds a database whose lock is held, and that has no marker.
 fn rebuild(
-    request: &Request,
+    request: &Options,
     how: &InPlace,
     place: &Place,
     mut report: Report,
-    watch: Watch<'_>,
+    watch: &dyn Watch,
 ) -> Result<Report> {
     let Place { dir, undo, .. } = place;
     if let Some(found) = undo.find()? {
@@ -86,7 +81,7 @@ fn rebuild(
 
 /// Replaces the tables, as many with each commit as were asked for.
 fn replace_all(
-    request: &Request,
+    request: &Options,
     how: &InPlace,
     place: &Place,
     work: &Work<'_>,
@@ -97,10 +92,10 @@ fn replace_all(
     let last = batches.len().saturating_sub(1);
     let mut state = State::of(&work.source);
     for (at, jobs) in batches.iter().enumerate() {
-        let ready = watch.check().and_then(|()| {
-            work.check_room(dir, jobs).map_err(|failure| match failure {
-                Failure::Refused(_) => failure.and("see --batch and --no-undo"),
-                other => other,
+        let ready = check(watch).and_then(|()| {
+            work.check_room(dir, jobs).map_err(|failure| match failure.is_refusal() {
+                true => failure.and("see --batch and --no-undo"),
+                false => failure,
             })
         });
         ready.map_err(|failure| failure.and(so_far(at as u64)))?;
@@ -109,7 +104,7 @@ fn replace_all(
             report.tables.extend(done.into_iter().map(|done| done.report));
             continue;
         }
-        let batch = Batch { work, how, place, jobs, at: at as u64, is_last: at == last };
+        let batch = Batch { work, request, how, place, jobs, at: at as u64, is_last: at == last };
         let done = batch.run(&mut state).map_err(|failure| batch.give_up(failure))?;
         report.tables.extend(done.into_iter().map(|done| done.report));
         report.manifest = Some(state.file.name.clone());
@@ -133,7 +128,6 @@ fn conclude(place: &Place, report: &mut Report) {
         Err(failure) => report.notes.push(failure.to_string()),
     }
     report.notes.extend(place.dir.note_of_lost_group(place.dir.path()));
-    report.sort();
 }
 
 /// The folder that `--undo` uses, if there is one.
@@ -177,6 +171,7 @@ impl State {
 /// The tables that one commit replaces, the newest first.
 struct Batch<'a> {
     work: &'a Work<'a>,
+    request: &'a Options,
     how: &'a InPlace,
     place: &'a Place,
     jobs: &'a [Job<'a>],
@@ -194,7 +189,7 @@ impl Batch<'_> {
         let name = FileKind::Manifest.file_name(number);
 
         let mut marker = Marker::new(Action::Rebuild, state.file.clone());
-        marker.options.clone_from(&self.how.options);
+        marker.options = as_text(self.request);
         (marker.is_last, marker.keeps_undo) = (self.is_last, self.how.keeps_undo);
         let oldest_first = || self.jobs.iter().rev();
         marker.new_files = oldest_first().map(Job::new_name).chain([name.clone()]).collect();
@@ -213,7 +208,7 @@ impl Batch<'_> {
         // new file without those of all newer tables: the newest goes first, and is durable before
         // the next one.
         for job in self.jobs {
-            self.work.watch().check()?;
+            check(self.work.watch())?;
             dir.rename(temporary(job.number), job.new_name())?;
             dir.sync()?;
         }
@@ -226,7 +221,7 @@ impl Batch<'_> {
         if self.how.keeps_undo {
             self.make_undo_folder(&new, &done)?;
         }
-        self.work.watch().check()?;
+        check(self.work.watch())?;
         set_current(dir, number)?;
         *state = State { file: new, tables };
         Ok(done)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
 use super::file_record::FileRecord;
-use super::files::{Folder, read_note, write_note};
+use super::files::Folder;
 use crate::report::error_kind::ErrorKind;
 
 /// The marker's name. LevelDB and goleveldb pass over it.
@@ -67,7 +67,7 @@ impl Marker {
     /// Writes the marker whole, and makes it durable.
     pub(super) fn write(&self, dir: &Folder) -> Result<()> {
         dir.remove(TEMPORARY)?;
-        write_note(dir, TEMPORARY, self)?;
+        dir.write_note(TEMPORARY, self)?;
         dir.rename(TEMPORARY, NAME)?;
         dir.sync()
     }
@@ -75,7 +75,7 @@ impl Marker {
     /// Reads the marker in `dir`, if there is one.
     pub(super) fn read(dir: &Folder) -> Result<Option<Self>> {
         let path = dir.path_of(NAME);
-        let contents = match read_note(dir, NAME) {
+        let contents = match dir.read_note(NAME) {
             Ok(contents) => contents,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Failure::system("reading it", &path, &error)),

@@ -19,25 +19,47 @@
 //! the higher number on level 0 for the newer table, and `RepairDB` does so for all tables. Numbers
 //! are above all that were ever used, since a table of another size under an old number is damage.
 
-mod check;
-pub mod failure;
+mod failure;
 mod file_record;
 mod files;
-pub mod filters;
-pub mod in_place;
+mod filters;
+mod in_place;
 mod marker;
 mod opening;
 mod place;
 mod recovery;
-pub mod report;
-pub mod request;
+mod request;
 mod source;
-mod survey;
 mod table;
 #[cfg(all(test, unix))]
 mod tests;
-pub mod to_folder;
-pub mod undo;
+mod to_folder;
+mod undo;
 mod undo_folder;
-pub mod watch;
 mod work;
+
+use std::path::Path;
+
+pub use self::failure::{Failure, Result};
+pub use self::request::{BitsByLevel, FilterRequest, InPlace, Options, Request};
+use crate::report::rebuild::{RebuildStatus, Report};
+use crate::run::watch::Watch;
+
+/// Does what is asked for with the database in the folder `dir`.
+///
+/// # Errors
+///
+/// The database is as it was before then, or as after one of several commits, and there is no second one.
+pub fn rebuild(dir: &Path, request: &Request, watch: &dyn Watch) -> Result<Report> {
+    let mut report = match request {
+        Request::To(target, options) => to_folder::run(dir, options, target, watch),
+        Request::InPlace(options, how) => in_place::run(dir, options, how, watch),
+        Request::Undo => undo::undo(dir),
+        Request::Discard => undo::discard(dir),
+    }?;
+    if report.status != RebuildStatus::Finished {
+        report.status = request.status();
+    }
+    report.conclude();
+    Ok(report)
+}

@@ -1,15 +1,17 @@
-//! Opening tables.
+//! Opening tables, and the filters that they have now.
 
 use std::fs::File;
 use std::io;
 
-use filterblock::escape_path;
+use filterblock::policy::Origin;
 use filterblock::table::{ReadOptions, Table};
+use filterblock::{FilterBlockReader, escape_path};
 
-use super::failure::{Failure, Fault, Result};
+use super::failure::{Failure, Result};
 use super::files::Folder;
 use crate::audit::reading::{decode_limit, read_options};
 use crate::report::error_kind::ErrorKind;
+use crate::report::rebuild::FiltersReport;
 use crate::walk::input::PathError;
 
 /// Opens the table of this name, with the options of a database's tables, and a limit on what is decoded of it.
@@ -30,7 +32,7 @@ pub(super) fn open_file(dir: &Folder, name: &str) -> Result<File> {
         match error.kind() {
             io::ErrorKind::NotFound => {
                 let text = format!("{}: {}", escape_path(&path), PathError::vanished());
-                Failure::Failed(Fault { text, kind: Some(ErrorKind::Vanished) })
+                Failure::failed(text, Some(ErrorKind::Vanished))
             }
             _ => Failure::system("opening it", &path, &error),
         }
@@ -40,4 +42,25 @@ pub(super) fn open_file(dir: &Folder, name: &str) -> Result<File> {
 /// The options for the tables of a database.
 pub(super) fn options() -> ReadOptions {
     read_options().internal_keys(true)
+}
+
+/// Looks at the filters of a table. `None`: it has none that are known by name, or cannot be opened
+/// and is to be kept then.
+pub(super) fn survey(dir: &Folder, name: &str, keep_undecodable: bool) -> Result<Option<FiltersReport>> {
+    let table = match open(dir, name) {
+        Err(failure) if failure.is_refusal() && keep_undecodable => return Ok(None),
+        opened => opened?.1,
+    };
+    if table.origin() == Some(Origin::Basho) {
+        let why = "expected a table of LevelDB's, found one of Riak's, which this does not write";
+        return Err(Failure::refused(&dir.path_of(name), why).of_kind(ErrorKind::Unsupported));
+    }
+    let Some((policy, handle)) = table.filter_name().zip(table.filter_handle()) else { return Ok(None) };
+    let sound = table.filter().filter(|filter| filter.check().is_ok());
+    Ok(Some(FiltersReport {
+        policy: policy.to_owned(),
+        size: handle.size,
+        base_lg: sound.map(FilterBlockReader::base_lg),
+        bits_per_key: None,
+    }))
 }

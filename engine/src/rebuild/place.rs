@@ -5,7 +5,7 @@ use std::path::Path;
 use filterblock::database::DatabaseLock;
 use filterblock::escape_path;
 
-use super::failure::{Failure, Fault, Result};
+use super::failure::{Failure, Result};
 use super::files::{Folder, Purpose, is_root};
 use super::undo_folder::UndoFolder;
 use crate::report::error_kind::ErrorKind;
@@ -66,7 +66,7 @@ fn check_is_database(dir: &Folder) -> Result<()> {
         Ok(None) => {
             let why = "expected the folder of a database, found no file CURRENT in it";
             let text = format!("{}: {why}", escape_path(dir.path()));
-            Err(Failure::Failed(Fault { text, kind: Some(ErrorKind::Missing) }))
+            Err(Failure::failed(text, Some(ErrorKind::Missing)))
         }
         Err(error) => Err(Failure::system("looking for it", &dir.path_of("CURRENT"), &error)),
     }

@@ -1,14 +1,42 @@
-//! What the user asks for.
+//! What is asked for.
 
 use std::path::PathBuf;
 
 use filterblock::LegacyHash;
 
-/// A rebuild, as it is asked for.
+use super::failure::{Failure, Result};
+use crate::report::rebuild::RebuildStatus;
+use crate::run::watch::Watch;
+
+/// What is to be done with a database.
 #[derive(Clone, Debug)]
-pub struct Request {
-    /// The database's folder.
-    pub dir: PathBuf,
+pub enum Request {
+    /// Make a second one in this folder, which appears whole or not at all.
+    To(PathBuf, Options),
+    /// Replace its tables.
+    InPlace(Options, InPlace),
+    /// Bring back the tables from before they were replaced, if nothing was written since.
+    Undo,
+    /// Remove the tables from before they were replaced.
+    Discard,
+}
+
+impl Request {
+    /// What has become of a database once this is done.
+    pub(super) const fn status(&self) -> RebuildStatus {
+        match self {
+            Self::To(_, options) | Self::InPlace(options, _) if options.dry_run => RebuildStatus::DryRun,
+            Self::To(..) | Self::InPlace(..) => RebuildStatus::Rebuilt,
+            Self::Undo => RebuildStatus::Undone,
+            Self::Discard => RebuildStatus::Discarded,
+        }
+    }
+}
+
+/// What new tables are to be like, and how they are made.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Their filters.
     pub filters: FilterRequest,
     /// Tables whose blocks cannot be decoded keep their bytes.
     pub keep_undecodable: bool,
@@ -22,11 +50,28 @@ pub struct Request {
     pub dry_run: bool,
 }
 
+/// What is special to a rebuild in place.
+#[derive(Clone, Debug)]
+pub struct InPlace {
+    /// The most bytes of tables to replace with one commit.
+    pub batch: Option<u64>,
+    /// The old tables are kept for [`Request::Undo`].
+    pub keeps_undo: bool,
+}
+
+/// Fails once the program is asked to stop.
+pub(super) fn check(watch: &dyn Watch) -> Result<()> {
+    if watch.is_interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
+}
+
 /// The filters that are asked for.
 #[derive(Clone, Debug)]
 pub enum FilterRequest {
+    /// None.
     Drop,
+    /// New ones.
     Make {
+        /// Bits a key.
         bits: BitsByLevel,
         /// The policy's name; `None`: that of the tables.
         policy: Option<String>,

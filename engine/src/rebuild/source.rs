@@ -3,10 +3,11 @@
 use filterblock::database::{Database, DatabaseListing, FileKind, FileState, LiveTable, LogWriter, Manifest};
 use filterblock::{escape_path, quote};
 
-use super::failure::{Failure, Fault, Result};
+use super::failure::{Failure, Result, is_system};
 use super::file_record::{FileRecord, current};
 use super::files::Folder;
 use crate::report::error_kind::ErrorKind;
+use crate::report::rebuild::RebuildStatus;
 
 /// Higher numbers are refused: those of goleveldb have 63 bits, and more are to come.
 const MAX_NUMBER: u64 = 1 << 62;
@@ -96,7 +97,7 @@ impl Source {
         if current(&self.dir)? == self.manifest_file && self.log_records()? == logs {
             return Ok(());
         }
-        Err(Failure::InUse(format!(
+        Err(Failure::in_use(format!(
             "{}: the database was opened by another program meanwhile; close that, and begin again",
             escape_path(self.dir.path())
         )))
@@ -160,8 +161,8 @@ fn is_data(kind: FileKind) -> bool {
 
 fn manifest(database: &Database) -> Result<&Manifest> {
     database.manifest().map_err(|error| {
-        let fault = Fault { text: error.to_string(), kind: Some(ErrorKind::of(error)) };
-        if super::failure::is_system(error) { Failure::Failed(fault) } else { Failure::Refused(fault) }
+        let status = if is_system(error) { RebuildStatus::Failed } else { RebuildStatus::Refused };
+        Failure { status, text: error.to_string(), kind: Some(ErrorKind::of(error)) }
     })
 }
 

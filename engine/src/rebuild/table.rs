@@ -10,12 +10,12 @@ use std::rc::Rc;
 use filterblock::table::{Rewriter, Table, WriteOptions};
 use filterblock::{Error, escape_path, quote};
 
-use super::failure::{Failure, Fault, Result};
+use super::failure::{Failure, Result};
 use super::files::{Folder, NewFile};
 use super::filters::TableFilters;
 use super::opening::{open, open_file, options};
-use super::request::Request;
-use super::watch::Watch;
+use super::request::{Options, check};
+use crate::run::watch::Watch;
 
 /// The unit of the space that file systems share between files.
 const SHARED_UNIT: u64 = 4096;
@@ -39,7 +39,7 @@ pub(super) struct Rewritten {
     pub(super) filter_size: Option<u64>,
     pub(super) entries: Option<u64>,
     /// The reason why it was left as it is.
-    pub(super) kept: Option<Fault>,
+    pub(super) kept: Option<Failure>,
 }
 
 /// Writes the table of this name again.
@@ -51,8 +51,8 @@ pub(super) fn rewrite(
     (dir, name): (&Folder, &str),
     target: Target<'_>,
     filters: Option<&TableFilters>,
-    request: &Request,
-    watch: Watch<'_>,
+    request: &Options,
+    watch: &dyn Watch,
 ) -> Result<Rewritten> {
     let result = try_rewrite((dir, name), target, filters, watch).and_then(|done| {
         if let (Target::File(folder, new), Some(filters)) = (target, filters) {
@@ -64,10 +64,10 @@ pub(super) fn rewrite(
     if let Target::File(folder, new) = target {
         folder.remove(new)?;
     }
-    match failure {
-        Failure::Refused(why) if request.keep_undecodable => keep((dir, name), target, why),
-        Failure::Refused(_) => Err(failure.and("--keep-undecodable leaves such a table as it is")),
-        failure => Err(failure),
+    match failure.is_refusal() {
+        true if request.keep_undecodable => keep((dir, name), target, failure),
+        true => Err(failure.and("--keep-undecodable leaves such a table as it is")),
+        false => Err(failure),
     }
 }
 
@@ -75,7 +75,7 @@ fn try_rewrite(
     (dir, name): (&Folder, &str),
     target: Target<'_>,
     filters: Option<&TableFilters>,
-    watch: Watch<'_>,
+    watch: &dyn Watch,
 ) -> Result<Rewritten> {
     let path = &dir.path_of(name);
     let (file, table) = open(dir, name)?;
@@ -104,7 +104,7 @@ fn try_rewrite(
             "{}: the file was changed while it was read; close the program that did it",
             escape_path(path)
         );
-        return Err(Failure::InUse(text));
+        return Err(Failure::in_use(text));
     }
     Ok(done)
 }
@@ -115,7 +115,7 @@ fn write<'f>(
     output: Output<'f>,
     options: &WriteOptions,
     (path, new): (&Path, &Path),
-    watch: Watch<'_>,
+    watch: &dyn Watch,
 ) -> Result<(Output<'f>, Rewritten)> {
     // Errors of the table bear its path.
     let at = |error: Error| Failure::of(error, new);
@@ -126,13 +126,13 @@ fn write<'f>(
         let unreported = rewriter.file_size() - reported;
         if unreported >= PROGRESS_STEP {
             reported += unreported;
-            watch.progress.add(unreported);
-            watch.check()?;
+            watch.add(unreported);
+            check(watch)?;
         }
     }
     is_data.set(false);
     let (output, summary) = rewriter.finish().map_err(|failed| at(failed.into_error()))?;
-    watch.progress.add(table.file_size().saturating_sub(reported));
+    watch.add(table.file_size().saturating_sub(reported));
     let rewritten = Rewritten {
         size: summary.file_size,
         filter_size: summary.filters.first().map(|filters| filters.size),
@@ -190,7 +190,7 @@ impl Write for Output<'_> {
 }
 
 /// Leaves the table as it is, for the reason `why`.
-fn keep((dir, name): (&Folder, &str), target: Target<'_>, why: Fault) -> Result<Rewritten> {
+fn keep((dir, name): (&Folder, &str), target: Target<'_>, why: Failure) -> Result<Rewritten> {
     if let Target::File(folder, new) = target {
         dir.copy(name, folder, new)?;
     }
@@ -202,13 +202,13 @@ fn keep((dir, name): (&Folder, &str), target: Target<'_>, why: Fault) -> Result<
 
 /// Asks the filters of the new table for every key, as a reader of the database would. What
 /// `verify` does is not the same: it finds out for itself of what part of the keys filters are.
-fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: Watch<'_>) -> Result<()> {
+fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: &dyn Watch) -> Result<()> {
     let file = open_file(dir, name)?;
     let options = options().filter_policies(vec![filters.policy.clone()]);
     // The table was decoded before, so nothing of this is a reason to leave it as it is.
     let fault = |what: &str| {
         let text = format!("{}: {what}, which is a fault of this program", escape_path(&dir.path_of(name)));
-        Failure::Failed(Fault { text, kind: None })
+        Failure::failed(text, None)
     };
     let failure = |error: Error| fault(&error.to_string());
     let table = Table::open(file, &options).map_err(failure)?;
@@ -223,7 +223,7 @@ fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: Wa
                 return Err(fault(&format!("the new filter denies the key {}", quote(block.key()))));
             }
         }
-        watch.check()?;
+        check(watch)?;
     }
     Ok(())
 }

@@ -1,18 +1,20 @@
 //! A second database, with new filters, in a folder of its own.
 
 use std::ffi::OsStr;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
 use std::path::Path;
 
 use filterblock::database::FileKind;
 
 use super::failure::{Failure, Result};
-use super::files::{Folder, Purpose, Unfinished};
+use super::files::{Folder, Purpose};
 use super::place::Original;
-use super::report::Report;
-use super::request::Request;
+use super::request::{Options, check};
 use super::source::Source;
-use super::watch::Watch;
 use super::work::Work;
+use crate::report::rebuild::Report;
+use crate::run::watch::Watch;
 
 /// Makes the database anew in the folder `target`, which appears whole or not at all. Tables and
 /// logs keep their names.
@@ -20,9 +22,9 @@ use super::work::Work;
 /// # Errors
 ///
 /// There is no such folder then.
-pub fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<Report> {
+pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watch) -> Result<Report> {
     // Both paths are resolved before anything is done.
-    let (_, dir) = Folder::open(&request.dir, Purpose::Copy)?;
+    let (_, dir) = Folder::open(dir, Purpose::Copy)?;
     let (parent, name) = &open_target(target)?;
     let original = Original::new(dir)?;
     let dir = &original.dir;
@@ -36,7 +38,6 @@ pub fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<Report>
     if request.dry_run {
         let done = work.rewrite(&jobs, |_| None)?;
         report.tables.extend(done.into_iter().map(|done| done.report));
-        report.sort();
         return Ok(report);
     }
 
@@ -44,7 +45,7 @@ pub fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<Report>
     let new = &unfinished.folder;
     let done = work.rewrite(&jobs, |job| Some((new, job.table.name.clone())))?;
     for log in &source.logs {
-        watch.check()?;
+        check(watch)?;
         dir.copy(log, new, log)?;
     }
     let manifest_name = &source.manifest_file.name;
@@ -60,12 +61,11 @@ pub fn run(request: &Request, target: &Path, watch: Watch<'_>) -> Result<Report>
         Failure::system("giving it owner, mode and attributes of the old folder", new.path(), &error)
     })?;
     new.sync()?;
-    watch.check()?;
+    check(watch)?;
     report.notes.extend(new.note_of_lost_group(&parent.path_of(name)));
     unfinished.finish(name)?;
 
     report.tables.extend(done.into_iter().map(|done| done.report));
-    report.sort();
     report.manifest = Some(manifest_name.clone());
     report.verified = request.verify;
     report.target = Some(parent.path_of(name));
@@ -110,5 +110,56 @@ fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir: &Folder) 
             let why = "expected no folder of this name, or an empty one, found something there";
             Err(Failure::refused(&path, why))
         }
+    }
+}
+
+/// A folder of a name that nobody else has, in which files are written. It and its files go when this is dropped.
+#[derive(Debug)]
+struct Unfinished {
+    parent: Folder,
+    name: String,
+    folder: Folder,
+    is_kept: bool,
+}
+
+/// Names that are tried before another folder is believed to be none.
+const TRIES: u32 = 8;
+
+impl Unfinished {
+    /// Makes a hidden folder in `parent`.
+    fn new(parent: &Folder) -> Result<Self> {
+        let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+        for _ in 0..TRIES {
+            let name = format!(".filterblock-{:016x}", RandomState::new().hash_one(std::process::id()));
+            match parent.make_folder(&name) {
+                Ok(folder) => return Ok(Self { parent: parent.clone(), name, folder, is_kept: false }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+                Err(error) => {
+                    last = error;
+                    break;
+                }
+            }
+        }
+        Err(Failure::system("making a folder in it", parent.path(), &last))
+    }
+
+    /// Gives the folder its name, where there may be an empty one, and makes that durable.
+    fn finish(mut self, name: &OsStr) -> Result<()> {
+        let renamed = self.parent.move_folder(&self.name, &self.parent, name, true);
+        renamed.map_err(|error| Failure::system("giving it its name", &self.parent.path_of(name), &error))?;
+        self.is_kept = true;
+        self.parent.sync()
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if self.is_kept {
+            return;
+        }
+        for name in self.folder.names().unwrap_or_default() {
+            _ = self.folder.remove(name);
+        }
+        _ = self.parent.remove_folder(&self.name);
     }
 }

@@ -11,20 +11,22 @@ use super::files::{Folder, Status};
 use super::marker::{Action, Marker};
 use super::place::Place;
 use super::recovery;
-use super::report::Report;
 use super::undo_folder::{Contents, Found, TableFile, UndoFolder, UndoRecord};
 use crate::report::error_kind::ErrorKind;
+use crate::report::rebuild::{RebuildStatus, Report};
 
 /// Brings the tables back that a rebuild replaced, if nothing was written since.
 ///
 /// # Errors
 ///
 /// The database is as it was.
-pub fn undo(path: &Path) -> Result<Report> {
+pub(super) fn undo(path: &Path) -> Result<Report> {
     let place = &Place::open(path, "filterblock rebuild --undo DB")?;
     let recovered = recovery::recover(place)?;
-    let mut report = Report { finished_earlier: recovered.is_end_of_undo(), ..Report::default() };
-    if !report.finished_earlier {
+    let mut report = Report::default();
+    if recovered.is_end_of_undo() {
+        report.status = RebuildStatus::Finished;
+    } else {
         bring_back_all(place, &mut report).map_err(|failure| recovery::also(failure, &recovered))?;
     }
     report.notes.splice(..0, recovery::note(&recovered, &place.dir));
@@ -58,17 +60,19 @@ fn bring_back_all(place: &Place, report: &mut Report) -> Result<()> {
 }
 
 /// Removes the folder with the tables that a rebuild replaced.
-pub fn discard(path: &Path) -> Result<Report> {
+pub(super) fn discard(path: &Path) -> Result<Report> {
     let place = &Place::open(path, "filterblock rebuild --discard DB")?;
     let recovered = recovery::recover(place)?;
-    // The end of `--undo` has removed the folder.
-    let finished_earlier = recovered.is_end_of_undo();
-    if !finished_earlier {
+    let notes = recovery::note(&recovered, &place.dir).into_iter().collect();
+    let mut report = Report { notes, ..Report::default() };
+    if recovered.is_end_of_undo() {
+        // It has removed the folder.
+        report.status = RebuildStatus::Finished;
+    } else {
         let removed = existing(&place.undo).and_then(|_| place.undo.remove());
         removed.map_err(|failure| recovery::also(failure, &recovered))?;
     }
-    let notes = recovery::note(&recovered, &place.dir).into_iter().collect();
-    Ok(Report { notes, finished_earlier, ..Report::default() })
+    Ok(report)
 }
 
 fn existing(undo: &UndoFolder) -> Result<Found> {

@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
 use super::file_record::{FileRecord, current_name};
-use super::files::{Folder, Status, read_note, write_note};
+use super::files::{Folder, Status};
 use super::opening::open_file;
 use crate::report::error_kind::ErrorKind;
+use crate::report::rebuild::RebuildStatus;
 
 /// What the name of the folder ends with, behind the database's.
 const SUFFIX: &str = ".filterblock-undo";
@@ -173,11 +174,8 @@ impl UndoFolder {
     fn try_all(&self, like: &str) -> Result<()> {
         let refused = |error: io::Error| {
             let path = self.path();
-            match Failure::system("making the folder for --undo", &path, &error) {
-                Failure::Failed(fault) => Failure::Refused(fault),
-                other => other,
-            }
-            .and("--no-undo does without this folder")
+            let failure = Failure::system("making the folder for --undo", &path, &error);
+            Failure { status: RebuildStatus::Refused, ..failure }.and("--no-undo does without this folder")
         };
         let folder = self.database.make_folder(UNFINISHED).map_err(refused)?;
         let (made, of) = (folder.status().map_err(refused)?, self.database.status().map_err(refused)?);
@@ -211,7 +209,7 @@ impl UndoFolder {
                 .link(&name, &folder, &name)
                 .map_err(|error| Failure::system("making a hard link", &folder.path_of(&name), &error))?;
         }
-        write_note(&folder, RECORD, record)?;
+        folder.write_note(RECORD, record)?;
         folder.sync()?;
         self.put_in_place().map_err(system)?;
         self.parent.sync()?;
@@ -291,7 +289,7 @@ impl Found {
         if !is_safe(&status, &of) && !current.is_some_and(|current| is_safe(&status, &current)) {
             return Err(foreign(&path, "a file", &status, &of));
         }
-        let contents = read_note(&self.folder, RECORD).map_err(system)?;
+        let contents = self.folder.read_note(RECORD).map_err(system)?;
         let record: UndoRecord =
             serde_json::from_slice(&contents).map_err(|error| refused(error.to_string()))?;
         if record.format != FORMAT {

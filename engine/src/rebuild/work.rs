@@ -1,20 +1,27 @@
 //! A database, and what is to be done with its tables: what rebuilding in place and into another
 //! folder have in common.
 
-use filterblock::database::LiveTable;
+use std::path::Path;
+
+use filterblock::database::{LiveTable, Manifest};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use super::check::{self, NewTable};
-use super::failure::{Failure, Fault, Result};
+use super::failure::{Failure, Result};
 use super::files::{Folder, Room};
 use super::filters::Filters;
-use super::report::{FiltersReport, TableReport};
-use super::request::{FilterRequest, Request};
+use super::opening::{open_file, survey};
+use super::request::{FilterRequest, Options, check};
 use super::source::{Source, SourceTable};
-use super::survey::survey;
 use super::table::{Rewritten, Target, rewrite};
-use super::watch::Watch;
+use crate::audit::verify;
+use crate::engine::Engine;
+use crate::report::rebuild::{FiltersReport, TableReport, TableStatus};
+use crate::report::verify::Weight;
+use crate::run::files::FileObserver;
+use crate::run::watch::Watch;
+use crate::walk::read_ahead::ReadAhead;
+use crate::walk::record::TableRecord;
 
 /// Space that is left free beside the new tables: for the MANIFEST, the marker, and filters that are
 /// larger than the old ones.
@@ -26,8 +33,8 @@ const SPARE_FILES: u64 = 5;
 pub(super) struct Work<'r> {
     pub(super) source: Source,
     pub(super) filters: Filters,
-    request: &'r Request,
-    watch: Watch<'r>,
+    request: &'r Options,
+    watch: &'r dyn Watch,
     /// The filters that each table has now.
     before: Vec<Option<FiltersReport>>,
     pool: ThreadPool,
@@ -42,7 +49,7 @@ pub(super) struct Job<'w> {
 }
 
 impl<'r> Work<'r> {
-    pub(super) fn new(source: Source, request: &'r Request, watch: Watch<'r>) -> Result<Self> {
+    pub(super) fn new(source: Source, request: &'r Options, watch: &'r dyn Watch) -> Result<Self> {
         let makes_filters = !matches!(request.filters, FilterRequest::Drop);
         if makes_filters && !request.assume_bytewise_equality {
             source.check_comparator()?;
@@ -51,11 +58,10 @@ impl<'r> Work<'r> {
         if let Some(jobs) = request.jobs {
             pool = pool.num_threads(jobs.into());
         }
-        let pool = pool.build().map_err(|error| {
-            Failure::Failed(Fault { text: format!("starting threads: {error}"), kind: None })
-        })?;
+        let pool =
+            pool.build().map_err(|error| Failure::failed(format!("starting threads: {error}"), None))?;
         let look = |table: &SourceTable| {
-            watch.check()?;
+            check(watch)?;
             survey(&source.dir, &table.name, request.keep_undecodable)
         };
         let before: Vec<_> = pool.install(|| source.tables.par_iter().map(look).collect::<Result<_>>())?;
@@ -63,11 +69,11 @@ impl<'r> Work<'r> {
             source.tables.iter().map(|table| table.name.clone()).zip(before.iter().cloned()).collect();
         let filters = Filters::choose(request, &source.dir, &found, watch)?;
         let passes = if request.verify && !request.dry_run { 2 } else { 1 };
-        watch.progress.expect(source.table_bytes().saturating_mul(passes), true);
+        watch.expect(source.table_bytes().saturating_mul(passes), true);
         Ok(Self { source, filters, request, watch, before, pool })
     }
 
-    pub(super) const fn watch(&self) -> Watch<'r> {
+    pub(super) const fn watch(&self) -> &'r dyn Watch {
         self.watch
     }
 
@@ -128,7 +134,7 @@ impl<'r> Work<'r> {
     }
 
     fn rewrite_one(&self, job: &Job<'_>, target: Option<(&Folder, String)>) -> Result<Done> {
-        self.watch.check()?;
+        check(self.watch)?;
         let old = &job.table.record;
         let filters = self.filters.of(old.level, job.before);
         let source = (&self.source.dir, &*job.table.name);
@@ -148,32 +154,69 @@ impl<'r> Work<'r> {
             _ => None,
         };
         let report = TableReport {
+            status: if kept.is_some() { TableStatus::Kept } else { TableStatus::Rebuilt },
+            error_kind: kept.as_ref().and_then(|why| why.kind),
+            error: kept.map(|why| why.text),
             level: old.level,
-            old_name: job.table.name.clone(),
             new_name: job.new_name(),
+            entries,
             old_size: old.size,
             new_size: size,
             old_filters: job.before.cloned(),
             new_filters,
-            entries,
-            kept,
+            old_name: job.table.name.clone(),
         };
         Ok(Done { record, report })
     }
 
-    /// Verifies new tables in `dir`, if that is asked for. `manifest`: the contents of the new one.
+    /// Verifies that the new tables in `dir` are what the new MANIFEST says, and all that `verify` checks, if that is
+    /// asked for. `manifest`: the contents of the new one.
     pub(super) fn verify(&self, dir: &Folder, manifest: &[u8], tables: &[Done]) -> Result<()> {
         if !self.request.verify {
             return Ok(());
         }
-        let new = |done: &Done| NewTable {
-            record: done.record.clone(),
-            name: done.report.new_name.clone(),
-            old_name: done.report.old_name.clone(),
-            is_kept: done.report.kept.is_some(),
+        let manifest =
+            Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
+        let verify = |table: &Done| {
+            check(self.watch)?;
+            // Of other tables it is known that they are damaged.
+            let is_kept = table.report.status == TableStatus::Kept;
+            if is_kept { Ok(()) } else { self.verify_table(dir, &manifest, table) }
         };
-        let tables: Vec<_> = tables.iter().map(new).collect();
-        self.pool.install(|| check::verify((dir, &self.source.dir), manifest, &tables, self.watch))
+        self.pool.install(|| tables.par_iter().try_for_each(verify))
+    }
+
+    fn verify_table(&self, dir: &Folder, manifest: &Manifest, table: &Done) -> Result<()> {
+        let name = &table.report.new_name;
+        let path = &dir.path_of(name);
+        let live = manifest.table(table.record.number);
+        if live != Some(&table.record) {
+            let why = "expected the table in the new MANIFEST, found none or another";
+            return Err(Failure::refused(path, why));
+        }
+        let record = TableRecord {
+            comparator: manifest.comparator(),
+            is_bytewise: manifest.is_bytewise(),
+            live,
+            is_unlisted: false,
+            overlapped: manifest.overlapped_by(&table.record),
+        };
+        let file = open_file(dir, name)?;
+        let source = &ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
+        let observer = FileObserver { source: Some(source), watch: self.watch };
+        let verdict = verify::table(source, Some(&record), false, &Engine::new(), &observer)
+            .map_err(|error| Failure::of(error, path))?;
+        let findings = verdict.findings.to_list();
+        let Some(finding) = findings.first() else { return Ok(()) };
+        let failure = match finding.code {
+            code if code.weight() == Weight::Filter => {
+                Failure::refused(path, finding).and("this is a fault of this program")
+            }
+            // The new table is about to be removed.
+            _ => Failure::refused(&self.source.dir.path_of(&table.report.old_name), finding)
+                .and("the table was so before; `filterblock verify` tells more"),
+        };
+        Err(Failure { kind: verdict.findings.kind(), ..failure })
     }
 }
 

@@ -21,14 +21,16 @@ pub enum Depth {
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fetched {
-    /// The parts that were read.
+    /// How much is read of a table in object storage. `tail`: index, metaindex and filters. `sample`: also up
+    /// to 16 data blocks. `all`: as much as of a file. `None`: it is a file, or could not be asked for.
     pub depth: Option<Depth>,
-    /// The store's tag for this version of the object, as it was sent; `None` also if the store has none.
+    /// The store's tag for the version of the object that was read. `None`: there is none, or it is a file.
     #[serde(serialize_with = "tag")]
     pub e_tag: Option<String>,
-    /// The number of requests for the object. Repetitions by the client are not counted.
+    /// Requests made for the object; repetitions after a failure are not counted. `None`: it is a file, or
+    /// could not be asked for.
     pub requests: Option<u64>,
-    /// The bytes of the object that were received.
+    /// Bytes of the object that were received. `None`: it is a file, or could not be asked for.
     pub bytes_read: Option<u64>,
 }
 

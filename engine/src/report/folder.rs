@@ -1,20 +1,99 @@
-//! What is known of a folder before its tables.
+//! What is known of a folder before its tables, and of what cannot be looked at.
 
-use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use filterblock::Error;
+use filterblock::escape_path;
+use serde::{Serialize, Serializer};
 
-/// A folder, before its tables are shown.
-pub struct FolderHeader<'a> {
-    pub tables: &'a [&'a Path],
-    /// The logs with writes that are in no table yet.
-    pub logs: &'a [&'a Path],
-    /// There is a MANIFEST, or a file that says there should be one: CURRENT, or a log.
-    pub is_database: bool,
-    /// The reason why the MANIFEST cannot be relied on, and the file at fault.
-    pub manifest_error: Option<(&'a Path, &'a Error)>,
-    /// The name of the order of user keys, if a MANIFEST says so.
-    pub comparator: Option<&'a [u8]>,
-    /// There is a MANIFEST that can be relied on.
-    pub has_records: bool,
+use super::error_kind::ErrorKind;
+use super::frame::Frame;
+use super::inspect::Status;
+use super::strings::{Name, json_path};
+use super::subject::{Remark, Subject};
+use crate::walk::folder::Folder as Listed;
+use crate::walk::input::PathError;
+
+/// A folder, before its tables.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Folder {
+    /// The folder.
+    #[serde(flatten)]
+    pub frame: Frame<'static>,
+    /// True if there is a MANIFEST, or a CURRENT or a log that says there should be one.
+    pub database: bool,
+    /// Comparator that the MANIFEST names. `None`: there is no MANIFEST that can be relied on.
+    pub comparator: Option<Name>,
+    /// Reason why the MANIFEST cannot be relied on, so that all tables are taken to be live. `None`: it can,
+    /// or there is no database.
+    pub error: Option<String>,
+    /// Number of files of tables in the folder.
+    pub tables: u64,
+    /// Paths of the logs with writes that may be in no table yet, which no filter covers.
+    #[serde(serialize_with = "paths")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub logs: Vec<PathBuf>,
+
+    /// The path of the folder.
+    #[serde(skip)]
+    pub path: PathBuf,
+    /// The files of the folder.
+    #[serde(skip)]
+    pub listed: Arc<Listed>,
+    /// Facts to note, which the frame has as text.
+    #[serde(skip)]
+    pub remarks: Vec<Remark>,
+}
+
+/// A path that could not be looked at.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Unreadable {
+    /// The path.
+    #[serde(flatten)]
+    pub frame: Frame<'static>,
+    /// Always `error`.
+    pub status: Status,
+    /// Reason why the path cannot be looked at.
+    pub error: String,
+
+    /// The path.
+    #[serde(skip)]
+    pub path: PathBuf,
+}
+
+impl Folder {
+    /// The folder that a subject is. `logs`: those with writes that are in no table yet.
+    pub fn new(subject: &Subject<'_>, folder: &Arc<Listed>, logs: Vec<PathBuf>) -> Self {
+        let fault = folder.manifest_error();
+        let kind = fault.map(|(_, error)| ErrorKind::of(error));
+        Self {
+            frame: Frame::new("folder", subject, kind).into_owned(),
+            database: folder.is_database(),
+            comparator: folder.comparator().map(Name::cut),
+            error: fault.map(|(path, error)| format!("{}: {error}", escape_path(path))),
+            tables: folder.tables().count() as u64,
+            logs,
+            path: subject.path.to_owned(),
+            listed: Arc::clone(folder),
+            remarks: subject.remarks.to_vec(),
+        }
+    }
+}
+
+impl Unreadable {
+    /// The path that a subject is, and the reason.
+    pub fn new(subject: &Subject<'_>, error: &PathError) -> Self {
+        Self {
+            frame: Frame::new("unreadable", subject, Some(error.kind())).into_owned(),
+            status: Status::Error,
+            error: error.to_string(),
+            path: subject.path.to_owned(),
+        }
+    }
+}
+
+fn paths<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| json_path(path)))
 }

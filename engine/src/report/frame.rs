@@ -14,22 +14,28 @@ use super::subject::Subject;
 const SCHEMA_VERSION: u32 = 1;
 
 /// What each result says first: what it is, and of which path.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame<'a> {
-    /// Raised when a field changes its meaning or goes.
+    /// Version of this format. A field that changes its meaning or goes raises it.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1)))]
     pub schema_version: u32,
-    /// The kind of object, which decides its other fields.
+    /// Kind of object, which decides its other fields.
     pub object: &'static str,
-    /// The path as the user gave it. Bytes that are not UTF-8 are escaped.
+    /// Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+    /// the path of the list. Every input has at least one object.
     pub input: Cow<'a, str>,
-    /// The path that the result is about.
+    /// Path that the object is about: the input, or what was found in or below it.
     pub path: Cow<'a, str>,
-    /// The path in hexadecimal, if it is not UTF-8.
+    /// Bytes of `path` in lowercase hexadecimal. `None`: it is UTF-8.
     pub path_bytes: Option<String>,
-    /// The kind of the first of all that is wrong.
+    /// Kind of the first fault. `damaged`: it was read and is not as it should be. `missing`: it is not
+    /// there. `vanished`: it was there when its folder was listed, and is gone. `changed`: it became another
+    /// while it was read, or since it was listed. `denied`: the system does not permit reading it.
+    /// `unsupported`: this program cannot read it, or not within its limits. `unreadable`: any other reason
+    /// not to read it. `None`: there is no fault.
     pub error_kind: Option<ErrorKind>,
-    /// Facts that are good to know and no faults.
+    /// Facts that are no faults and good to know. They are on standard error, too.
     pub notes: Vec<String>,
 }
 
@@ -69,4 +75,16 @@ impl<'a> Frame<'a> {
         let [input, path] = [input, path].map(|text| text.into_owned().into());
         Frame { schema_version, object, input, path, path_bytes, error_kind, notes }
     }
+}
+
+/// A result, and what it is about: a line of JSON.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Framed<'a, T> {
+    /// What it is about.
+    #[serde(flatten)]
+    pub frame: Frame<'a>,
+    /// The result.
+    #[serde(flatten)]
+    pub of: &'a T,
 }

@@ -2,12 +2,21 @@
 
 pub mod error_kind;
 pub mod fetched;
+pub mod filter_list;
 pub mod folder;
 pub mod frame;
+pub mod inspect;
 pub mod line;
+pub mod outcome;
 pub mod query;
+#[cfg(feature = "fs")]
+pub mod rebuild;
 pub mod scan;
 pub mod strings;
 pub mod subject;
+#[cfg(test)]
+mod tests;
+pub mod totals;
+pub mod tune;
 pub mod verify;
-mod words;
+pub(crate) mod words;

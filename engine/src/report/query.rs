@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::error_kind::ErrorKind;
 use super::fetched::Fetched;
-use super::folder::FolderHeader;
+use super::folder::Folder;
 use super::frame::Frame;
 use super::strings::Hex;
 use super::subject::Subject;
@@ -15,12 +15,12 @@ use super::words::words;
 words! {
     /// The newest write of a log for one key.
     LogAnswer {
-        /// None.
-        Absent = "absent",
         /// It has a value.
         Value = "value",
         /// It deletes the key.
         Deletion = "deletion",
+        /// None.
+        Absent = "absent",
     }
 }
 
@@ -62,24 +62,31 @@ pub struct Answer<'a> {
     /// The table or log.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// The key, if it is UTF-8.
+    /// The key. `None`: it is not UTF-8.
     pub key: Option<&'a str>,
-    /// The key in hexadecimal.
+    /// The key in lowercase hexadecimal.
     pub key_hex: Hex<'a>,
-    /// The key may be there.
+    /// False if the key is not in the table, or the log sets it to no value. True if it may be there.
     pub may_match: bool,
-    /// The offsets of the data blocks that may hold it.
+    /// Offsets of the data blocks that may hold the key. Empty also for a log, or if the table could not be
+    /// opened.
     pub blocks: Vec<u64>,
-    /// The reason why it may be there whatever the filters say.
+    /// Reason why the key may be there whatever the filters or the writes say. `None`: the file was read
+    /// soundly.
     pub error: Option<&'a str>,
-    /// What a log says.
+    /// The newest write of this log for the key: a value, a deletion, or none. `None`: the file is a table,
+    /// or could not be opened.
     pub log: Option<LogAnswer>,
-    /// The index named the data block; otherwise the filters of all were asked.
+    /// True if the index or the key range in the MANIFEST narrowed the search: to one data block at most,
+    /// except where keys can be read in several ways. False: the filters of all data blocks were asked, or
+    /// none.
     pub by_index: bool,
-    /// The most data blocks of the table that a lookup in its database reads: 0 if the database does not use the table,
-    /// `None` if the index was of no use.
+    /// Data blocks of the table that a lookup in its database reads at most; 0 for a log, or if the database
+    /// does not use the table. `None`: the index was of no use, or the table could not be opened.
     pub lookup_blocks: Option<u64>,
-    /// The chance that an absent key is said to be there.
+    /// Chance, 0 to 1, that this answer is "may be there" for an absent key. 1 with an `error` or without a
+    /// filter; 0 if the index or the MANIFEST alone excludes the key, and for a log.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
     /// What reading the table took, if it is in object storage.
     #[serde(flatten)]
@@ -140,13 +147,14 @@ pub struct Count<'a> {
     /// The table or log.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// The number of keys that it was asked for.
+    /// Number of keys that it was asked for.
     pub keys: u64,
-    /// The number of these that may be there.
+    /// Number of these that may be there: all with an `error` or without a filter.
     pub matches: u64,
-    /// The reason why every key may be there.
+    /// Reason why every key may be there whatever the filters say. `None`: the table was read soundly.
     pub error: Option<&'a str>,
-    /// The mean chance that an absent key of those asked for is said to be there.
+    /// Chance, 0 to 1, that an absent key is said to be there: the mean over the keys asked for.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
     /// What reading the table took, if it is in object storage.
     #[serde(flatten)]
@@ -185,7 +193,7 @@ impl<'a> Count<'a> {
 /// What comes of a query, in order.
 pub enum QueryLine<'a> {
     /// The answers for the tables and logs of a folder follow.
-    Folder(Subject<'a>, FolderHeader<'a>),
+    Folder(Folder),
     /// The answers for a table or log.
     Table {
         /// The table or log.

@@ -78,24 +78,26 @@ pub struct Entry<'a> {
     /// The file.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// The key, if it is UTF-8.
+    /// The user key, or the whole key of a table that is no database's. `None`: it is not UTF-8.
     pub key: Option<&'a str>,
-    /// The key in hexadecimal.
+    /// The key in lowercase hexadecimal.
     pub key_hex: Hex<'a>,
-    /// The value, if it is wanted and UTF-8.
+    /// The value. `None`: it is not UTF-8, or there is none to show.
     pub value: Option<&'a str>,
-    /// The value in hexadecimal, if it is wanted and not UTF-8.
+    /// The value in lowercase hexadecimal, if it is not UTF-8.
     pub value_hex: Option<Hex<'a>>,
-    /// The length of the value in bytes; `None` for a deletion.
+    /// Size of the value in bytes, also with `--keys` and `--sizes`. `None`: a deletion.
     pub value_size: Option<usize>,
-    /// The sequence number.
+    /// Sequence number of the write. `None`: the keys are not internal keys.
     pub sequence: Option<u64>,
-    /// The word for the type.
+    /// `value`, `deletion`, or `type N` for a relative's. `None`: the keys are not internal keys.
     #[serde(rename = "type")]
     pub kind: Option<Cow<'a, str>>,
-    /// The part that the file has in its database.
+    /// Part that the file has in its database. `obsolete`: it is no longer used. `unlisted`: the MANIFEST
+    /// does not account for it. `unknown`: there is no sound MANIFEST. `log`: it may hold what no table has.
+    /// `None`: the file was given by itself.
     pub state: Option<State>,
-    /// The offset in the file of the data block, or of the log's record.
+    /// Offset of the entry's data block or log record in the file, in bytes.
     pub offset: u64,
 }
 
@@ -127,7 +129,7 @@ pub struct FaultAt<'a> {
     /// The file.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// The whole reason, without the file.
+    /// Reason why entries may be missing: something that was passed over, or could not be looked at.
     pub error: &'a str,
 }
 
@@ -145,7 +147,7 @@ pub struct End<'a> {
     /// The file or the folder.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// The number of entries shown.
+    /// Number of entries that were shown.
     pub entries: u64,
 }
 

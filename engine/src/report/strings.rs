@@ -7,7 +7,8 @@ use std::path::Path;
 use filterblock::escape;
 use serde::{Serialize, Serializer};
 
-use crate::audit::stats::metaindex::short_name;
+/// The longest name that is kept whole, in bytes.
+const MAX_NAME_LEN: usize = 256;
 
 /// Bytes as they are if they are UTF-8, otherwise escaped.
 pub fn json_text(bytes: &[u8]) -> Cow<'_, str> {
@@ -25,13 +26,53 @@ pub fn json_name(name: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// Shortens a name from a file to its start and its length, if it is longer than any that a program
+/// is known to write.
+fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
+    match name.split_at_checked(MAX_NAME_LEN) {
+        Some((start, [_, ..])) => [start, format!("... ({} bytes)", name.len()).as_bytes()].concat().into(),
+        _ => name.into(),
+    }
+}
+
 /// A path as a JSON string.
 pub fn json_path(path: &Path) -> Cow<'_, str> {
     json_text(path.as_os_str().as_encoded_bytes())
 }
 
+/// A name from a file. It serializes to text if it is UTF-8, otherwise escaped; shown, it is escaped in any case.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
+pub struct Name(Vec<u8>);
+
+impl Name {
+    /// The name, shortened if it is very long.
+    pub fn cut(name: &[u8]) -> Self {
+        Self(short_name(name).into_owned())
+    }
+
+    /// The bytes of the name.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        escape(&self.0).fmt(f)
+    }
+}
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&json_text(&self.0))
+    }
+}
+
 /// Bytes in lower-case hexadecimal.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String", extend("pattern" = "^([0-9a-f]{2})*$")))]
 pub struct Hex<'a>(pub &'a [u8]);
 
 impl Display for Hex<'_> {
@@ -54,21 +95,6 @@ impl Display for Hex<'_> {
 impl Serialize for Hex<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Hex<'_> {
-    fn schema_name() -> Cow<'static, str> {
-        "Hex".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
     }
 }
 

@@ -90,18 +90,18 @@ impl Code {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The kind of finding.
+    /// Kind of finding; [findings.md](findings.md) has meaning, risk and remedy of each.
     pub code: Code,
     /// The kind of fault.
     #[serde(skip)]
     pub kind: ErrorKind,
-    /// The offset in the file; `None` if the finding is about the file as a whole.
+    /// Offset in the file, in bytes. `None`: it concerns the file as a whole.
     pub offset: Option<u64>,
     /// What should be there.
     pub expected: String,
     /// What is there.
     pub found: String,
-    /// The keys that cannot be read because of it, as far as they are known.
+    /// The keys that cannot be read because of it. `None`: none, or not known.
     pub lost: Option<Box<LostKeys>>,
 }
 
@@ -297,15 +297,17 @@ impl Serialize for Findings {
 #[derive(Clone, Default, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
-    /// The number of entries decoded.
+    /// Number of entries that were decoded.
     pub keys: u64,
-    /// The number of those whose key a filter denies.
+    /// Number of their keys that a filter denies.
     pub denied: u64,
-    /// The share of neighbours of stored keys that pass; `None` if there is no filter to ask.
+    /// Share of neighbours that pass, measured: keys that are not stored, made from stored ones by changing a
+    /// byte or appending six. `None`: no filter was asked.
     pub measured_fpr: Option<MeasuredRate>,
-    /// The share of absent keys that should pass, by the bits set.
+    /// Share of absent keys expected to pass, 0 to 1, going by the bits set. `None`: no filter was asked.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// All that is not as it should be.
+    /// Everything that is wrong. Of each code, the first 16 are listed and the others counted.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Finding>"))]
     pub findings: Findings,
     /// The file is no whole table, and not one of the database's.
@@ -394,7 +396,9 @@ pub struct Verified {
     /// What is verified. The notes are those of the verdict.
     #[serde(flatten)]
     pub frame: Frame<'static>,
-    /// The verdict in one word.
+    /// `not-live`: found in a database's folder, not used by the database, and no whole table: it is being
+    /// written, or was left behind. `findings`: there are findings. `unreadable`: something could not be
+    /// looked at, whatever else was found.
     pub status: Status,
     /// The verdict.
     #[serde(flatten)]

@@ -188,9 +188,9 @@ fn log<S: Survey>(survey: &S, target: Target, storage: Option<&Arc<dyn Storage>>
 }
 
 /// Makes the source read ahead once that is of use, and tells how far it is.
-struct FileObserver<'a> {
-    source: Option<&'a ReadAhead>,
-    watch: &'a dyn Watch,
+pub(crate) struct FileObserver<'a> {
+    pub(crate) source: Option<&'a ReadAhead>,
+    pub(crate) watch: &'a dyn Watch,
 }
 
 impl Observer for FileObserver<'_> {

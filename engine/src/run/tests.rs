@@ -113,8 +113,8 @@ fn each_path_leads_to_its_tables_in_order_on_any_number_of_threads() {
     let expected = [
         "failed missing of missing, listed: false",
         "begin database, logs: 1, passed over: 1",
-        "failed 000009.ldb of database, listed: true",
         "log 000012.log of database: 3",
+        "failed 000009.ldb of database, listed: true",
         "table 000005.ldb of database in Some(\"database\"), 3 known: 19",
         "table 000010.ldb of database in Some(\"database\"), 3 known: 19",
         "end database",

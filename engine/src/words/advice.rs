@@ -3,35 +3,34 @@
 use std::path::Path;
 
 use super::numbers::size;
-use crate::audit::tune::report::{Advice, BudgetOrigin, Choice, Outcome, Tuning};
-use crate::words::shell_word::{path_word, shell_word};
+use super::shell_word::{path_word, shell_word};
+use crate::report::outcome::Outcome;
+use crate::report::tune::{Budget, BudgetOrigin, Choice, LevelBits};
 
-/// The advice as a sentence without an end.
-pub fn advice_text(tuning: &Tuning) -> String {
-    match &tuning.advice {
-        Advice::Leave { ten_bits } => {
-            let within = match tuning.budget.origin {
-                BudgetOrigin::Given => format!("of at most {}", size(tuning.budget.bytes)),
-                BudgetOrigin::InUse | BudgetOrigin::TenBits => "of the same size".to_owned(),
-            };
-            let mut text = format!("leave the filters as they are, as no others {within} save enough");
-            if let Some((now, then)) = ten_bits.as_ref().and_then(|then| Some((tuning.now.reads?, then))) {
-                let reads = then.reads.map_or(0.0, |reads| reads.absent().value);
-                let more = then.size.value - tuning.now.size.value;
-                text += &format!(
-                    ". With {} more, 10 bits a key, an absent key would read {reads:.3} data blocks instead of {:.3}",
-                    size(more.max(0.0) as u64),
-                    now.absent().value,
-                );
-            }
-            text
-        }
-        Advice::Rebuild { choice, .. } => {
-            let saving = saving(&tuning.now, &choice.outcome);
-            format!("rebuild with {} and {}: {saving}", bits_text(choice), ranges_text(choice.base_lg))
-        }
-        Advice::None { why } => format!("no advice: {why}"),
+/// Advice to leave the filters as they are, as a sentence without an end. `ten_bits`: what ten bits a key
+/// would do instead, if that were much, for more space.
+pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>) -> String {
+    let within = match budget.origin {
+        BudgetOrigin::Given => format!("of at most {}", size(budget.bytes)),
+        BudgetOrigin::InUse | BudgetOrigin::TenBits => "of the same size".to_owned(),
+    };
+    let mut text = format!("leave the filters as they are, as no others {within} save enough");
+    if let Some((reads, then)) = now.reads.zip(ten_bits) {
+        let fewer = then.reads.map_or(0.0, |reads| reads.absent().value);
+        let more = then.size.value - now.size.value;
+        text += &format!(
+            ". With {} more, 10 bits a key, an absent key would read {fewer:.3} data blocks instead of {:.3}",
+            size(more.max(0.0) as u64),
+            reads.absent().value,
+        );
     }
+    text
+}
+
+/// Advice to rebuild with other filters than those that do `now`, as a sentence without an end.
+pub fn rebuild_text(now: &Outcome, choice: &Choice) -> String {
+    let (bits, ranges) = (bits_text(choice), ranges_text(choice.base_lg));
+    format!("rebuild with {bits} and {ranges}: {}", saving(now, &choice.outcome))
 }
 
 /// What changes if filters that do `now` are replaced by those that do `then`.
@@ -69,11 +68,10 @@ pub fn bits_text(choice: &Choice) -> String {
         return format!("{bits} {} a key", if bits == 1 { "bit" } else { "bits" });
     }
     let mut parts = Vec::new();
-    for group in choice.bits.chunk_by(|(_, one), (_, next)| one == next) {
-        let Some((_, bits)) = group.first() else { continue };
+    for group in choice.bits.chunk_by(|one, next| one.bits_per_key == next.bits_per_key) {
+        let Some(LevelBits { bits_per_key: bits, .. }) = group.first() else { continue };
         let unit = if parts.is_empty() { " bits a key" } else { "" };
-        let levels: Vec<_> =
-            group.iter().filter_map(|(level, _)| *level).map(|level| level.to_string()).collect();
+        let levels: Vec<_> = group.iter().filter_map(|of| Some(of.level?.to_string())).collect();
         let levels = match levels.split_last() {
             Some((last, [])) => format!("level {last}"),
             Some((last, others)) => format!("levels {} and {last}", others.join(", ")),
@@ -98,41 +96,36 @@ pub fn ranges_text(base_lg: u8) -> String {
 mod tests {
     use super::*;
     use crate::audit::policies::Policy;
-    use crate::audit::tune::report::{Estimate, Reads};
+    use crate::report::outcome::{Estimate, Reads};
 
     fn choice(base_lg: u8, bits: &[(Option<u8>, u32)]) -> Choice {
-        Choice { policy: Policy::Builtin2, base_lg, bits: bits.to_vec(), outcome: Outcome::default() }
+        let bits = bits.iter().map(|&(level, bits_per_key)| LevelBits { level, bits_per_key }).collect();
+        Choice { policy: Policy::Builtin2, base_lg, bits, outcome: Outcome::default() }
     }
 
     #[test]
     fn advice_is_a_sentence() {
         let outcome = |bytes: f64, absent: f64, present: f64| {
-            let exact = |value| Estimate { value, low: value, high: value };
+            let exact = Estimate::exact;
             let reads = Reads { neighbours: exact(absent), present: exact(present), ..Reads::default() };
             Outcome { size: exact(bytes), reads: Some(reads), ..Outcome::default() }
         };
-        let mut tuning = crate::words::tune_examples::leave();
-        tuning.now = outcome(4096.0, 0.5, 1.25);
-        let ten_bits = Some(Box::new(outcome(5120.0, 0.031, 1.0)));
-        tuning.advice = Advice::Leave { ten_bits };
+        let now = outcome(4096.0, 0.5, 1.25);
+        let budget = Budget { bytes: 16 << 20, origin: BudgetOrigin::Given };
         assert_eq!(
-            advice_text(&tuning),
+            leave_text(budget, &now, Some(&outcome(5120.0, 0.031, 1.0))),
             "leave the filters as they are, as no others of at most 16 MiB save enough. With 1 KiB more, 10 bits a key, \
              an absent key would read 0.031 data blocks instead of 0.500"
         );
-        tuning.advice = Advice::None { why: "it is empty" };
-        assert_eq!(advice_text(&tuning), "no advice: it is empty");
         let bits = [(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)];
-        let choice = Box::new(Choice { outcome: outcome(1024.0, 0.0625, 1.0), ..choice(14, &bits) });
-        tuning.advice = Advice::Rebuild { choice, arguments: Vec::new() };
+        let choice = Choice { outcome: outcome(1024.0, 0.0625, 1.0), ..choice(14, &bits) };
         assert_eq!(
-            advice_text(&tuning),
+            rebuild_text(&now, &choice),
             "rebuild with 20 bits a key on levels 0 and 1, 17 on level 2, 9 on level 4 and a filter for every 16 KiB \
              of data blocks: an absent key then reads 0.062 data blocks instead of 0.500, a stored one 1.000 instead \
              of 1.250; filters take 3 KiB less"
         );
-        tuning.now = outcome(4096.0, 0.5, 1.0004);
-        let text = advice_text(&tuning);
+        let text = rebuild_text(&outcome(4096.0, 0.5, 1.0004), &choice);
         assert!(
             text.ends_with("reads 0.062 data blocks instead of 0.500; filters take 3 KiB less"),
             "{text}"

@@ -2,17 +2,15 @@
 
 use crate::audit::policies::Policy;
 use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::tune::report::{
-    Advice, Budget, BudgetOrigin, Choice, Estimate, Level, LevelOutcome, Lookups, Memory, Outcome, Rates,
-    Reads, SampleSize, Setting, Tried, Tuning, Visits,
-};
 use crate::report::error_kind::ErrorKind;
+use crate::report::outcome::{Estimate, LevelOutcome, Outcome, Rates, Reads};
+use crate::report::tune::{
+    Action, Advice, Budget, BudgetOrigin, Choice, Fault, Level, LevelBits, Lookups, Memory, SampleSize,
+    Setting, Tried, Tuning, Visits,
+};
+use crate::words::advice::{leave_text, rebuild_text};
 
-pub fn exact(value: f64) -> Estimate {
-    Estimate { value, low: value, high: value }
-}
-
-pub fn about(value: f64, distance: f64) -> Estimate {
+fn about(value: f64, distance: f64) -> Estimate {
     Estimate { value, low: f64::max(0.0, value - distance), high: value + distance }
 }
 
@@ -34,7 +32,8 @@ fn outcome(bits: [Option<u32>; 2], size: Estimate, passed: [u64; 2], reads: [f64
     let [random, neighbours] = passed;
     let [read_random, read_neighbours, present] = reads;
     let part = |share: f64| about(size.value * share, (size.high - size.value) * share);
-    let level = |bits_per_key, share: f64| LevelOutcome {
+    let level = |number, bits_per_key, share: f64| LevelOutcome {
+        number: Some(number),
         bits_per_key,
         size: part(share),
         rates: rates(bits_per_key, random, neighbours),
@@ -49,7 +48,7 @@ fn outcome(bits: [Option<u32>; 2], size: Estimate, passed: [u64; 2], reads: [f64
             lookups: None,
             present: about(present, 0.021),
         }),
-        levels: vec![level(upper, 0.1), level(lower, 0.9)],
+        levels: vec![level(1, upper, 0.1), level(3, lower, 0.9)],
     }
 }
 
@@ -64,6 +63,24 @@ fn tried(policy: Policy, base_lg: u8, bits: u32, in_use: bool) -> Tried {
     }
 }
 
+fn choice(base_lg: u8, bits: [(Option<u8>, u32); 2], outcome: Outcome) -> Choice {
+    let bits = bits.map(|(level, bits_per_key)| LevelBits { level, bits_per_key }).to_vec();
+    Choice { policy: Policy::Builtin2, base_lg, bits, outcome }
+}
+
+fn level(
+    number: u8,
+    tables: u64,
+    unfiltered: u64,
+    mebibytes: u64,
+    entries: Estimate,
+    visits: [f64; 2],
+) -> Level {
+    let [absent, present] = visits;
+    let visits = Some(Visits { absent, present });
+    Level { number: Some(number), tables, unfiltered, size: mebibytes << 20, entries, visits }
+}
+
 /// A database of LevelDB's, of which a part was looked at, with advice to rebuild it with other
 /// bits on each level.
 pub fn rebuild() -> Tuning {
@@ -73,24 +90,12 @@ pub fn rebuild() -> Tuning {
     settings.extend([9, 10, 11].map(|bits| tried(policy, 16, bits, false)));
     settings.extend([9, 10].map(|bits| tried(Policy::Murmur3, 11, bits, false)));
     settings.push(tried(Policy::Murmur3, 16, 9, false));
-    let uniform = &settings[10];
-    let uniform = Choice {
-        policy,
-        base_lg: 16,
-        bits: vec![(Some(1), 10), (Some(3), 10)],
-        outcome: uniform.outcome.clone(),
-    };
-    let by_level = Choice {
-        policy,
-        base_lg: 16,
-        bits: vec![(Some(1), 17), (Some(3), 9)],
-        outcome: outcome(
-            [Some(17), Some(9)],
-            about(14.2 * MIB, 0.2 * MIB),
-            [700, 900],
-            [0.0189, 0.0312, 1.013],
-        ),
-    };
+    let uniform = choice(16, [(Some(1), 10), (Some(3), 10)], settings[10].outcome.clone());
+    let size = about(14.2 * MIB, 0.2 * MIB);
+    let by_level = outcome([Some(17), Some(9)], size, [700, 900], [0.0189, 0.0312, 1.013]);
+    let by_level = choice(16, [(Some(1), 17), (Some(3), 9)], by_level);
+    let now = outcome([None; 2], about(14.6 * MIB, 0.1 * MIB), [2170, 3180], [0.0432, 0.0809, 1.04]);
+    let arguments = ["--bits-per-key", "1=17,3=9", "--base-lg", "16"].map(str::to_owned).to_vec();
     Tuning {
         policy,
         policy_assumed: false,
@@ -100,40 +105,38 @@ pub fn rebuild() -> Tuning {
             bytes: 82 << 20,
             of_bytes: 2 << 30,
             entries: about(12_345_678.0, 250_000.0),
+            all: false,
         },
         levels: vec![
-            Level {
-                number: Some(1),
-                tables: 103,
-                unfiltered: 3,
-                size: 200 << 20,
-                entries: about(1_234_567.0, 25_000.0),
-                visits: Some(Visits { absent: 0.987_65, present: 0.9 }),
-            },
-            Level {
-                number: Some(3),
-                tables: 1100,
-                unfiltered: 0,
-                size: 1848 << 20,
-                entries: about(11_111_111.0, 240_000.0),
-                visits: Some(Visits { absent: 1.0, present: 0.0 }),
-            },
+            level(1, 103, 3, 200, about(1_234_567.0, 25_000.0), [0.987_65, 0.9]),
+            level(3, 1100, 0, 1848, about(11_111_111.0, 240_000.0), [1.0, 0.0]),
         ],
-        now: outcome([None; 2], about(14.6 * MIB, 0.1 * MIB), [2170, 3180], [0.0432, 0.0809, 1.04]),
-        settings,
         budget: Budget { bytes: 15_309_210, origin: BudgetOrigin::InUse },
         uniform: Some(uniform),
-        by_level: Some(by_level.clone()),
-        advice: Advice::Rebuild {
-            choice: Box::new(by_level),
-            arguments: ["--bits-per-key", "1=17,3=9", "--base-lg", "16"].map(str::to_owned).to_vec(),
+        advice: Advice {
+            action: Action::Rebuild,
+            text: rebuild_text(&now, &by_level),
+            choice: Some(by_level.clone()),
+            arguments: Some(arguments),
         },
+        by_level: Some(by_level),
         lookups: None,
         memory: Memory { mapped_tables: 1000, heap_tables: 203, heap_bytes: 2_500_000 },
+        faults: vec![Fault {
+            path: "my db/000099.ldb".into(),
+            error: "expected a footer, found the end".to_owned(),
+            name: "000099.ldb".to_owned(),
+            kind: Some(ErrorKind::Damaged),
+        }],
         notes: vec!["the database has a log with newer writes".to_owned()],
-        faults: vec![("000099.ldb".to_owned(), "expected a footer, found the end".to_owned())],
-        fault_kind: Some(ErrorKind::Damaged),
+        now,
+        settings,
     }
+}
+
+fn all(tables: u64, bytes: u64, entries: f64) -> SampleSize {
+    let entries = Estimate::exact(entries);
+    SampleSize { tables, of_tables: tables, bytes, of_bytes: bytes, entries, all: true }
 }
 
 /// A database that was looked at as a whole, with the user's lookups, and nothing to gain.
@@ -144,7 +147,7 @@ pub fn leave() -> Tuning {
         outcome.rates.lookups = rate(bits);
         outcome.levels.iter_mut().for_each(|level| level.rates.lookups = rate(bits));
         outcome.reads = outcome.reads.map(|reads| Reads { lookups: Some(about(0.5, 0.1)), ..reads });
-        outcome.size = exact(outcome.size.value);
+        outcome.size = Estimate::exact(outcome.size.value);
     };
     lookups(9, &mut tuning.now);
     tuning.settings.retain(|tried| tried.setting.base_lg == 11 && tried.setting.policy == Policy::Builtin2);
@@ -152,30 +155,28 @@ pub fn leave() -> Tuning {
     for level in &mut tuning.levels {
         level.tables = 2;
         level.unfiltered = 0;
-        level.entries = exact(6000.0);
+        level.entries = Estimate::exact(6000.0);
     }
     let outcome = tuning.settings.iter().find(|tried| tried.in_use).unwrap().outcome.clone();
-    let bits = vec![(Some(1), 9), (Some(3), 9)];
-    let choice = Choice { policy: Policy::Builtin2, base_lg: 11, bits, outcome };
+    let choice = choice(11, [(Some(1), 9), (Some(3), 9)], outcome);
+    let budget = Budget { bytes: 16 << 20, origin: BudgetOrigin::Given };
+    let text = leave_text(budget, &tuning.now, None);
     Tuning {
-        sample: SampleSize {
-            tables: 4,
-            of_tables: 4,
-            bytes: 2 << 30,
-            of_bytes: 2 << 30,
-            entries: exact(12_000.0),
-        },
-        budget: Budget { bytes: 16 << 20, origin: BudgetOrigin::Given },
+        sample: all(4, 2 << 30, 12_000.0),
+        budget,
         uniform: Some(choice.clone()),
         by_level: Some(choice),
-        advice: Advice::Leave { ten_bits: None },
+        advice: Advice { action: Action::Leave, text, ..Advice::default() },
         lookups: Some(Lookups { given: 2000, used: 1000, present: 100 }),
-        memory: Memory { mapped_tables: 4, heap_tables: 0, heap_bytes: 0 },
+        memory: Memory { mapped_tables: 4, ..Memory::default() },
         notes: Vec::new(),
         faults: Vec::new(),
-        fault_kind: None,
         ..tuning
     }
+}
+
+fn no_advice(why: &str) -> Advice {
+    Advice { text: format!("no advice: {why}"), ..Advice::default() }
 }
 
 /// A single table without filters.
@@ -185,33 +186,29 @@ pub fn table() -> Tuning {
     for tried in &mut settings {
         tried.outcome.reads = None;
         tried.outcome.levels.truncate(1);
-        tried.outcome.size = exact(f64::from(tried.setting.bits_per_key) * 500.0);
+        tried.outcome.levels[0].number = None;
+        tried.outcome.size = Estimate::exact(f64::from(tried.setting.bits_per_key) * 500.0);
         tried.outcome.bytes_per_key = tried.outcome.size.value / 4000.0;
     }
-    let all = Some(MeasuredRate { rate: 1.0, low: 1.0, high: 1.0, asked: 4000 });
-    let rates = Rates { formula: None, random: all, neighbours: all, lookups: None };
+    let pass = Some(MeasuredRate { rate: 1.0, low: 1.0, high: 1.0, asked: 4000 });
+    let rates = Rates { formula: None, random: pass, neighbours: pass, lookups: None };
     let now = Outcome {
         rates,
         levels: vec![LevelOutcome { rates, ..LevelOutcome::default() }],
         ..Outcome::default()
     };
-    let choice = Choice { policy, base_lg: 11, bits: vec![(None, 10)], outcome: settings[1].outcome.clone() };
+    let mut choice = choice(11, [(None, 10); 2], settings[1].outcome.clone());
+    choice.bits.truncate(1);
     Tuning {
         policy,
         policy_assumed: true,
-        sample: SampleSize {
-            tables: 1,
-            of_tables: 1,
-            bytes: 100_000,
-            of_bytes: 100_000,
-            entries: exact(4000.0),
-        },
+        sample: all(1, 100_000, 4000.0),
         levels: vec![Level {
             number: None,
             tables: 1,
             unfiltered: 1,
             size: 100_000,
-            entries: exact(4000.0),
+            entries: Estimate::exact(4000.0),
             visits: None,
         }],
         now,
@@ -219,24 +216,23 @@ pub fn table() -> Tuning {
         budget: Budget { bytes: 5000, origin: BudgetOrigin::TenBits },
         uniform: Some(choice),
         by_level: None,
-        advice: Advice::None { why: "a single table has no lookups to weigh" },
+        advice: no_advice("a single table has no lookups to weigh"),
         lookups: None,
-        memory: Memory { mapped_tables: 1, heap_tables: 0, heap_bytes: 0 },
+        memory: Memory { mapped_tables: 1, ..Memory::default() },
         notes: Vec::new(),
         faults: Vec::new(),
-        fault_kind: None,
     }
 }
 
 /// A database without an entry.
 pub fn empty() -> Tuning {
     Tuning {
-        sample: SampleSize::default(),
+        sample: all(0, 0, 0.0),
         levels: Vec::new(),
         now: Outcome::default(),
         settings: Vec::new(),
         uniform: None,
-        advice: Advice::None { why: "there are no entries" },
+        advice: no_advice("there are no entries"),
         ..table()
     }
 }

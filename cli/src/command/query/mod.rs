@@ -19,7 +19,6 @@ use super::keys;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::progress::Progress;
-use crate::json;
 use crate::text;
 use words::{TablesAndKeys, Words};
 
@@ -177,14 +176,14 @@ impl Arguments {
 
 fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()> {
     match line {
-        QueryLine::Folder(subject, folder) if json => {
-            json::folder::write(subject, &folder, "all tables are asked", console)
+        QueryLine::Folder(folder) if json => {
+            console.remarks(&folder.remarks);
+            console.fault_of(&folder, "all tables are asked");
+            write_line(console, &folder)
         }
-        QueryLine::Folder(subject, folder) => {
-            if let Some((path, error)) = folder.manifest_error {
-                console.message_about(path, format_args!("{error}; all tables are asked"));
-            }
-            console.remarks(subject.remarks);
+        QueryLine::Folder(folder) => {
+            console.fault_of(&folder, "all tables are asked");
+            console.remarks(&folder.remarks);
             Ok(())
         }
         QueryLine::Table { subject, error, answers } => {

@@ -1,27 +1,25 @@
 //! `filterblock report`: a page about a database and its filters.
 
-mod collect;
-mod jobs;
 mod output;
-mod strips;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use filterblock::escape_path;
+use filterblock::table::ReadOptions;
 use rayon::ThreadPoolBuilder;
 
 use super::arguments::Limits;
-use super::{keys, tune};
+use super::keys;
 use crate::exit::EXIT_ERROR;
 use crate::io::console::Console;
 use crate::io::progress::Progress;
-use collect::Collector;
-use filterblock_engine::audit::overview::database::{Kind, Overview};
-use filterblock_engine::audit::tune::Request;
-use filterblock_engine::audit::tune::report::{TuneFailure, Tuning};
+use filterblock_engine::audit::overview::{Kind, Overview};
+use filterblock_engine::audit::tune::{self, Request};
 use filterblock_engine::page::{Page, Verdict, document};
+use filterblock_engine::report::tune::{TuneFailure, Tuning};
 use filterblock_engine::run::in_order::MAX_JOBS;
 use filterblock_engine::walk::folder::{self, Source};
 use output::Output;
@@ -99,20 +97,16 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
     };
     let output = Output::new(&arguments.output, path)?;
     let source = folder::resolve(path, None).map_err(|error| of_path(error.to_string()))?;
-    let progress = Progress::new(true);
-    let collector = Collector {
-        read: arguments.limits.read_options().meter(console.meter()),
-        meter: console.meter(),
-        max_output: arguments.limits.max_output(),
-        jobs: arguments.jobs,
-        verify: !arguments.no_verify,
-        progress: &progress,
-    };
-    let overview = collector.collect(path, &source).map_err(of_path)?;
-    let strips = strips::of(&overview, path, &collector.read);
-    let tuning = arguments.tune(&source, &overview, lookups, &collector).map_err(of_path)?;
-    drop(collector);
-    drop(progress);
+    let progress = Arc::new(Progress::new(true));
+    let mut engine = arguments.limits.engine(console).watch(progress.clone());
+    if let Some(jobs) = arguments.jobs {
+        engine = engine.jobs(jobs);
+    }
+    let overview = engine.overview(path, !arguments.no_verify).map_err(of_path)?;
+    let strips = engine.strips(&overview);
+    let read = arguments.limits.read_options().meter(console.meter());
+    let tuning = arguments.tune(&source, &overview, lookups, &read, &progress).map_err(of_path)?;
+    progress.end();
     let tuning = tuning.as_ref().map(|tuned| tuned.as_ref().map_err(|failure| &*failure.text));
     let page = Page { path, overview: &overview, strips: &strips, tuning };
     let verdict = Verdict::of(&page);
@@ -133,9 +127,10 @@ impl Arguments {
         source: &Source,
         overview: &Overview,
         lookups: Vec<Vec<u8>>,
-        collector: &Collector<'_>,
+        read: &ReadOptions,
+        progress: &Progress,
     ) -> Result<Option<Result<Tuning, TuneFailure>>, String> {
-        if self.no_tune || overview.in_use().tables == 0 || overview.kind == Kind::Folder {
+        if self.no_tune || overview.in_use().next().is_none() || overview.kind == Kind::Folder {
             return Ok(None);
         }
         let mut pool = ThreadPoolBuilder::new();
@@ -144,10 +139,9 @@ impl Arguments {
         }
         let pool = pool.build().map_err(|error| format!("starting threads: {error}"))?;
         let request = Request { lookups, ..Request::default() };
-        let Collector { read, progress, .. } = collector;
         Ok(Some(pool.install(|| match source {
-            Source::Folder(folder) => tune::tune_folder(folder, &request, read, progress),
-            Source::File => tune::tune_table(&self.database, &request, read, progress),
+            Source::Folder(folder) => tune::folder(folder, &request, read, progress),
+            Source::File => tune::table(&self.database, &request, read, progress),
         })))
     }
 }

@@ -6,7 +6,7 @@ use crate::io::console::{Console, Tone};
 use crate::text::columns::{Cell, Column, Layout};
 use crate::text::labelled::{line_width, write_text};
 use filterblock_engine::audit::policies::Policy;
-use filterblock_engine::audit::tune::report::{Advice, Choice, Setting, Tried, Tuning};
+use filterblock_engine::report::tune::{Choice, Setting, Tried, Tuning};
 use filterblock_engine::words::estimates::{about_size, estimate, number};
 use filterblock_engine::words::numbers::{counted, measured, or_dash, percent};
 
@@ -29,16 +29,12 @@ pub(super) struct Settings<'a> {
 
 impl<'a> Settings<'a> {
     pub(super) fn new(tuning: &'a Tuning, is_wide: bool) -> Self {
-        let advised = match &tuning.advice {
-            Advice::Rebuild { choice, .. } => setting_of(choice),
-            Advice::Leave { .. } | Advice::None { .. } => None,
-        };
         Self {
             tuning,
             is_wide,
             now: tuning.settings.iter().find(|tried| tried.in_use).map(|tried| tried.setting),
-            best: tuning.uniform.as_ref().and_then(setting_of),
-            advised,
+            best: tuning.uniform.as_ref().and_then(Choice::setting),
+            advised: tuning.advice.choice.as_ref().and_then(Choice::setting),
         }
     }
 
@@ -179,9 +175,4 @@ const fn ranges_note(policy: Policy) -> &'static str {
         }
         Policy::Cassandra | Policy::Murmur3 => "base_lg: a filter for every 2^base_lg bytes of data blocks",
     }
-}
-
-fn setting_of(choice: &Choice) -> Option<Setting> {
-    let Choice { policy, base_lg, .. } = *choice;
-    choice.same_bits().map(|bits_per_key| Setting { policy, base_lg, bits_per_key })
 }

@@ -1,9 +1,8 @@
-//! The facts that `inspect` shows of a table, and of all tables of a folder.
+//! Inspection: the facts about tables and their filters, without reading all of them.
 
-pub mod report;
+mod bare_block;
+pub(crate) mod run;
 pub mod table;
-pub mod totals;
 
-#[cfg(feature = "remote")]
-pub use table::table_to_depth;
-pub use table::{bare_block, opened, table};
+pub use run::{InspectLine, InspectOutcome};
+pub use table::{opened, table};

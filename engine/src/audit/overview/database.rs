@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::findings::Found;
-use super::levels::{Sums, in_use};
 use super::spans::Spans;
-use super::table::{Place, State, TableFacts};
+use crate::report::inspect::{Place, State, Table};
+use crate::report::totals::LevelTotals;
 
 /// The thing that was looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +25,9 @@ pub struct Overview {
     /// There is a MANIFEST that can be relied on.
     pub has_records: bool,
     /// In the order of the files' numbers; live ones without a file come first.
-    pub tables: Vec<TableFacts>,
+    pub tables: Vec<Table>,
+    /// The places of the live ones in the range of keys.
+    pub spans: Spans,
     /// The logs with writes that are in no table yet, and their sizes in bytes.
     pub logs: Vec<(Vec<u8>, u64)>,
     /// What was passed over, and why.
@@ -41,55 +43,63 @@ impl Overview {
             is_bytewise: false,
             has_records: false,
             tables: Vec::new(),
+            spans: Spans::default(),
             logs: Vec::new(),
             remarks: Vec::new(),
             found: Found::default(),
         }
     }
 
-    /// Gives those of the live tables that `spans` has their places in the range of keys.
-    pub fn place(&mut self, spans: &Spans) {
-        for table in &mut self.tables {
-            table.span = table.number.and_then(|number| spans.of(number)).or(table.span);
-        }
+    /// The tables that lookups may come to: all but those that the database does not use.
+    pub fn in_use(&self) -> impl Iterator<Item = &Table> {
+        self.tables.iter().filter(|table| table.place() != Place::NotLive)
     }
 
     /// The sums over the tables that lookups may come to.
-    pub fn in_use(&self) -> Sums {
-        in_use(&self.tables)
+    pub fn sums(&self) -> LevelTotals {
+        let mut sums = LevelTotals::default();
+        self.in_use().for_each(|table| sums.add(table));
+        sums
+    }
+
+    /// The sums over the tables of each place, from the top level on.
+    pub fn places(&self) -> BTreeMap<Place, LevelTotals> {
+        let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
+        self.tables.iter().for_each(|table| places.entry(table.place()).or_default().add(table));
+        places
     }
 
     /// The policies of the filters, each with the number of tables.
     pub fn policies(&self) -> BTreeMap<&[u8], u64> {
         let mut policies = BTreeMap::new();
-        for name in self.tables.iter().filter_map(|table| table.policy.as_deref()) {
+        for name in self.tables.iter().filter_map(Table::policy) {
             *policies.entry(name).or_default() += 1;
         }
         policies
     }
 
-    /// The positions of up to `most` tables whose filters are worth a closer look: of each place the
-    /// largest one, then those with the highest rates.
-    pub fn telling(&self, most: usize) -> Vec<usize> {
+    /// Up to `most` tables whose filters are worth a closer look: of each place the largest one, then
+    /// those with the highest rates.
+    pub fn telling(&self, most: usize) -> Vec<&Table> {
         let filtered = || {
-            self.tables.iter().enumerate().filter(|(_, table)| {
-                table.state == State::Filtered && table.filter.is_some_and(|filter| filter.filters > 0)
-            })
+            let has_filters = |table: &&Table| table.filter.as_ref().is_some_and(|filter| filter.filters > 0);
+            self.tables.iter().filter(|table| table.state() == State::Filtered).filter(has_filters)
         };
-        let mut largest: BTreeMap<Place, (u64, usize)> = BTreeMap::new();
-        for (at, table) in filtered() {
-            let known = largest.entry(table.place).or_insert((table.size, at));
-            if table.size > known.0 {
-                *known = (table.size, at);
+        let mut largest: BTreeMap<Place, &Table> = BTreeMap::new();
+        for table in filtered() {
+            let known = largest.entry(table.place()).or_insert(table);
+            if table.size() > known.size() {
+                *known = table;
             }
         }
-        let mut chosen: Vec<usize> = largest.into_values().map(|(_, at)| at).take(most).collect();
-        let mut others: Vec<(f64, usize)> = filtered()
-            .filter(|(at, _)| !chosen.contains(at))
-            .filter_map(|(at, table)| Some((table.filter?.random?.rate, at)))
-            .collect();
-        others.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        chosen.extend(others.into_iter().map(|(_, at)| at).take(most.saturating_sub(chosen.len())));
+        let mut chosen: Vec<&Table> = largest.into_values().take(most).collect();
+        let is_new = |table: &&Table| !chosen.iter().any(|known| std::ptr::eq(*known, *table));
+        let rate = |table: &Table| table.filter.as_ref()?.random_fpr.map(|rate| rate.rate);
+        let mut others: Vec<(f64, &Table)> =
+            filtered().filter(is_new).filter_map(|table| Some((rate(table)?, table))).collect();
+        others.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let left = most.saturating_sub(chosen.len());
+        chosen.extend(others.into_iter().map(|(_, table)| table).take(left));
         chosen
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::report::inspect::Table;
 use crate::report::verify::{Code, Finding, Note, Verdict, VerdictCounts, Weight};
 
 /// The most findings that are kept, and the most notes.
@@ -65,13 +66,12 @@ impl Found {
         }
     }
 
-    /// Adds the faults that a look at a table showed that is not verified. `unreadable`: it could
-    /// not be read, rather than being damaged.
-    pub fn see(&mut self, name: &[u8], faults: Vec<String>, unreadable: bool) {
-        self.unreadable |= unreadable;
-        for text in faults {
+    /// Adds the faults that a look at a table showed that is not verified.
+    pub fn see(&mut self, table: &Table) {
+        self.unreadable |= table.unreadable;
+        for (what, text) in table.findings().filter(|_| !table.is_not_live()) {
             match self.seen.len() < MAX_KEPT {
-                true => self.seen.push((name.to_vec(), text)),
+                true => self.seen.push((table.name().to_vec(), format!("{what}: {text}"))),
                 false => self.more_seen += 1,
             }
         }

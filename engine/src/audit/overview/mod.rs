@@ -2,6 +2,7 @@
 
 pub mod database;
 pub mod findings;
-pub mod levels;
+mod run;
 pub mod spans;
-pub mod table;
+
+pub use database::{Kind, Overview};

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use filterblock::database::LiveTable;
 
+use crate::report::inspect::ends_of;
+
 /// A table's part of the range of keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent<'a> {
@@ -17,14 +19,8 @@ pub struct Extent<'a> {
 
 impl<'a> Extent<'a> {
     pub fn of(table: &'a LiveTable) -> Self {
-        let ends = [user_key(&table.smallest), user_key(&table.largest)];
-        Self { number: table.number, level: table.level, size: table.size, ends }
+        Self { number: table.number, level: table.level, size: table.size, ends: ends_of(table) }
     }
-}
-
-/// An internal key without the eight bytes of sequence number and type.
-fn user_key(key: &[u8]) -> &[u8] {
-    key.get(..key.len().saturating_sub(8)).unwrap_or_default()
 }
 
 /// The places of tables between 0 and 1, where a stretch is as long as the share of the database's
@@ -32,7 +28,7 @@ fn user_key(key: &[u8]) -> &[u8] {
 ///
 /// The bytes of a table are taken to lie evenly between the ends of tables within its own range.
 #[derive(Default, Debug)]
-pub struct Spans(BTreeMap<u64, [f64; 2]>);
+pub struct Spans(pub(crate) BTreeMap<u64, [f64; 2]>);
 
 impl Spans {
     /// The places by the bytewise order of user keys.
@@ -88,6 +84,11 @@ impl Spans {
             (table.number, [first, *start / all])
         };
         Self(tables.iter().map(place).collect())
+    }
+
+    /// Adds other places, which count where both have one.
+    pub fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
     }
 
     /// The place of the table of this number.

@@ -14,7 +14,7 @@ use crate::audit::foreign::explain;
 use crate::engine::{Engine, Sink};
 use crate::report::error_kind::ErrorKind;
 use crate::report::fetched::Depth;
-use crate::report::folder::FolderHeader;
+use crate::report::folder::Folder as FolderReport;
 use crate::report::query::{Answer, Count, LogAnswer, QueryLine, Reason, Reply};
 use crate::report::subject::{Remark, Subject};
 use crate::run::survey::{Event, Fetch, LogUse, Place, Survey, Target};
@@ -76,11 +76,7 @@ impl Engine {
         let engine = self.clone();
         #[cfg(feature = "remote")]
         let engine = engine.to_depth(Depth::Sample);
-        let survey = QuerySurvey {
-            keys: Arc::clone(&question.keys),
-            options: self.read.clone(),
-            is_bytewise: self.is_bytewise,
-        };
+        let survey = QuerySurvey { keys: Arc::clone(&question.keys), engine: engine.clone() };
         let found = vec![false; question.keys.given().len()];
         let mut query = Query {
             question,
@@ -95,9 +91,7 @@ impl Engine {
 
 struct QuerySurvey {
     keys: Arc<SoughtKeys>,
-    options: ReadOptions,
-    /// The user has said that keys are in bytewise order.
-    is_bytewise: bool,
+    engine: Engine,
 }
 
 /// What can answer for each key.
@@ -115,7 +109,7 @@ impl Survey for QuerySurvey {
     const WAITING: usize = 2;
 
     fn options(&self) -> &ReadOptions {
-        &self.options
+        &self.engine.read
     }
 
     fn wants(&self, target: &Target, _: Depth) -> Fetch {
@@ -123,7 +117,7 @@ impl Survey for QuerySurvey {
             // The database does not use it, which is said at the beginning of the folder.
             Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
             Some(record) if record.is_bytewise => Fetch::Sample,
-            _ if self.is_bytewise => Fetch::Sample,
+            _ if self.engine.is_bytewise => Fetch::Sample,
             _ => Fetch::Tail,
         }
     }
@@ -135,7 +129,8 @@ impl Survey for QuerySurvey {
         depth: Depth,
         _: &dyn Observer,
     ) -> Result<Asked, Error> {
-        match candidates::table(source, &self.options, &self.keys, self.is_bytewise, target.record(), depth) {
+        let Engine { read, is_bytewise, .. } = &self.engine;
+        match candidates::table(source, read, &self.keys, *is_bytewise, target.record(), depth) {
             Ok(table) => Ok(Asked::Table(Box::new(table))),
             Err(error) if error.needs_range() => Err(error),
             Err(error) => {
@@ -172,7 +167,7 @@ impl Query<'_> {
                 self.unreadable(Subject::of(&input), &error)
             }
             Event::Failed { target, error } => self.unreadable(target.subject(&[], None), &error),
-            Event::Begin { place, logs, passed_over, .. } => self.begin(&place, &logs, &passed_over),
+            Event::Begin { place, logs, passed_over, .. } => self.begin(&place, logs, &passed_over),
             Event::Log { target, result } => self.asked(target.subject(&[], None), result),
             Event::Table { target, fetched, result } => {
                 let around = target.around.iter();
@@ -193,24 +188,15 @@ impl Query<'_> {
     fn begin(
         &mut self,
         place: &Place,
-        logs: &[PathBuf],
+        logs: Vec<PathBuf>,
         passed_over: &[(PathBuf, PathError)],
     ) -> io::Result<()> {
-        let folder = &*place.folder;
+        let folder = &place.folder;
         self.outcome.is_unsound |= !passed_over.is_empty();
         let mut remarks: Vec<_> = passed_over.iter().map(|(path, error)| Remark::new(path, error)).collect();
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
-        let (tables, logs): (Vec<_>, Vec<_>) =
-            (folder.tables().collect(), logs.iter().map(PathBuf::as_path).collect());
-        let header = FolderHeader {
-            tables: &tables,
-            logs: &logs,
-            is_database: folder.is_database(),
-            manifest_error: folder.manifest_error(),
-            comparator: folder.comparator(),
-            has_records: folder.has_records(),
-        };
-        (self.sink)(QueryLine::Folder(place.subject(&remarks), header))?;
+        let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs);
+        (self.sink)(QueryLine::Folder(folder_line))?;
         for (path, ..) in folder.missing() {
             let message = "expected a table, as the MANIFEST has it, found no file".to_owned();
             let subject = Subject { path: &path, ..Subject::of(&place.input) };

@@ -9,13 +9,17 @@ pub(super) const Z: f64 = 1.959_963_984_540_054;
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredRate {
-    /// The share, from 0 to 1.
+    /// Share of the keys that passed, 0 to 1, in the mean over the data blocks.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub rate: f64,
-    /// The ends of the 95 % interval.
+    /// Lower end of its 95 % interval, by Wilson's score.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub low: f64,
-    /// See `low`.
+    /// Upper end of the interval. Where none passed, the rate is below this.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub high: f64,
-    /// The number of keys asked for.
+    /// Number of keys that were asked for.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub asked: u64,
 }
 

@@ -8,8 +8,8 @@ use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
 
 use super::blocks::Blocks;
-use super::key_count::KeyCount;
 use super::sample::Sample;
+use crate::report::inspect::KeyCount;
 
 /// The number of places, and the most data blocks of all of them.
 const PLACES: u64 = 3;

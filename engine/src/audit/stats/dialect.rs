@@ -4,6 +4,7 @@
 use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolicy, LegacyHash};
 
 use crate::audit::key_encoding::is_internal;
+use crate::report::inspect::Dialect;
 
 /// The policy's name in LevelDB up to 1.17, and in goleveldb, which still writes it.
 pub const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
@@ -31,24 +32,6 @@ pub(super) struct HashTrial {
     signed: [u64; 2],
 }
 
-/// The hashes that deny none of the stored keys tried.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FittingHash {
-    Unsigned,
-    Signed,
-    Either,
-}
-
-impl FittingHash {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Unsigned => "unsigned",
-            Self::Signed => "signed",
-            Self::Either => "either",
-        }
-    }
-}
-
 impl<'a> HashReader<'a> {
     fn new(hash: LegacyHash, contents: &'a [u8]) -> Self {
         let policy = LegacyBloomPolicy::new(10).with_hash(hash);
@@ -67,10 +50,10 @@ impl<'a> HashReader<'a> {
 
 impl<'a> HashReaders<'a> {
     /// The filters by the hash that fits, unsigned if both or none do.
-    pub(super) const fn by(&self, fitting: Option<FittingHash>) -> &Reader<'a, LegacyBloomPolicy> {
+    pub(super) const fn by(&self, fitting: Option<Dialect>) -> &Reader<'a, LegacyBloomPolicy> {
         match fitting {
-            Some(FittingHash::Signed) => &self.signed.whole,
-            Some(FittingHash::Unsigned | FittingHash::Either) | None => &self.unsigned.whole,
+            Some(Dialect::Signed) => &self.signed.whole,
+            _ => &self.unsigned.whole,
         }
     }
 
@@ -95,12 +78,12 @@ impl HashTrial {
     }
 
     /// The hash that denies no stored key; `None` if both do, or no key was asked for.
-    pub(super) fn fitting(&self) -> Option<FittingHash> {
+    pub(super) fn fitting(&self) -> Option<Dialect> {
         let fits = |counts: [u64; 2]| self.asked > 0 && counts.contains(&self.asked);
         match (fits(self.unsigned), fits(self.signed)) {
-            (true, false) => Some(FittingHash::Unsigned),
-            (false, true) => Some(FittingHash::Signed),
-            (true, true) => Some(FittingHash::Either),
+            (true, false) => Some(Dialect::Unsigned),
+            (false, true) => Some(Dialect::Signed),
+            (true, true) => Some(Dialect::Either),
             (false, false) => None,
         }
     }

@@ -2,6 +2,8 @@
 
 use filterblock::FilterShape;
 
+use crate::report::words::words;
+
 /// A filter of a filter block.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Filter {
@@ -15,20 +17,15 @@ pub struct Filter {
     pub rate: f64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
-    Ok,
-    Empty,
-    Malformed,
-}
-
-impl State {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Empty => "empty",
-            Self::Malformed => "malformed",
-        }
+words! {
+    /// The state of a filter.
+    State {
+        /// It has bytes.
+        Ok = "ok",
+        /// It has no bytes.
+        Empty = "empty",
+        /// Its offsets contradict each other.
+        Malformed = "malformed",
     }
 }
 

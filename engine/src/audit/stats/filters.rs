@@ -11,7 +11,7 @@ use super::offsets::Offsets;
 const MAX_BASE_LG: u8 = 63;
 
 /// The filters of a block, described by their policy.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FilterStats {
     reader: FilterBlockReader<SharedPolicy>,
     /// Set if the filters share bytes. A damaged offset array can name the same bytes for a million

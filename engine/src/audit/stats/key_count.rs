@@ -10,6 +10,7 @@ use filterblock::{Error, Result};
 
 use super::blocks::{BlockFault, Blocks};
 use super::sample::Sample;
+use crate::report::inspect::KeyCount;
 
 /// The number of parts to begin with, and the most parts.
 const MIN_PARTS: u64 = 64;
@@ -23,17 +24,6 @@ const STANDARD_ERRORS: f64 = 2.5;
 /// beyond.
 const MIN_DECODED: u64 = 1 << 20;
 const FILES_DECODED: u64 = 4;
-
-/// The number of a table's keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct KeyCount {
-    pub keys: u64,
-    /// An interval that holds the number for 19 of 20 tables.
-    pub low: u64,
-    pub high: u64,
-    /// All were counted.
-    pub exact: bool,
-}
 
 /// The keys of one data block for each part of the index.
 struct Parts {

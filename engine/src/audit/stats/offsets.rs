@@ -12,7 +12,7 @@ const WORDS: usize = 1 << (PAGE_LG - WORD_LG);
 ///
 /// An index may name as many blocks as it has entries, so this is a bitmap of pages: it takes less
 /// than a third of the file's size however many offsets there are, and much less if they are few.
-#[derive(Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Offsets {
     pages: BTreeMap<u64, [u64; WORDS]>,
     len: u64,

@@ -12,8 +12,8 @@
 use filterblock::expected_false_positive_rate;
 
 use super::filters::FilterStats;
-use super::key_count::KeyCount;
 use super::offsets::Offsets;
+use crate::report::inspect::{KeyCount, LargerRanges};
 
 /// The bytes that a filter takes in the offset array.
 pub const OFFSET_ENTRY_LEN: u64 = 4;
@@ -25,17 +25,6 @@ const TAIL_LEN: u64 = 5;
 const MIN_ARRAY: u64 = 8;
 /// The most bits a key to look for.
 const MAX_BITS_PER_KEY: u64 = 100;
-
-/// Larger ranges, and what they would save.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct LargerRanges {
-    pub base_lg: u8,
-    /// In bytes of the filter block.
-    pub saves: u64,
-    /// The share of absent keys that would pass, in the mean over the data blocks. `None` if it
-    /// cannot be told.
-    pub rate: Option<f64>,
-}
 
 /// A filter block whose filters might be joined.
 pub struct Ranges<'a> {

@@ -6,7 +6,7 @@ use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
 use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPolicy as _, Result};
 
 use super::blocks::{BlockFault, Blocks};
-use super::dialect::{FittingHash, HashReaders, HashTrial};
+use super::dialect::{HashReaders, HashTrial};
 use super::filters::FilterStats;
 use super::offsets::Offsets;
 use crate::audit::key_encoding::{KeyEncoding, is_internal};
@@ -14,6 +14,8 @@ use crate::audit::rates::clusters::Clusters;
 use crate::audit::rates::measured::MeasuredRate;
 use crate::audit::rates::neighbours::Neighbours;
 use crate::audit::reading::decode_limit;
+use crate::report::inspect::Dialect;
+pub use crate::report::inspect::KeyFormat;
 
 /// The most data blocks to read.
 const MAX_BLOCKS: usize = 16;
@@ -24,24 +26,6 @@ const MAX_KEY_BYTES: usize = 8 << 20;
 const ENCODINGS: [KeyEncoding; 2] = [KeyEncoding::Internal, KeyEncoding::Whole];
 /// zlib makes at most so many bytes of one.
 const FAILED_EXPANSION: u64 = 1032;
-
-/// The parts of keys that a table's filters are made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KeyFormat {
-    /// The user part of internal keys.
-    Internal,
-    /// Whole keys.
-    User,
-}
-
-impl KeyFormat {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Internal => "internal",
-            Self::User => "user",
-        }
-    }
-}
 
 /// The results of reading one data block.
 struct BlockRead {
@@ -240,7 +224,7 @@ impl Sample {
     }
 
     /// The hash behind the filters, if the policy's name leaves that open.
-    pub fn fitting_hash(&self) -> Option<FittingHash> {
+    pub fn fitting_hash(&self) -> Option<Dialect> {
         self.hashes.fitting()
     }
 

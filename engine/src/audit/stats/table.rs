@@ -7,15 +7,15 @@ use filterblock::{Error, Result};
 
 use super::blocks::Blocks;
 use super::clusters::Clusters;
-use super::filter_cost::FilterCost;
+use super::filter_cost::filter_cost;
 use super::filters::FilterStats;
-use super::key_count::KeyCount;
 use super::metaindex::Metaindex;
 use super::sample::{KeyFormat, Sample};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
 use crate::report::error_kind::ErrorKind;
 use crate::report::fetched::Depth;
+use crate::report::inspect::{FilterCost, KeyCount};
 
 #[derive(PartialEq, Debug)]
 pub struct TableStats {
@@ -94,6 +94,6 @@ impl TableStats {
     /// The cost of a filter block, if there is none.
     pub fn filter_cost(&self) -> Option<FilterCost> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
-        self.keys.filter(|_| none).map(|count| FilterCost::of(count, &self.blocks))
+        self.keys.filter(|_| none).map(|count| filter_cost(count, &self.blocks))
     }
 }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use filterblock::LegacyHash;
 
 use super::lookups::Survey;
-use super::report::{Advice, Choice, Outcome, Setting, Tuning};
 use super::settings::{USUAL_BASE_LG, USUAL_BITS};
 use crate::audit::policies::Policy;
 pub(super) use crate::audit::stats::dialect::OLD_NAME;
+use crate::report::outcome::Outcome;
+use crate::report::tune::{Action, Advice, Choice, LevelBits, Setting, Tuning};
+use crate::words::advice::{leave_text, rebuild_text};
 
 /// A rebuild pays if a lookup reads so many blocks less, and by such a share less.
 const READS_WORTH: f64 = 0.005;
@@ -58,7 +60,7 @@ pub(super) fn advise(
     has_mixed_ranges: bool,
     has_tree: bool,
 ) -> Advice {
-    let none = |why| Advice::None { why };
+    let none = |why| Advice { text: format!("no advice: {why}"), ..Advice::default() };
     if tuning.levels.iter().all(|level| level.tables == 0) {
         return none("there are no tables yet");
     }
@@ -80,11 +82,16 @@ pub(super) fn advise(
         }
     }
     match best {
-        Some(choice) => Advice::Rebuild {
-            arguments: arguments(&choice, base_lg, has_mixed_ranges),
-            choice: Box::new(choice),
+        Some(choice) => Advice {
+            action: Action::Rebuild,
+            text: rebuild_text(&tuning.now, &choice),
+            arguments: Some(arguments(&choice, base_lg, has_mixed_ranges)),
+            choice: Some(choice),
         },
-        None => Advice::Leave { ten_bits: ten_bits(tuning) },
+        None => {
+            let text = leave_text(tuning.budget, &tuning.now, ten_bits(tuning));
+            Advice { action: Action::Leave, text, ..Advice::default() }
+        }
     }
 }
 
@@ -113,13 +120,11 @@ fn pays(now: &Outcome, then: &Outcome) -> bool {
 }
 
 /// What ten bits a key would do, if they saved much.
-fn ten_bits(tuning: &Tuning) -> Option<Box<Outcome>> {
-    let usual = tuning.settings.iter().find(|tried| {
-        let Setting { policy, base_lg, bits_per_key } = tried.setting;
-        policy == tuning.policy && base_lg == USUAL_BASE_LG && bits_per_key == USUAL_BITS
-    })?;
-    let saved = reads(&tuning.now).0 - reads(&usual.outcome).0;
-    (saved >= READS_TELLING).then(|| Box::new(usual.outcome.clone()))
+fn ten_bits(tuning: &Tuning) -> Option<&Outcome> {
+    let setting = Setting { policy: tuning.policy, base_lg: USUAL_BASE_LG, bits_per_key: USUAL_BITS };
+    let usual = &tuning.settings.iter().find(|tried| tried.setting == setting)?.outcome;
+    let saved = reads(&tuning.now).0 - reads(usual).0;
+    (saved >= READS_TELLING).then_some(usual)
 }
 
 /// The arguments of `rebuild` that make this choice.
@@ -127,7 +132,7 @@ fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String
     let bits = match choice.same_bits() {
         Some(bits) => bits.to_string(),
         None => {
-            let of_level = |&(level, bits): &(Option<u8>, u32)| Some(format!("{}={bits}", level?));
+            let of_level = |of: &LevelBits| Some(format!("{}={}", of.level?, of.bits_per_key));
             choice.bits.iter().filter_map(of_level).collect::<Vec<_>>().join(",")
         }
     };
@@ -146,10 +151,10 @@ fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::tune::report::{Estimate, Reads};
+    use crate::report::outcome::{Estimate, Reads};
 
     fn outcome(kibibytes: f64, absent: f64, present: f64) -> Outcome {
-        let exact = |value| Estimate { value, low: value, high: value };
+        let exact = Estimate::exact;
         let reads = Reads { neighbours: exact(absent), present: exact(present), ..Reads::default() };
         Outcome { size: exact(kibibytes * 1024.0), reads: Some(reads), ..Outcome::default() }
     }

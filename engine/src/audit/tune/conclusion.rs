@@ -3,24 +3,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::advice::advise;
-use super::input::{Input, Request, TableFiles};
+use super::input::{Input, Request};
 use super::lookups::Survey;
-use super::outcome::{Facts, LevelFacts, exact};
+use super::outcome::{Facts, LevelFacts};
 use super::questions::Question;
-use super::report::{
-    Advice, Budget, BudgetOrigin, Choice, Level, Lookups, Memory, Outcome, SampleSize, Setting, Tried,
-    TuneFailure, Tuning, Visits,
-};
 use super::search::{Item, best_by_level, least};
 use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula};
 use crate::audit::policies::Policy;
+use crate::report::outcome::Outcome;
+use crate::report::tune::{
+    Advice, Budget, BudgetOrigin, Choice, Fault, Level, LevelBits, Lookups, Memory, SampleSize, Setting,
+    Tried, TuneFailure, Tuning, Visits,
+};
 
 /// The number of tables that LevelDB maps into memory.
 const MAPPED: u64 = 1000;
 
 /// Everything that was found out.
-pub(super) struct Done<'a, 'd, F> {
-    pub(super) input: &'a Input<'d, F>,
+pub(super) struct Done<'a> {
+    pub(super) input: &'a Input<'a>,
     pub(super) request: &'a Request,
     pub(super) facts: Facts,
     pub(super) settings: Vec<Setting>,
@@ -32,7 +33,7 @@ pub(super) struct Done<'a, 'd, F> {
     pub(super) bytes: u64,
 }
 
-impl<F: TableFiles> Done<'_, '_, F> {
+impl Done<'_> {
     pub(super) fn report(self, lookups: Option<Lookups>) -> Tuning {
         let facts = &self.facts;
         let now = facts.now();
@@ -57,27 +58,28 @@ impl<F: TableFiles> Done<'_, '_, F> {
             sample: self.sample(),
             levels: facts.levels.iter().map(|level| self.level(level, lookups.is_some())).collect(),
             now,
-            settings,
             budget,
             uniform,
             by_level,
-            advice: Advice::None { why: "" },
+            advice: Advice::default(),
             lookups,
             memory: self.memory(),
-            notes: Vec::new(),
+            settings,
             faults: self.named_faults(),
-            fault_kind: self.faults.values().next().and_then(|fault| fault.kind),
+            notes: Vec::new(),
         };
         let has_mixed_ranges = self.base_lgs().len() > 1;
         tuning.advice = advise(&tuning, own_range, base_lg, has_mixed_ranges, self.input.manifest.is_some());
         tuning
     }
 
-    fn named_faults(&self) -> Vec<(String, String)> {
-        let name = |table: &usize| {
-            self.input.tables.get(*table).map_or_else(String::new, |table| table.name.clone())
+    fn named_faults(&self) -> Vec<Fault> {
+        let fault = |(table, TuneFailure { text, kind }): (&usize, &TuneFailure)| {
+            let path = self.input.tables.get(*table)?.path.clone();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Some(Fault { path, error: text.clone(), name, kind: *kind })
         };
-        self.faults.iter().map(|(table, error)| (name(table), error.text.clone())).collect()
+        self.faults.iter().filter_map(fault).collect()
     }
 
     fn base_lgs(&self) -> BTreeSet<u8> {
@@ -85,22 +87,15 @@ impl<F: TableFiles> Done<'_, '_, F> {
     }
 
     fn sample(&self) -> SampleSize {
-        let levels = &self.facts.levels;
-        let (mut entries, mut below, mut above) = (exact(0.0), 0.0, 0.0);
-        for level in levels {
-            let of_level = level.tally.entries.of_all(level.tables, level.size);
-            entries.value += of_level.value;
-            below += (of_level.value - of_level.low).powi(2);
-            above += (of_level.high - of_level.value).powi(2);
-        }
-        entries.low = entries.value - f64::sqrt(below);
-        entries.high = entries.value + f64::sqrt(above);
+        let sum = |of: fn(&LevelFacts) -> u64| self.facts.levels.iter().map(of).sum();
+        let (tables, of_tables) = (sum(|level| level.tally.tried), sum(|level| level.tables));
         SampleSize {
-            tables: levels.iter().map(|level| level.tally.tried).sum(),
-            of_tables: levels.iter().map(|level| level.tables).sum(),
+            tables,
+            of_tables,
             bytes: self.bytes,
-            of_bytes: levels.iter().map(|level| level.size).sum(),
-            entries,
+            of_bytes: sum(|level| level.size),
+            entries: self.facts.entries,
+            all: tables == of_tables,
         }
     }
 
@@ -112,7 +107,7 @@ impl<F: TableFiles> Done<'_, '_, F> {
             tables: level.tables,
             unfiltered: level.unfiltered,
             size: level.size,
-            entries: level.tally.entries.of_all(level.tables, level.size),
+            entries: level.entries(),
             visits: self.facts.has_tree.then(|| Visits {
                 absent: level.visits(absent, lookups),
                 present: level.visits(Question::Present, lookups),
@@ -128,10 +123,8 @@ impl<F: TableFiles> Done<'_, '_, F> {
             return Budget { bytes: now.size.value as u64, origin: BudgetOrigin::InUse };
         }
         let base_lg = self.most_used.map_or(USUAL_BASE_LG, |(base_lg, _)| base_lg);
-        let usual = settings.iter().find(|tried| {
-            let Setting { policy, base_lg: of, bits_per_key } = tried.setting;
-            policy == self.policy && of == base_lg && bits_per_key == USUAL_BITS
-        });
+        let usual = Setting { policy: self.policy, base_lg, bits_per_key: USUAL_BITS };
+        let usual = settings.iter().find(|tried| tried.setting == usual);
         let bytes = usual.map_or(0.0, |tried| tried.outcome.size.value).ceil() as u64;
         Budget { bytes, origin: BudgetOrigin::TenBits }
     }
@@ -201,7 +194,7 @@ impl<F: TableFiles> Done<'_, '_, F> {
                         Some(Item {
                             setting: at,
                             bits_per_key: setting.bits_per_key,
-                            size: tally.size.of_all(level.tables, level.size).value,
+                            size: level.filter_size_of(tally).value,
                             reads: fewest,
                         })
                     })
@@ -219,11 +212,12 @@ impl<F: TableFiles> Done<'_, '_, F> {
     }
 
     fn choice(&self, base_lg: u8, chosen: &[(usize, u32)], formula: Option<f64>) -> Choice {
-        let levels = self.facts.levels.iter().map(|level| level.number);
+        let levels = self.facts.levels.iter().map(|level| level.number).zip(chosen);
+        let bits = levels.map(|(level, &(_, bits_per_key))| LevelBits { level, bits_per_key });
         Choice {
             policy: self.policy,
             base_lg,
-            bits: levels.zip(chosen.iter().map(|(_, bits)| *bits)).collect(),
+            bits: bits.collect(),
             outcome: self.facts.of_settings(chosen, formula),
         }
     }

@@ -8,7 +8,7 @@ use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result};
 use rayon::prelude::*;
 
-use super::input::{Input, TableFiles};
+use super::input::Input;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::rates::split_mix::SplitMix;
 use crate::audit::reading::decode_limit;
@@ -25,11 +25,10 @@ pub(super) struct Drawn {
 }
 
 /// Draws `count` keys, or somewhat fewer. Returns the tables that could not be read besides.
-pub(super) fn draw<F: TableFiles>(input: &Input<'_, F>, count: u64) -> (Vec<Drawn>, Vec<(usize, Error)>) {
+pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<Drawn>, Vec<(usize, Error)>) {
     let places = places(input, count);
     let of_table = |(table, places): (usize, &Vec<u64>)| {
-        let drawn =
-            input.files.open(table).and_then(|opened| of_table(&opened, places, input.encoding, table));
+        let drawn = input.open(table).and_then(|opened| of_table(&opened, places, input.encoding, table));
         (table, drawn)
     };
     let found: Vec<_> =
@@ -46,7 +45,7 @@ pub(super) fn draw<F: TableFiles>(input: &Input<'_, F>, count: u64) -> (Vec<Draw
 
 /// For each table the offsets drawn in it, in ascending order: one in each of `count` equal parts of
 /// all files.
-fn places<F: TableFiles>(input: &Input<'_, F>, count: u64) -> Vec<Vec<u64>> {
+fn places(input: &Input<'_>, count: u64) -> Vec<Vec<u64>> {
     let total = input.total_size();
     let mut random = SplitMix(2);
     let mut drawn = (0..count).map(|part| {
@@ -159,24 +158,28 @@ fn resample(drawn: &[(Drawn, f64)]) -> Vec<Drawn> {
 
 #[cfg(test)]
 mod tests {
-    use filterblock::table::{TableBuilder, WriteOptions};
+    use filterblock::table::{ReadOptions, TableBuilder, WriteOptions};
 
     use super::*;
     use crate::audit::reading::read_options;
     use crate::audit::tune::input::TableInfo;
 
-    struct InMemory(Vec<Vec<u8>>);
+    /// Tables in files.
+    fn write(dir: &tempfile::TempDir, tables: &[Vec<u8>]) -> Vec<TableInfo> {
+        let write = |(number, table): (usize, &Vec<u8>)| {
+            let path = dir.path().join(number.to_string());
+            std::fs::write(&path, table).unwrap();
+            TableInfo { path, level: Some(1), size: table.len() as u64 }
+        };
+        tables.iter().enumerate().map(write).collect()
+    }
 
-    impl TableFiles for InMemory {
-        type Source = Vec<u8>;
-
-        fn open(&self, table: usize) -> Result<Table<Vec<u8>>> {
-            Table::open(self.0[table].clone(), &read_options())
-        }
+    fn input(tables: Vec<TableInfo>, read: &ReadOptions) -> Input<'_> {
+        Input { tables, read, manifest: None, encoding: KeyEncoding::Whole }
     }
 
     /// A table of 1,000 small entries and then 100 large ones, and a table of 900 in between.
-    fn input() -> Input<'static, InMemory> {
+    fn tables() -> Vec<Vec<u8>> {
         let table = |entries: &[(char, u32, usize)]| {
             let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1024));
             for &(letter, count, len) in entries {
@@ -186,20 +189,13 @@ mod tests {
             }
             builder.finish().unwrap().0
         };
-        let tables = vec![table(&[('a', 1000, 4), ('b', 100, 3000)]), table(&[('c', 900, 100)])];
-        let info =
-            |table: &Vec<u8>| TableInfo { name: String::new(), level: Some(1), size: table.len() as u64 };
-        Input {
-            tables: tables.iter().map(info).collect(),
-            files: InMemory(tables),
-            manifest: None,
-            encoding: KeyEncoding::Whole,
-        }
+        vec![table(&[('a', 1000, 4), ('b', 100, 3000)]), table(&[('c', 900, 100)])]
     }
 
     #[test]
     fn each_entry_has_the_same_chance() {
-        let (drawn, faults) = draw(&input(), 20_000);
+        let (dir, read) = (tempfile::tempdir().unwrap(), read_options());
+        let (drawn, faults) = draw(&input(write(&dir, &tables()), &read), 20_000);
         assert!(faults.is_empty() && drawn.len() > 18_000, "{}", drawn.len());
         for (letter, entries) in [(b'a', 1000.0), (b'b', 100.0), (b'c', 900.0)] {
             let of_letter: Vec<_> = drawn.iter().filter(|one| one.key[0] == letter).collect();
@@ -217,14 +213,16 @@ mod tests {
 
     #[test]
     fn keys_too_long_to_keep_are_left_out_and_tables_that_do_not_open_are_named() {
-        let mut input = input();
-        input.files.0[1].truncate(40);
+        let (dir, read) = (tempfile::tempdir().unwrap(), read_options());
+        let mut tables = tables();
+        tables[1].truncate(40);
         let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default());
         builder.add(&[1; MAX_KEY], b"").unwrap();
         builder.add(&[2; MAX_KEY + 1], b"").unwrap();
-        input.files.0[0] = builder.finish().unwrap().0;
-        input.tables[0].size = input.files.0[0].len() as u64;
-        let (drawn, faults) = draw(&input, 1000);
+        tables[0] = builder.finish().unwrap().0;
+        let mut tables = write(&dir, &tables);
+        tables[1].size = 20_000;
+        let (drawn, faults) = draw(&input(tables, &read), 1000);
         assert!(!drawn.is_empty() && drawn.iter().all(|one| one.key == [1; MAX_KEY]));
         assert_eq!(faults.iter().map(|(table, _)| *table).collect::<Vec<_>>(), [1]);
     }

@@ -7,7 +7,7 @@ use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, Result};
 use rayon::prelude::*;
 
-use super::input::{Input, TableFiles};
+use super::input::Input;
 use super::lookups::{Survey, TableFilters};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::policies::Policy;
@@ -22,8 +22,8 @@ pub(super) fn is_usable(filters: &TableFilters, policy: Policy) -> bool {
 }
 
 /// How many of the tables looked at have filters of each `base_lg` and bits a key.
-pub(super) fn in_use<F: TableFiles>(
-    input: &Input<'_, F>,
+pub(super) fn in_use(
+    input: &Input<'_>,
     survey: &Survey,
     policy: Policy,
     chosen: &[usize],
@@ -44,7 +44,7 @@ pub(super) fn in_use<F: TableFiles>(
     let found: Vec<_> = looked_at
         .into_par_iter()
         .filter_map(|(table, weight)| {
-            let opened = input.files.open(table).ok()?;
+            let opened = input.open(table).ok()?;
             let bits = bits_in_use(&opened, policy, input.encoding).ok()??;
             Some(((opened.filter()?.base_lg(), bits), weight))
         })
@@ -55,13 +55,13 @@ pub(super) fn in_use<F: TableFiles>(
 }
 
 /// The hash of filters under the name that stands for two; `None` if no key tells.
-pub(super) fn hash_in<F: TableFiles>(input: &Input<'_, F>, survey: &Survey) -> Option<LegacyHash> {
+pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> {
     let named = survey.iter().enumerate().filter(|(_, filters)| {
         filters
             .as_ref()
             .is_ok_and(|filters| filters.sound && filters.name.as_deref() == Some(super::advice::OLD_NAME))
     });
-    named.take(16).find_map(|(table, _)| hash_in_use(&input.files.open(table).ok()?, input.encoding).ok()?)
+    named.take(16).find_map(|(table, _)| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
 }
 
 /// The bits a key of a table's filters, of which there is one for each 2^base_lg bytes. `None` if no

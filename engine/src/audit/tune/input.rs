@@ -1,45 +1,44 @@
-//! The tables to tune.
+//! The tables to tune, and what is asked for.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use filterblock::Result;
 use filterblock::database::Manifest;
-use filterblock::table::{ReadAt, Table};
+use filterblock::table::{ReadOptions, Table};
 
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::policies::Policy;
 
-/// Opens tables by their place in [`Input::tables`].
-pub trait TableFiles: Sync {
-    type Source: ReadAt;
-
-    /// Opens a table with the policies of [`read_options`](crate::audit::reading::read_options), and
-    /// keys as they are stored.
-    fn open(&self, table: usize) -> Result<Table<Self::Source>>;
-}
-
 /// A table of those to tune.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TableInfo {
-    /// For messages.
-    pub name: String,
+pub(super) struct TableInfo {
+    pub(super) path: PathBuf,
     /// `None` for a single table.
-    pub level: Option<u8>,
+    pub(super) level: Option<u8>,
     /// In bytes, as the MANIFEST has it.
-    pub size: u64,
+    pub(super) size: u64,
 }
 
 /// The tables of a database, or a single one.
-pub struct Input<'d, F> {
-    pub files: F,
+pub(super) struct Input<'d> {
     /// For a database those of the MANIFEST, in its order: by level, then by number.
-    pub tables: Vec<TableInfo>,
+    pub(super) tables: Vec<TableInfo>,
+    /// The policies of [`read_options`](crate::audit::reading::read_options), and keys as they are stored.
+    pub(super) read: &'d ReadOptions,
     /// `None` if the tables that a lookup comes to are not known: for a single table, and if keys
     /// are in an unknown order.
-    pub manifest: Option<&'d Manifest>,
+    pub(super) manifest: Option<&'d Manifest>,
     /// The part of stored keys that filters are made of.
-    pub encoding: KeyEncoding,
+    pub(super) encoding: KeyEncoding,
 }
 
-impl<F> Input<'_, F> {
+impl Input<'_> {
+    /// Opens a table by its place in `tables`.
+    pub(super) fn open(&self, table: usize) -> Result<Table<File>> {
+        // There is a path for each table that is asked for.
+        Table::open_path(self.tables.get(table).map_or(Path::new(""), |table| &*table.path), self.read)
+    }
+
     /// The level of a table.
     pub(super) fn level(&self, table: usize) -> Option<u8> {
         self.tables.get(table).and_then(|table| table.level)
@@ -49,9 +48,11 @@ impl<F> Input<'_, F> {
     pub(super) fn size(&self, table: usize) -> u64 {
         self.tables.get(table).map_or(0, |table| table.size)
     }
-}
 
-impl<F: TableFiles> Input<'_, F> {
+    pub(super) fn total_size(&self) -> u64 {
+        self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.size))
+    }
+
     /// The places of the tables that a lookup of `key` comes to, in its order. All of them without a
     /// MANIFEST: those of one table.
     pub(super) fn visits(&self, key: &[u8]) -> Vec<u32> {
@@ -60,10 +61,6 @@ impl<F: TableFiles> Input<'_, F> {
         let place =
             |level, number| all.partition_point(|table| (table.level, table.number) < (level, number));
         manifest.tables_for(key).map(|table| place(table.level, table.number) as u32).collect()
-    }
-
-    pub(super) fn total_size(&self) -> u64 {
-        self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.size))
     }
 }
 

@@ -5,7 +5,7 @@ use filterblock::{Error, Result};
 use rayon::prelude::*;
 
 use super::draw::entry_type;
-use super::input::{Input, TableFiles};
+use super::input::Input;
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::decode_limit;
 
@@ -80,7 +80,7 @@ pub(super) struct TableFilters {
 pub(super) type Survey = Vec<Result<TableFilters>>;
 
 /// Finds the ends of all lookups, and learns which filters each table has.
-pub(super) fn settle<F: TableFiles>(input: &Input<'_, F>, lookups: &mut [Lookup]) -> Survey {
+pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
     lookups.sort_by(|a, b| a.key.cmp(&b.key));
     let mut of_tables: Vec<Vec<(u32, u32)>> = vec![Vec::new(); input.tables.len()];
     for (number, lookup) in (0..).zip(&*lookups) {
@@ -93,7 +93,7 @@ pub(super) fn settle<F: TableFiles>(input: &Input<'_, F>, lookups: &mut [Lookup]
     let shared: &[Lookup] = lookups;
     let key = |number: u32| shared.get(number as usize).map_or(&[][..], |lookup| &lookup.key);
     let look = |(table, sought): (usize, &Vec<(u32, u32)>)| {
-        let table = input.files.open(table)?;
+        let table = input.open(table)?;
         let ends = find(&table, sought, &key, input.encoding)?;
         Ok::<_, Error>((filters(&table), ends))
     };

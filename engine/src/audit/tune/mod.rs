@@ -15,8 +15,8 @@ mod in_use;
 mod input;
 mod lookups;
 mod outcome;
+mod paths;
 mod questions;
-pub mod report;
 mod sample;
 mod search;
 mod settings;
@@ -25,5 +25,5 @@ mod trial;
 mod tuner;
 mod visits;
 
-pub use input::{Input, Request, TableFiles, TableInfo};
-pub use tuner::tune;
+pub use input::Request;
+pub use paths::{TuneOutcome, folder, table};

@@ -1,9 +1,10 @@
 //! Sizes, rates and block reads, made of the sums of trials.
 
-use super::questions::{KINDS, Question};
-use super::report::{Estimate, LevelOutcome, Outcome, Rates, Reads};
+use super::questions::{KINDS, LOOKUPS, Question};
 use super::tally::{LevelTally, SettingTally, Z};
+use crate::audit::rates::clusters::Clusters;
 use crate::audit::rates::measured::{MeanRate, MeasuredRate};
+use crate::report::outcome::{Estimate, LevelOutcome, Outcome, Rates, Reads};
 
 /// With fewer questions by lookups that end elsewhere, neighbours stand for their keys.
 const FEW: u64 = 500;
@@ -41,24 +42,64 @@ pub(super) struct Facts {
     pub(super) deleted: f64,
     /// Lookups know their tables.
     pub(super) has_tree: bool,
-    pub(super) entries: f64,
+    /// The entries of all tables.
+    pub(super) entries: Estimate,
 }
 
-impl LevelFacts {
-    /// The mean number of tables that a lookup comes to.
-    pub(super) fn visits(&self, kind: Question, lookups: &[u64; KINDS]) -> f64 {
-        let of = lookups.get(kind as usize).copied().unwrap_or_default();
-        self.sum(kind).visits as f64 / of.max(1) as f64
+/// A sum of independent estimates: the squares of the distances of their ends add up.
+#[derive(Clone, Copy, Default)]
+pub(super) struct EstimateSum {
+    value: f64,
+    below: f64,
+    above: f64,
+}
+
+impl EstimateSum {
+    pub(super) fn add(&mut self, of: Estimate) {
+        self.add_squares(of.value, (of.value - of.low).powi(2), (of.high - of.value).powi(2));
     }
 
-    fn sum(&self, kind: Question) -> VisitSum {
-        self.visits.get(kind as usize).copied().unwrap_or_default()
+    fn add_squares(&mut self, value: f64, below: f64, above: f64) {
+        self.value += value;
+        self.below += below;
+        self.above += above;
+    }
+
+    /// The sum, and `base` besides, which is exact.
+    pub(super) fn plus(self, base: f64) -> Estimate {
+        let Self { value, below, above } = self;
+        let low = base + (value - below.sqrt()).max(0.0);
+        Estimate { value: base + value, low, high: base + value + above.sqrt() }
+    }
+}
+
+/// What filters do on one level: their bits a key, their size, and the rates by [`Question`].
+type OnLevel = (Option<u32>, Estimate, [Option<MeasuredRate>; KINDS]);
+
+impl LevelFacts {
+    /// The entries of its tables.
+    pub(super) fn entries(&self) -> Estimate {
+        self.tally.entries.of_all(self.tables, self.size)
+    }
+
+    /// The size of the filters of one setting.
+    pub(super) fn filter_size_of(&self, setting: &SettingTally) -> Estimate {
+        setting.size.of_all(self.tables, self.size)
+    }
+
+    /// The mean number of tables that a lookup comes to.
+    pub(super) fn visits(&self, kind: Question, lookups: &[u64; KINDS]) -> f64 {
+        kind.of(&self.visits).visits as f64 / kind.of(lookups).max(1) as f64
     }
 
     /// The rate of one setting among the keys of one kind.
     pub(super) fn rate(&self, setting: &SettingTally, kind: Question) -> Option<MeasuredRate> {
+        self.measured(&setting.passed, kind)
+    }
+
+    fn measured(&self, passed: &[Clusters; KINDS], kind: Question) -> Option<MeasuredRate> {
         let all = self.tally.tried == self.tables;
-        let rate = |kind: Question| setting.passed.get(kind as usize)?.rate(all);
+        let rate = |kind: Question| kind.of(passed).rate(all);
         match kind {
             Question::Present => {
                 rate(kind).filter(|rate| rate.asked >= FEW).or_else(|| rate(Question::Neighbour))
@@ -69,28 +110,18 @@ impl LevelFacts {
 
     /// The rate of the filters in use: tables without any let all keys pass.
     fn rate_now(&self, kind: Question) -> Option<MeasuredRate> {
-        let VisitSum { visits, unfiltered, .. } = self.sum(kind);
+        let VisitSum { visits, unfiltered, .. } = kind.of(&self.visits);
         let share = if visits > 0 {
             unfiltered as f64 / visits as f64
         } else {
             self.unfiltered as f64 / self.tables.max(1) as f64
         };
-        let pass = MeasuredRate { rate: 1.0, low: 1.0, high: 1.0, asked: 0 };
         if share >= 1.0 {
-            return Some(pass);
+            return Some(MeasuredRate { rate: 1.0, low: 1.0, high: 1.0, asked: 0 });
         }
-        let all = self.tally.tried == self.tables;
-        let filtered = |kind: Question| self.tally.now.get(kind as usize)?.rate(all);
-        let found = filtered(kind).filter(|rate| kind != Question::Present || rate.asked >= FEW);
-        let filtered =
-            found.or_else(|| filtered(Question::Neighbour).filter(|_| kind == Question::Present))?;
-        let mix = |rate: f64| share + (1.0 - share) * rate;
-        Some(MeasuredRate {
-            rate: mix(filtered.rate),
-            low: mix(filtered.low),
-            high: mix(filtered.high),
-            asked: filtered.asked,
-        })
+        let MeasuredRate { rate, low, high, asked } = self.measured(&self.tally.now, kind)?;
+        let [rate, low, high] = [rate, low, high].map(|rate| share + (1.0 - share) * rate);
+        Some(MeasuredRate { rate, low, high, asked })
     }
 }
 
@@ -100,13 +131,8 @@ impl Facts {
     pub(super) fn of_settings(&self, chosen: &[(usize, u32)], formula: Option<f64>) -> Outcome {
         let of_level = |(level, &(setting, bits)): (&LevelFacts, &(usize, u32))| {
             let tally = level.tally.settings.get(setting);
-            let size = tally.map_or(Estimate::default(), |tally| tally.size.of_all(level.tables, level.size));
-            let rate = |kind| tally.and_then(|tally| level.rate(tally, kind));
-            (
-                size,
-                Some(bits),
-                [Question::Random, Question::Neighbour, Question::Present, Question::Own].map(rate),
-            )
+            let size = tally.map_or(Estimate::default(), |tally| level.filter_size_of(tally));
+            (Some(bits), size, LOOKUPS.map(|kind| tally.and_then(|tally| level.rate(tally, kind))))
         };
         self.outcome(self.levels.iter().zip(chosen).map(of_level), formula)
     }
@@ -114,77 +140,71 @@ impl Facts {
     /// The outcome of the filters in use.
     pub(super) fn now(&self) -> Outcome {
         let of_level = |level: &LevelFacts| {
-            let size = exact(level.filter_size as f64);
-            let rates = [Question::Random, Question::Neighbour, Question::Present, Question::Own];
-            (size, None, rates.map(|kind| level.rate_now(kind)))
+            (None, Estimate::exact(level.filter_size as f64), LOOKUPS.map(|kind| level.rate_now(kind)))
         };
         self.outcome(self.levels.iter().map(of_level), None)
     }
 
-    fn outcome(
-        &self,
-        levels: impl Iterator<Item = (Estimate, Option<u32>, [Option<MeasuredRate>; KINDS])>,
-        formula: Option<f64>,
-    ) -> Outcome {
-        let mut size = Estimate::default();
-        let (mut below, mut above) = (0.0, 0.0);
-        let mut means = [MeanRate::default(); KINDS];
-        let mut reads = [(0.0, 0.0, 0.0); KINDS];
-        let mut outcomes = Vec::new();
-        for (level, (of_level, bits_per_key, rates)) in self.levels.iter().zip(levels) {
-            size.value += of_level.value;
-            below += (of_level.value - of_level.low).powi(2);
-            above += (of_level.high - of_level.value).powi(2);
-            let kinds = [Question::Random, Question::Neighbour, Question::Present, Question::Own];
-            for (((kind, rate), mean), reads) in kinds.into_iter().zip(rates).zip(&mut means).zip(&mut reads)
-            {
-                let Some(rate) = rate else { continue };
-                let lookups = self.lookups.get(kind as usize).copied().unwrap_or_default().max(1) as f64;
-                let visits = level.visits(kind, &self.lookups);
-                let weight = if self.has_tree { visits } else { 1.0 };
-                if weight > 0.0 {
-                    mean.add(rate, weight);
-                }
-                let spread = level.sum(kind).squares as f64 / lookups - visits * visits;
-                let by_visits = (Z * rate.rate).powi(2) * spread.max(0.0) / lookups;
-                reads.0 += visits * rate.rate;
-                reads.1 += (visits * (rate.rate - rate.low)).powi(2) + by_visits;
-                reads.2 += (visits * (rate.high - rate.rate)).powi(2) + by_visits;
-            }
-            let [random, neighbours, _, lookups] = rates;
-            outcomes.push(LevelOutcome {
-                bits_per_key,
-                size: of_level,
-                rates: Rates { formula, random, neighbours, lookups },
-            });
-        }
-        size.low = (size.value - below.sqrt()).max(0.0);
-        size.high = size.value + above.sqrt();
-        let [random, neighbours, _, lookups] = means.map(|mean| mean.mean());
-        let read = |kind: Question, base: f64| {
-            let (value, below, above) = reads.get(kind as usize).copied().unwrap_or_default();
-            Estimate {
-                value: base + value,
-                low: base + (value - below.sqrt()).max(0.0),
-                high: base + value + above.sqrt(),
-            }
+    fn outcome(&self, on_levels: impl Iterator<Item = OnLevel>, formula: Option<f64>) -> Outcome {
+        let rates_of = |[random, neighbours, _, lookups]: [Option<MeasuredRate>; KINDS]| Rates {
+            formula,
+            random,
+            neighbours,
+            lookups,
         };
-        let has = |kind: Question| self.lookups.get(kind as usize).is_some_and(|lookups| *lookups > 0);
+        let mut size = EstimateSum::default();
+        let mut means = [MeanRate::default(); KINDS];
+        let mut reads = [EstimateSum::default(); KINDS];
+        let mut levels = Vec::new();
+        for (level, (bits_per_key, of_level, rates)) in self.levels.iter().zip(on_levels) {
+            size.add(of_level);
+            for (((kind, rate), mean), reads) in
+                LOOKUPS.into_iter().zip(rates).zip(&mut means).zip(&mut reads)
+            {
+                if let Some(rate) = rate {
+                    self.add_reads(level, kind, rate, mean, reads);
+                }
+            }
+            let (number, rates) = (level.number, rates_of(rates));
+            levels.push(LevelOutcome { number, bits_per_key, size: of_level, rates });
+        }
+        let read = |kind: Question, base: f64| kind.of(&reads).plus(base);
+        let size = size.plus(0.0);
         Outcome {
             size,
-            bytes_per_key: if self.entries > 0.0 { size.value / self.entries } else { 0.0 },
-            rates: Rates { formula, random, neighbours, lookups },
+            bytes_per_key: if self.entries.value > 0.0 { size.value / self.entries.value } else { 0.0 },
+            rates: rates_of(means.map(|mean| mean.mean())),
             reads: self.has_tree.then(|| Reads {
                 random: read(Question::Random, 0.0),
                 neighbours: read(Question::Neighbour, 0.0),
-                lookups: has(Question::Own).then(|| read(Question::Own, self.deleted)),
+                lookups: (Question::Own.of(&self.lookups) > 0).then(|| read(Question::Own, self.deleted)),
                 present: read(Question::Present, 1.0),
             }),
-            levels: outcomes,
+            levels,
         }
     }
-}
 
-pub(super) const fn exact(value: f64) -> Estimate {
-    Estimate { value, low: value, high: value }
+    /// Adds what lookups of one kind read of a level in vain, whose filters have this rate.
+    fn add_reads(
+        &self,
+        level: &LevelFacts,
+        kind: Question,
+        rate: MeasuredRate,
+        mean: &mut MeanRate,
+        reads: &mut EstimateSum,
+    ) {
+        let lookups = kind.of(&self.lookups).max(1) as f64;
+        let visits = level.visits(kind, &self.lookups);
+        let weight = if self.has_tree { visits } else { 1.0 };
+        if weight > 0.0 {
+            mean.add(rate, weight);
+        }
+        let spread = kind.of(&level.visits).squares as f64 / lookups - visits * visits;
+        let by_visits = (Z * rate.rate).powi(2) * spread.max(0.0) / lookups;
+        reads.add_squares(
+            visits * rate.rate,
+            (visits * (rate.rate - rate.low)).powi(2) + by_visits,
+            (visits * (rate.high - rate.rate)).powi(2) + by_visits,
+        );
+    }
 }

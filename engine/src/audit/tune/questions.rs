@@ -21,8 +21,17 @@ pub(super) enum Question {
     Stranger,
 }
 
+impl Question {
+    /// What belongs to this kind, of what there is for each. Strangers belong to none.
+    pub(super) fn of<T: Copy + Default>(self, all: &[T]) -> T {
+        all.get(self as usize).copied().unwrap_or_default()
+    }
+}
+
 /// The kinds of lookups, and those of questions, to which strangers come.
-pub(super) const KINDS: usize = 4;
+pub(super) const KINDS: usize = LOOKUPS.len();
+pub(super) const LOOKUPS: [Question; 4] =
+    [Question::Random, Question::Neighbour, Question::Present, Question::Own];
 pub(super) const ASKED: usize = QUESTIONS.len();
 pub(super) const QUESTIONS: [Question; 5] =
     [Question::Random, Question::Neighbour, Question::Present, Question::Own, Question::Stranger];

@@ -2,20 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::input::{Input, TableFiles};
-use super::report::TuneFailure;
+use super::input::Input;
 use crate::audit::rates::split_mix::SplitMix;
+use crate::report::tune::TuneFailure;
 
 /// The bytes of tables to decode, unless all are.
 const SAMPLE: u64 = 128 << 20;
 
 /// The tables to decode: all, or for each level about the same share of a budget of bytes, evenly
 /// over the keys.
-pub(super) fn choose<F: TableFiles>(
-    input: &Input<'_, F>,
-    all: bool,
-    faults: &BTreeMap<usize, TuneFailure>,
-) -> Vec<usize> {
+pub(super) fn choose(input: &Input<'_>, all: bool, faults: &BTreeMap<usize, TuneFailure>) -> Vec<usize> {
     let mut of_levels: BTreeMap<Option<u8>, Vec<usize>> = BTreeMap::new();
     for (table, info) in input.tables.iter().enumerate().filter(|(table, _)| !faults.contains_key(table)) {
         of_levels.entry(info.level).or_default().push(table);
@@ -55,31 +51,28 @@ pub(super) fn choose<F: TableFiles>(
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use filterblock::table::ReadOptions;
+
     use super::*;
     use crate::audit::key_encoding::KeyEncoding;
     use crate::audit::tune::input::TableInfo;
 
-    struct NoFiles;
-
-    impl TableFiles for NoFiles {
-        type Source = Vec<u8>;
-
-        fn open(&self, _: usize) -> filterblock::Result<filterblock::table::Table<Vec<u8>>> {
-            filterblock::table::Table::open(Vec::new(), &filterblock::table::ReadOptions::default())
-        }
-    }
-
-    fn input(levels: &[(u8, usize)], size: u64) -> Input<'static, NoFiles> {
+    /// Tables without files, which need none.
+    fn input<'a>(levels: &[(u8, usize)], size: u64, read: &'a ReadOptions) -> Input<'a> {
         let of_level = |&(level, count): &(u8, usize)| {
-            std::iter::repeat_n(TableInfo { name: String::new(), level: Some(level), size }, count)
+            let info = move || TableInfo { path: PathBuf::new(), level: Some(level), size };
+            std::iter::repeat_with(info).take(count)
         };
         let tables = levels.iter().flat_map(of_level).collect();
-        Input { files: NoFiles, tables, manifest: None, encoding: KeyEncoding::Internal }
+        Input { tables, read, manifest: None, encoding: KeyEncoding::Internal }
     }
 
     #[test]
     fn small_levels_are_decoded_whole_and_large_ones_evenly() {
-        let input = input(&[(0, 3), (1, 10), (2, 100), (3, 4000)], 2 << 20);
+        let read = ReadOptions::default();
+        let input = input(&[(0, 3), (1, 10), (2, 100), (3, 4000)], 2 << 20, &read);
         let chosen = choose(&input, false, &BTreeMap::new());
         let of = |level: u8| chosen.iter().filter(|&&table| input.level(table) == Some(level)).count();
         assert_eq!([of(0), of(1)], [3, 10]);
@@ -93,14 +86,15 @@ mod tests {
 
     #[test]
     fn all_tables_are_decoded_if_asked_for_or_few_but_none_that_cannot_be_read() {
-        let large = input(&[(2, 4000)], 2 << 20);
+        let read = ReadOptions::default();
+        let large = input(&[(2, 4000)], 2 << 20, &read);
         assert_eq!(choose(&large, true, &BTreeMap::new()).len(), 4000);
-        let small = input(&[(0, 2), (2, 30)], 2 << 20);
+        let small = input(&[(0, 2), (2, 30)], 2 << 20, &read);
         let faults = BTreeMap::from([(5, TuneFailure { text: String::new(), kind: None })]);
         let chosen = choose(&small, false, &faults);
         assert_eq!(chosen.len(), 31);
         assert!(!chosen.contains(&5));
         // A table larger than the budget has company of its level.
-        assert_eq!(choose(&input(&[(1, 50)], 1 << 30), false, &BTreeMap::new()).len(), 2);
+        assert_eq!(choose(&input(&[(1, 50)], 1 << 30, &read), false, &BTreeMap::new()).len(), 2);
     }
 }

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use filterblock::{FilterPolicy as _, KeyBuf, Keys};
 
-use super::report::Setting;
 use crate::audit::policies::Policy;
+use crate::report::tune::Setting;
 use filterblock::{LegacyHash, expected_false_positive_rate};
 
 /// LevelDB's range, and the bits a key that most programs use.

@@ -1,9 +1,9 @@
 //! Sums of trials, for each level.
 
 use super::questions::{KINDS, QUESTIONS, Question};
-use super::report::Estimate;
 use super::trial::{Answers, Trial};
 use crate::audit::rates::clusters::Clusters;
+use crate::report::outcome::Estimate;
 
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
@@ -63,7 +63,7 @@ impl Sum {
             return Estimate::default();
         }
         if self.count >= all {
-            return Estimate { value: self.sum, low: self.sum, high: self.sum };
+            return Estimate::exact(self.sum);
         }
         let ratio = self.sum / self.size;
         let [values, both, sizes] = self.squares;

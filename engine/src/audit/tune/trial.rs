@@ -8,13 +8,13 @@ use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, KeyH
 
 use super::draw::MAX_KEY;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
-use super::report::{Setting, TuneFailure};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::policies::Policy;
 use crate::audit::rates::neighbours::{change, hash};
 use crate::audit::rates::split_mix::SplitMix;
 use crate::audit::reading::decode_limit;
 use crate::report::error_kind::ErrorKind;
+use crate::report::tune::{Setting, TuneFailure};
 
 /// The most entries to hold at once. The filters of a table with more are tried in parts.
 const MAX_ENTRIES: usize = 4 << 20;
@@ -59,16 +59,6 @@ pub(super) struct Answers {
     pub(super) size: u64,
     /// The numbers of keys that passed and that were asked for, by [`Question`].
     pub(super) passed: [(u64, u64); ASKED],
-}
-
-/// The reason why no filters can be made of a table.
-#[derive(Debug)]
-pub(super) struct Fault(pub(super) TuneFailure);
-
-impl From<filterblock::Error> for Fault {
-    fn from(error: filterblock::Error) -> Self {
-        Self(TuneFailure::of(&error))
-    }
 }
 
 /// The entries of a table, or of a part of it.
@@ -137,7 +127,7 @@ pub(super) fn run<R: ReadAt>(
     table: &Table<R>,
     plan: &Plan<'_>,
     sought: &[(&[u8], Question)],
-) -> std::result::Result<Trial, Fault> {
+) -> std::result::Result<Trial, TuneFailure> {
     let policies: Vec<SharedPolicy> = plan.policies.iter().map(|policy| policy.with_bits(10)).collect();
     let offsets = locate(table, sought.iter().map(|(key, _)| *key), plan.encoding)?;
     let mut trial = Trial { settings: vec![Answers::default(); plan.settings.len()], ..Trial::default() };
@@ -151,7 +141,7 @@ pub(super) fn run<R: ReadAt>(
         let handle = handle?;
         if left == 0 {
             let text = "its blocks and keys are larger than the limit on what is decoded".to_owned();
-            return Err(Fault(TuneFailure { text, kind: Some(ErrorKind::Unsupported) }));
+            return Err(TuneFailure { text, kind: Some(ErrorKind::Unsupported) });
         }
         // LevelDB writes blocks one behind the other. In another order no filters can be made.
         if handle.offset < end {
@@ -159,7 +149,7 @@ pub(super) fn run<R: ReadAt>(
             let text = format!(
                 "expected data blocks one behind the other, found one at offset {offset} before {end}"
             );
-            return Err(Fault(TuneFailure { text, kind: Some(ErrorKind::Damaged) }));
+            return Err(TuneFailure { text, kind: Some(ErrorKind::Damaged) });
         }
         end = handle.end().unwrap_or(u64::MAX);
         block.enter(table, handle)?;

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use filterblock::Error;
 use rayon::prelude::*;
 
 use super::advice::policy_of;
 use super::conclusion::Done;
-use super::draw;
+use super::draw::draw;
 use super::in_use::{hash_in, in_use};
-use super::input::{Input, Request, TableFiles};
+use super::input::{Input, Request};
 use super::lookups::settle;
 use super::questions::Question;
-use super::report::{Setting, TuneFailure, Tuning};
 use super::sample::choose;
 use super::settings::{grid, readers};
 use super::tally::{self, LevelTally};
@@ -21,6 +19,8 @@ use super::visits::{
     count_visits, levels_of, lookups_of, make_lookups, most_visits, neighbours, own_lookups, sought, usable,
 };
 use crate::audit::policies::Policy;
+use crate::report::tune::{Setting, TuneFailure, Tuning};
+use crate::run::watch::Watch;
 
 /// The number of stored keys to draw, and the fewest if each lookup comes to very many tables.
 const DRAWN: u64 = 16_384;
@@ -35,18 +35,12 @@ const FEWEST: u64 = 512;
 /// The tables to try at a time: their results wait in memory.
 const BATCH: usize = 256;
 
-/// Finds out what other filters would do for the tables. `progress` is called with the bytes of
-/// tables that were tried; `expect` with those to come.
-pub fn tune<F: TableFiles>(
-    input: &Input<'_, F>,
-    request: &Request,
-    expect: &(dyn Fn(u64) + Sync),
-    progress: &(dyn Fn(u64) + Sync),
-) -> Tuning {
+/// Finds out what other filters would do for the tables.
+pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> Tuning {
     let mut faults = BTreeMap::new();
     let most = MAX_VISITS / most_visits(input).max(1);
-    let (drawn, unread) = draw::draw(input, (most / 2).clamp(FEWEST_DRAWN, DRAWN));
-    note_faults(&mut faults, unread);
+    let (drawn, unread) = draw(input, (most / 2).clamp(FEWEST_DRAWN, DRAWN));
+    faults.extend(unread.iter().map(|(table, error)| (*table, TuneFailure::of(error))));
     let own = own_lookups(request, usize::try_from(most).unwrap_or(usize::MAX));
     let mut lookups = make_lookups(input, &drawn, own);
     let survey = settle(input, &mut lookups);
@@ -61,11 +55,11 @@ pub fn tune<F: TableFiles>(
     let settings = grid(policy, &in_use.iter().map(|(&pair, _)| pair).collect::<Vec<_>>());
     let most_used = in_use.iter().max_by_key(|&(_, count)| *count).map(|(&pair, _)| pair);
 
-    expect(chosen.iter().map(|&table| input.size(table)).sum());
+    watch.expect(chosen.iter().map(|&table| input.size(table)).sum(), true);
     let sought = sought(input, &lookups);
     let try_one = |table: usize, tables: u64| {
         let trial = try_table(input, table, tables, policy, &settings, sought.get(table));
-        progress(input.size(table));
+        watch.add(input.size(table));
         trial
     };
     let (mut tallies, bytes) = try_tables(input, &chosen, &neighbours(input, &lookups), try_one, &mut faults);
@@ -78,19 +72,13 @@ pub fn tune<F: TableFiles>(
     done.report(lookups_of(request, &lookups))
 }
 
-fn note_faults(faults: &mut BTreeMap<usize, TuneFailure>, unread: Vec<(usize, Error)>) {
-    for (table, error) in unread {
-        faults.entry(table).or_insert_with(|| TuneFailure::of(&error));
-    }
-}
-
 /// Tries tables by `try_one`, which gets the number of those of the same level, and adds up what came
 /// of it. Also returns the bytes of the tables that could be tried.
-fn try_tables<F: TableFiles>(
-    input: &Input<'_, F>,
+fn try_tables(
+    input: &Input<'_>,
     chosen: &[usize],
     neighbours: &[tally::Visits],
-    try_one: impl Fn(usize, u64) -> Result<Trial, trial::Fault> + Sync,
+    try_one: impl Fn(usize, u64) -> Result<Trial, TuneFailure> + Sync,
     faults: &mut BTreeMap<usize, TuneFailure>,
 ) -> (BTreeMap<Option<u8>, LevelTally>, u64) {
     let mut counts: BTreeMap<Option<u8>, u64> = BTreeMap::new();
@@ -109,7 +97,7 @@ fn try_tables<F: TableFiles>(
                     let tally = tallies.entry(input.level(table));
                     tally.or_insert_with(|| LevelTally::new(trial.settings.len())).add(&trial, size, visits);
                 }
-                Err(trial::Fault(error)) => {
+                Err(error) => {
                     faults.entry(table).or_insert(error);
                 }
             }
@@ -119,15 +107,15 @@ fn try_tables<F: TableFiles>(
 }
 
 /// `tables`: the number of tables of the level that are tried.
-fn try_table<F: TableFiles>(
-    input: &Input<'_, F>,
+fn try_table(
+    input: &Input<'_>,
     table: usize,
     tables: u64,
     policy: Policy,
     settings: &[Setting],
     sought: Option<&Vec<(&[u8], Question)>>,
-) -> Result<Trial, trial::Fault> {
-    let opened = input.files.open(table)?;
+) -> Result<Trial, TuneFailure> {
+    let opened = input.open(table)?;
     let plan = Plan {
         settings,
         policies: &readers(policy),

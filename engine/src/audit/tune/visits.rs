@@ -6,21 +6,21 @@ use filterblock::Result;
 
 use super::draw::{Drawn, MAX_KEY};
 use super::in_use::is_usable;
-use super::input::{Input, Request, TableFiles};
+use super::input::{Input, Request};
 use super::lookups::{Kind, Lookup, Survey, TableFilters};
-use super::outcome::{Facts, LevelFacts, VisitSum};
+use super::outcome::{EstimateSum, Facts, LevelFacts, VisitSum};
 use super::questions::{KINDS, Question};
-use super::report::{Lookups, TuneFailure};
 use super::tally::{self, LevelTally};
 use crate::audit::policies::Policy;
 use crate::audit::rates::neighbours::change;
 use crate::audit::rates::split_mix::SplitMix;
+use crate::report::tune::{Lookups, TuneFailure};
 
 /// The most of the user's lookups to follow, unless all tables are decoded.
 const MAX_LOOKUPS: usize = 100_000;
 
 /// The most tables that a lookup can come to: all of level 0, and one of each level below.
-pub(super) fn most_visits<F>(input: &Input<'_, F>) -> u64 {
+pub(super) fn most_visits(input: &Input<'_>) -> u64 {
     let top = input.tables.iter().filter(|table| table.level == Some(0)).count() as u64;
     top + u64::from(filterblock::database::NUM_LEVELS)
 }
@@ -33,11 +33,7 @@ pub(super) fn own_lookups(request: &Request, most: usize) -> Vec<&[u8]> {
     given.iter().step_by(step).map(Vec::as_slice).collect()
 }
 
-pub(super) fn make_lookups<F: TableFiles>(
-    input: &Input<'_, F>,
-    drawn: &[Drawn],
-    own: Vec<&[u8]>,
-) -> Vec<Lookup> {
+pub(super) fn make_lookups(input: &Input<'_>, drawn: &[Drawn], own: Vec<&[u8]>) -> Vec<Lookup> {
     let mut random = SplitMix(3);
     let mut lookups = Vec::with_capacity(2 * drawn.len() + own.len());
     let mut add = |key: Vec<u8>, kind: Kind| {
@@ -78,8 +74,8 @@ pub(super) fn usable(
 }
 
 /// The levels that have tables which could be read, with their tallies. `settings`: how many were tried.
-pub(super) fn levels_of<F: TableFiles>(
-    input: &Input<'_, F>,
+pub(super) fn levels_of(
+    input: &Input<'_>,
     survey: &Survey,
     usable: &[Option<bool>],
     tallies: &mut BTreeMap<Option<u8>, LevelTally>,
@@ -115,8 +111,9 @@ pub(super) struct Counted {
 
 impl Counted {
     pub(super) fn facts(self, levels: Vec<LevelFacts>, has_tree: bool) -> Facts {
-        let entries: f64 =
-            levels.iter().map(|level| level.tally.entries.of_all(level.tables, level.size).value).sum();
+        let mut entries = EstimateSum::default();
+        levels.iter().for_each(|level| entries.add(level.entries()));
+        let entries = entries.plus(0.0);
         Facts { levels, lookups: self.lookups, deleted: self.deleted, has_tree, entries }
     }
 }
@@ -140,8 +137,8 @@ fn has_own(lookups: &[Lookup]) -> bool {
     lookups.iter().any(|lookup| lookup.kind == Kind::Own)
 }
 
-pub(super) fn count_visits<F: TableFiles>(
-    input: &Input<'_, F>,
+pub(super) fn count_visits(
+    input: &Input<'_>,
     lookups: &[Lookup],
     usable: &[Option<bool>],
     levels: &mut [LevelFacts],
@@ -187,7 +184,7 @@ pub(super) fn count_visits<F: TableFiles>(
 }
 
 /// For each table the lookups of neighbours that come to it.
-pub(super) fn neighbours<F: TableFiles>(input: &Input<'_, F>, lookups: &[Lookup]) -> Vec<tally::Visits> {
+pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Visits> {
     let mut visits = vec![tally::Visits::default(); input.tables.len()];
     for lookup in lookups.iter().filter(|lookup| lookup.is_absent()) {
         let Kind::Neighbour { table: home } = lookup.kind else { continue };
@@ -202,10 +199,7 @@ pub(super) fn neighbours<F: TableFiles>(input: &Input<'_, F>, lookups: &[Lookup]
 }
 
 /// For each table the keys that lookups come with in vain, in bytewise order.
-pub(super) fn sought<'l, F: TableFiles>(
-    input: &Input<'_, F>,
-    lookups: &'l [Lookup],
-) -> Vec<Vec<(&'l [u8], Question)>> {
+pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&'l [u8], Question)>> {
     let mut sought = vec![Vec::new(); input.tables.len()];
     let has_own = has_own(lookups);
     for lookup in lookups {

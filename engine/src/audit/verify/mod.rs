@@ -7,8 +7,8 @@ mod denials;
 mod extents;
 mod fpr_sampler;
 mod order;
-mod run;
+pub(crate) mod run;
 mod walk;
 
-pub use check::{VerifyOptions, table};
+pub use check::table;
 pub use run::VerifyOutcome;

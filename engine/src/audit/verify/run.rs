@@ -6,7 +6,7 @@ use std::path::Path;
 use filterblock::Error;
 use filterblock::table::{ReadAt, ReadOptions};
 
-use super::check::{VerifyOptions, table};
+use super::check::table;
 use crate::audit::lost_keys::LostKeys;
 use crate::engine::{Engine, Sink};
 use crate::report::error_kind::ErrorKind;
@@ -42,25 +42,15 @@ impl Engine {
         #[cfg(feature = "remote")]
         let engine = engine.to_depth(Depth::All);
         let mut outcome = VerifyOutcome::default();
-        engine.run(inputs, &VerifySurvey(self.verify_options()).into(), &mut |event| {
+        engine.run(inputs, &VerifySurvey(self.clone()).into(), &mut |event| {
             outcome.take(event, &mut |verified| sink.line(verified))
         })?;
         Ok(outcome)
     }
-
-    /// The options for verifying tables.
-    pub(crate) fn verify_options(&self) -> VerifyOptions {
-        VerifyOptions {
-            read: self.read.clone(),
-            meter: self.meter.clone(),
-            bytewise: self.is_bytewise,
-            max_output: self.max_output,
-            seed: self.seed,
-        }
-    }
 }
 
-struct VerifySurvey(VerifyOptions);
+/// Verifies each table.
+pub(crate) struct VerifySurvey(pub(crate) Engine);
 
 impl Survey for VerifySurvey {
     type Found = Verdict;

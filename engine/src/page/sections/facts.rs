@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 
-use crate::audit::overview::database::{Kind, Overview};
-use crate::audit::tune::report::{BudgetOrigin, Tuning};
+use crate::audit::overview::{Kind, Overview};
 use crate::page::page::Page;
-use crate::page::words::{message, name};
+use crate::page::verdict::logs_not_read;
+use crate::page::words::{message, name, sentence};
+use crate::report::tune::{BudgetOrigin, Tuning};
 use crate::words::estimates::about_count;
 use crate::words::numbers::{count, counted, size};
 
@@ -14,6 +15,7 @@ const MOST: usize = 20;
 
 pub fn facts(page: &Page<'_>) -> Markup {
     let overview = page.overview;
+    let logs_not_read = logs_not_read(overview);
     html! {
         section {
             h2 { "The database" }
@@ -43,10 +45,14 @@ pub fn facts(page: &Page<'_>) -> Markup {
                      near stored ones."
                 }
                 @if overview.found.verified {
-                    li { "Every block and every entry, by the checks of " code { "filterblock verify" } "." }
+                    li {
+                        "Every block and every entry" @if logs_not_read.is_some() { " of the tables" }
+                        ", by the checks of " code { "filterblock verify" } "."
+                    }
                 } @else {
                     li { "Not every block: " code { "--no-verify" } " was given." }
                 }
+                @if let Some(logs) = logs_not_read { li { (sentence(&logs)) } }
                 @match page.tuned() {
                     Some(tuning) => li { (sampled(tuning)) },
                     None => li { "No other filters were tried." },
@@ -114,8 +120,8 @@ fn tuned(tuning: &Tuning) -> Markup {
             (fact("Advice for", html! { code { (tuning.policy.name()) } ", LevelDB's own policy" }))
         }
         @for note in &tuning.notes { (fact("Note", html! { (message(note)) })) }
-        @for (file, error) in tuning.faults.iter().take(MOST) {
-            (fact("Left out", html! { (name(file.as_bytes())) ": " (message(error)) }))
+        @for fault in tuning.faults.iter().take(MOST) {
+            (fact("Left out", html! { (name(fault.name.as_bytes())) ": " (message(&fault.error)) }))
         }
     }
 }
@@ -123,7 +129,7 @@ fn tuned(tuning: &Tuning) -> Markup {
 fn sampled(tuning: &Tuning) -> String {
     let sample = &tuning.sample;
     let entries = about_count(sample.entries);
-    match sample.is_all() {
+    match sample.all {
         true => format!("For other filters: all {entries} entries."),
         false => format!(
             "For other filters: every entry of {} of {}, {} of {}, which stand for {entries} entries.",

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, folded};
-use crate::audit::overview::table::TableFacts;
 use crate::page::page::Page;
 use crate::page::pictures::{FillStrip, fill as picture};
 use crate::page::words::{name, place};
+use crate::report::inspect::Table;
 use crate::words::numbers::{count, or_dash, percent, ratio, size};
 
 pub fn fill(page: &Page<'_>) -> Markup {
@@ -31,15 +31,15 @@ pub fn fill(page: &Page<'_>) -> Markup {
     }
 }
 
-fn line(table: &TableFacts) -> Option<Vec<Cell>> {
-    let filter = table.filter?;
+fn line(table: &Table) -> Option<Vec<Cell>> {
+    let filter = table.judged()?;
     Some(vec![
-        Cell::Head(name(&table.name)),
-        Cell::text(place(table.place)),
-        Cell::Number(size(table.size)),
+        Cell::Head(name(table.name())),
+        Cell::text(place(table.place())),
+        Cell::Number(size(table.size())),
         Cell::Number(or_dash(1_u64.checked_shl(filter.base_lg.into()).map(size))),
         Cell::Number(count(filter.filters)),
-        Cell::Number(count(filter.empty)),
+        Cell::Number(count(filter.empty_filters)),
         Cell::Number(percent(ratio(filter.bits_set, filter.bits))),
         Cell::Number(or_dash(filter.probes)),
     ])

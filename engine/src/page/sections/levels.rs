@@ -3,18 +3,18 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::audit::inspect::totals::KeySum;
-use crate::audit::overview::levels::{Sums, by_place};
-use crate::audit::overview::table::Place;
-use crate::audit::tune::report::{Estimate, Level};
 use crate::page::page::Page;
 use crate::page::pictures::{LevelSize, levels as picture};
 use crate::page::words::place;
+use crate::report::inspect::{Place, State};
+use crate::report::outcome::Estimate;
+use crate::report::totals::{KeySum, LevelTotals};
+use crate::report::tune::Level;
 use crate::words::estimates::{about_size, number};
 use crate::words::numbers::{count, measured, or_dash, size};
 
 pub fn levels(page: &Page<'_>) -> Markup {
-    let places = by_place(&page.overview.tables);
+    let places = page.overview.places();
     if places.is_empty() {
         return html! {};
     }
@@ -24,10 +24,10 @@ pub fn levels(page: &Page<'_>) -> Markup {
         .filter(|(at, _)| **at != Place::NotLive)
         .map(|(&at, sums)| LevelSize {
             name: place(at),
-            tables: sums.tables,
-            unfiltered: sums.unfiltered,
+            tables: sums.all(),
+            unfiltered: sums.in_state(&[State::NoFilter]),
             size: sums.size,
-            filters: sums.filter_size,
+            filters: sums.judged_size,
             recommended: size_advised(page, at).map(|size| size.value.round() as u64),
         })
         .collect();
@@ -70,16 +70,16 @@ pub fn levels(page: &Page<'_>) -> Markup {
     }
 }
 
-fn cells(at: Place, sums: &Sums) -> Vec<Cell> {
+fn cells(at: Place, sums: &LevelTotals) -> Vec<Cell> {
     vec![
         Cell::head(place(at)),
-        Cell::Number(count(sums.tables)),
-        Cell::Number(count(sums.unfiltered)),
+        Cell::Number(count(sums.all())),
+        Cell::Number(count(sums.in_state(&[State::NoFilter]))),
         Cell::Number(size(sums.size)),
         Cell::Number(keys(&sums.keys)),
-        Cell::Number(size(sums.filter_size)),
+        Cell::Number(size(sums.judged_size)),
         Cell::Number(or_dash(sums.bytes_per_key().map(|bytes| format!("{bytes:.2}")))),
-        Cell::Number(or_dash(sums.random().map(measured))),
+        Cell::Number(or_dash(sums.random_fpr.mean().map(measured))),
     ]
 }
 

@@ -4,11 +4,11 @@ use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
 
 use super::grid::{Cell, folded};
-use crate::audit::overview::table::{FilterFacts, Place, TableFacts};
 use crate::audit::rates::measured::MeasuredRate;
 use crate::page::page::Page;
 use crate::page::pictures::{Interval, RatePoint, Rates, rates as picture};
 use crate::page::words::{name, place, text};
+use crate::report::inspect::{FilterBlock, Table};
 use crate::words::numbers::{interval, measured, or_dash, percent, size};
 
 /// The number of tables that are named.
@@ -17,15 +17,14 @@ const WORST: usize = 10;
 const MOST_BITS: u32 = 24;
 
 pub fn rates(page: &Page<'_>) -> Markup {
-    let tables = page.overview.tables.iter().filter(|table| table.place != Place::NotLive);
     let mut points = Vec::new();
-    let mut rated: Vec<(&TableFacts, FilterFacts, MeasuredRate)> = Vec::new();
+    let mut rated: Vec<(&Table, &FilterBlock, MeasuredRate)> = Vec::new();
     let mut left_out = 0;
-    for table in tables {
-        let rate = table.filter.and_then(|filter| Some((filter, filter.random?)));
+    for table in page.overview.in_use() {
+        let rate = table.judged().and_then(|filter| Some((filter, filter.random_fpr?)));
         match (rate, table.bits_per_key()) {
             (Some((filter, rate)), Some(bits_per_key)) => {
-                points.push(RatePoint { name: text(&table.name), bits_per_key, rate: interval_of(rate) });
+                points.push(RatePoint { name: text(table.name()), bits_per_key, rate: interval_of(rate) });
                 rated.push((table, filter, rate));
             }
             _ => left_out += 1,
@@ -67,16 +66,16 @@ pub fn rates(page: &Page<'_>) -> Markup {
     }
 }
 
-fn line(table: &TableFacts, filter: &FilterFacts, rate: MeasuredRate) -> Vec<Cell> {
+fn line(table: &Table, filter: &FilterBlock, rate: MeasuredRate) -> Vec<Cell> {
     vec![
-        Cell::Head(name(&table.name)),
-        Cell::text(place(table.place)),
-        Cell::Number(size(table.size)),
+        Cell::Head(name(table.name())),
+        Cell::text(place(table.place())),
+        Cell::Number(size(table.size())),
         Cell::Number(or_dash(table.bits_per_key().map(|bits| format!("{bits:.1}")))),
         Cell::Number(measured(rate)),
         Cell::Number(interval(rate)),
-        Cell::Number(or_dash(filter.neighbours.map(measured))),
-        Cell::Number(or_dash(filter.by_bits.map(percent))),
+        Cell::Number(or_dash(filter.neighbour_fpr.map(measured))),
+        Cell::Number(or_dash(filter.estimated_fpr.map(percent))),
     ]
 }
 

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::audit::tune::report::{Estimate, Reads};
 use crate::page::page::Page;
 use crate::page::pictures::{Interval, ReadsPair, reads as picture};
+use crate::report::outcome::{Estimate, Reads};
 use crate::words::estimates::{estimate, interval};
 use crate::words::numbers::or_dash;
 

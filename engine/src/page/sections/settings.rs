@@ -5,11 +5,12 @@ use maud::{Markup, html};
 use super::grid::{Cell, folded};
 use super::rates::interval_of;
 use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::tune::report::{Advice, Outcome, Rates, Tried, Tuning};
 use crate::page::page::Page;
 use crate::page::pictures::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve as picture};
 use crate::page::words::{message, sentence};
-use crate::words::advice::{advice_text, bits_text, ranges_text};
+use crate::report::outcome::{Outcome, Rates};
+use crate::report::tune::{Choice, Tried, Tuning};
+use crate::words::advice::{bits_text, ranges_text};
 use crate::words::estimates::{about_size, estimate};
 use crate::words::numbers::{measured, or_dash, percent};
 
@@ -53,9 +54,9 @@ pub fn settings(page: &Page<'_>) -> Markup {
                  LevelDB itself writes one for every 2 KiB."
             }
             figure { (picture(&model(page, tuning))) }
-            p { (sentence(&advice_text(tuning))) }
+            p { (sentence(&tuning.advice.text)) }
             @if let Some(choice) = &tuning.by_level {
-                @if matches!(&tuning.advice, Advice::Rebuild { choice, .. } if choice.same_bits().is_none()) {
+                @if tuning.advice.choice.as_ref().is_some_and(|choice| choice.same_bits().is_none()) {
                     p.dim { "Bits by level hold until compactions write new tables with the bits that the program sets." }
                 } @else {
                     p.dim {
@@ -76,8 +77,7 @@ pub fn settings(page: &Page<'_>) -> Markup {
 fn line(tuning: &Tuning, tried: &Tried) -> Vec<Cell> {
     let Outcome { size, bytes_per_key, rates, reads, .. } = &tried.outcome;
     let setting = tried.setting;
-    let is_advised = matches!(&tuning.advice, Advice::Rebuild { choice, .. }
-        if (choice.policy, choice.base_lg, choice.same_bits()) == (setting.policy, setting.base_lg, Some(setting.bits_per_key)));
+    let is_advised = tuning.advice.choice.as_ref().and_then(Choice::setting) == Some(setting);
     let mark = match (tried.in_use, is_advised) {
         (_, true) => "advised",
         (true, _) => "in use",

@@ -3,10 +3,9 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::audit::inspect::totals::KeySum;
-use crate::audit::overview::table::{State, TableFacts};
 use crate::page::page::Page;
 use crate::page::words::{message, name, place, state};
+use crate::report::inspect::{State, Table};
 use crate::words::numbers::{count, counted, measured, or_dash, size};
 
 /// The most tables that are listed.
@@ -51,41 +50,37 @@ pub fn tables(page: &Page<'_>) -> Markup {
 }
 
 /// The tables to list: all, or those that tell most. By place and name.
-fn listed(tables: &[TableFacts]) -> Vec<&TableFacts> {
-    let mut listed: Vec<&TableFacts> = tables.iter().collect();
+fn listed(tables: &[Table]) -> Vec<&Table> {
+    let mut listed: Vec<&Table> = tables.iter().collect();
     if listed.len() > MOST {
-        let rank = |table: &TableFacts| match table.state {
+        let rank = |table: &Table| match table.state() {
             State::Damaged | State::Missing | State::Unreadable => 0,
             State::NoFilter => 1,
             State::UnknownPolicy | State::Unfinished => 2,
             State::Filtered => 3,
         };
         let rate =
-            |table: &TableFacts| table.filter.and_then(|filter| Some(filter.random?.rate)).unwrap_or(1.0);
+            |table: &Table| table.judged().and_then(|filter| Some(filter.random_fpr?.rate)).unwrap_or(1.0);
         listed.sort_by(|one, other| rank(one).cmp(&rank(other)).then(rate(other).total_cmp(&rate(one))));
         listed.truncate(MOST);
     }
-    listed.sort_by(|one, other| {
-        (one.place, one.number, &one.name).cmp(&(other.place, other.number, &other.name))
-    });
+    listed.sort_by_key(|table| (table.place(), table.number, table.name()));
     listed
 }
 
-fn line(table: &TableFacts, has_ends: bool) -> Vec<Cell> {
-    let mut keys = KeySum::default();
-    keys.add(table.keys);
-    let filter = table.filter;
-    let state_text = state(table.state);
+fn line(table: &Table, has_ends: bool) -> Vec<Cell> {
+    let filter = table.judged();
+    let state_text = state(table.state());
     let mut line = vec![
-        Cell::Head(name(&table.name)),
-        Cell::text(place(table.place)),
-        Cell::Number(size(table.size)),
-        Cell::Number(super::levels::keys(&keys)),
+        Cell::Head(name(table.name())),
+        Cell::text(place(table.place())),
+        Cell::Number(size(table.size())),
+        Cell::Number(super::levels::keys(&table.keys.into())),
         Cell::Number(or_dash(filter.map(|filter| size(filter.size)))),
-        Cell::Number(or_dash(table.bits_per_key().map(|bits| format!("{bits:.1}")))),
-        Cell::Number(or_dash(filter.and_then(|filter| filter.random).map(measured))),
-        Cell::Number(or_dash(filter.and_then(|filter| filter.neighbours).map(measured))),
-        match table.state {
+        Cell::Number(or_dash(filter.and_then(|_| table.bits_per_key()).map(|bits| format!("{bits:.1}")))),
+        Cell::Number(or_dash(filter.and_then(|filter| filter.random_fpr).map(measured))),
+        Cell::Number(or_dash(filter.and_then(|filter| filter.neighbour_fpr).map(measured))),
+        match table.state() {
             State::Damaged | State::Missing | State::Unreadable => {
                 Cell::Text(html! { b.bad { (state_text) } })
             }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::audit::overview::database::{Kind, Overview};
-use crate::audit::overview::table::{Place, State, TableFacts};
+use crate::audit::overview::{Kind, Overview};
 use crate::page::page::Page;
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
 use crate::page::words::{name, place, text};
+use crate::report::inspect::{Place, State, Table};
 use crate::words::numbers::counted;
 
 pub fn tree(page: &Page<'_>) -> Markup {
@@ -17,7 +17,7 @@ pub fn tree(page: &Page<'_>) -> Markup {
     if tree.levels.is_empty() || overview.kind == Kind::Table {
         return html! {};
     }
-    let not_live = overview.tables.iter().filter(|table| table.place == Place::NotLive).count() as u64;
+    let not_live = overview.tables.iter().filter(|table| table.place() == Place::NotLive).count() as u64;
     html! {
         section {
             h2 { "The tables" }
@@ -51,12 +51,13 @@ fn explanation(overview: &Overview) -> &'static str {
 }
 
 fn model(overview: &Overview) -> Tree {
+    let span = |table: &Table| overview.spans.of(table.number?);
     let mut levels: BTreeMap<Place, Vec<TreeTable>> = BTreeMap::new();
-    for table in overview.tables.iter().filter(|table| table.place != Place::NotLive) {
-        levels.entry(table.place).or_default().push(TreeTable {
-            name: text(&table.name),
-            range: table.span.map(|[first, last]| (first, last)),
-            size: table.size,
+    for table in overview.in_use() {
+        levels.entry(table.place()).or_default().push(TreeTable {
+            name: text(table.name()),
+            range: span(table).map(|[first, last]| (first, last)),
+            size: table.size(),
             filter: filter(table),
         });
     }
@@ -64,9 +65,9 @@ fn model(overview: &Overview) -> Tree {
     Tree { levels: levels.collect() }
 }
 
-fn filter(table: &TableFacts) -> TableFilter {
-    let rate = table.filter.and_then(|filter| Some(filter.random?.rate));
-    match (table.state, rate) {
+fn filter(table: &Table) -> TableFilter {
+    let rate = table.judged().and_then(|filter| Some(filter.random_fpr?.rate));
+    match (table.state(), rate) {
         (State::NoFilter, _) => TableFilter::Missing,
         (_, Some(rate)) => TableFilter::Rate(rate),
         (_, None) => TableFilter::Unknown,

@@ -7,13 +7,13 @@ use std::path::Path;
 
 use super::{Page, Verdict, document};
 use crate::audit::lost_keys::CutKey;
-use crate::audit::overview::database::{Kind, Overview};
-use crate::audit::overview::table::{Place, State};
-use crate::audit::tune::report::Tuning;
+use crate::audit::overview::{Kind, Overview};
+use crate::report::inspect::Table;
+use crate::report::tune::Tuning;
 use crate::report::verify::Verdict as TableVerdict;
 use crate::report::verify::{Code, Finding};
 use markup::Node;
-use models::{database, table, tuning, unfiltered};
+use models::{database, fault, table, tuning, unfiltered};
 
 /// The verdict in a line, and the page.
 fn page(overview: &Overview, tuning: Option<&Tuning>) -> (String, String) {
@@ -157,7 +157,10 @@ fn the_verdict_says_what_is_worst_first() {
     starts(verdict(&malformed), "Filters are damaged: there is 1 finding", rebuild);
     let hidden = |overview: &mut Overview| overview.found.add(b"1", finding(Code::Limit), true);
     starts(verdict(&hidden), "Not everything could be looked at", verify);
-    let seen = |overview: &mut Overview| overview.found.see(b"1", vec!["error: x".to_owned()], false);
+    let seen = |overview: &mut Overview| {
+        let damaged = Table { error: Some("x".to_owned()), ..Table::default() };
+        overview.found.see(&damaged);
+    };
     starts(verdict(&seen), "Something is damaged", verify);
     let none = |overview: &mut Overview| {
         overview.tables.iter_mut().for_each(|table| *table = unfiltered(table.clone()))
@@ -176,7 +179,7 @@ fn the_verdict_says_what_is_worst_first() {
     starts(verdict(&folder), "None of the 3", "should have some.");
     let unknown = |overview: &mut Overview| {
         for table in &mut overview.tables {
-            (table.state, table.filter) = (State::UnknownPolicy, None);
+            table.filter = None;
         }
     };
     starts(verdict(&unknown), "The filters of 3 of 3 tables are not known here.", "nothing else is wrong.");
@@ -190,12 +193,17 @@ fn the_verdict_says_what_is_worst_first() {
     starts(
         verdict(&log),
         "All 3 tables have filters",
-        "of the tables was read, and nothing is wrong with them.",
+        "of the tables was read, and nothing is wrong with them; the log 1.log was not read.",
     );
+    let logs = |overview: &mut Overview| {
+        log(overview);
+        overview.logs.push((b"2.log".to_vec(), 3));
+    };
+    starts(verdict(&logs), "All 3", "nothing is wrong with them; 2 logs were not read.");
     let unused = |overview: &mut Overview| {
         for table in &mut overview.tables[1..] {
             *table = unfiltered(table.clone());
-            table.place = Place::NotLive;
+            (table.live, table.level) = (Some(false), None);
         }
     };
     starts(verdict(&unused), "The table has filters", "nothing is wrong.");
@@ -225,17 +233,17 @@ fn findings_stand_with_what_they_mean() {
 #[test]
 fn hostile_names_are_text() {
     const SCRIPT: &str = "<script>alert(1)</script>\"'&amp;";
-    let mut hostile = table(1, 0, 0, 1);
-    hostile.name = format!("{SCRIPT}.ldb").into_bytes();
-    hostile.policy = Some("\u{202e}evil\u{2066}".repeat(2000).into_bytes());
+    const NAME: &str = "<script>alert(2)<b>\"'&amp;.ldb";
+    let mut hostile = table(1, 0, 0);
+    hostile.path = NAME.into();
+    hostile.filter.as_mut().unwrap().policy = "\u{202e}evil\u{2066}".repeat(2000);
     hostile.ends = Some([CutKey::new(SCRIPT.as_bytes()), CutKey::new("\u{200f}\0\n".as_bytes())]);
-    let mut other = table(2, 0, 0, 1);
-    other.name = [b"\xff\xfe]]>-->".as_slice(), &b"x".repeat(10_000)].concat();
+    let long = [b"\xff\xfe]]>-->".as_slice(), &b"x".repeat(10_000)].concat();
     let mut overview = Overview {
         comparator: Some(SCRIPT.repeat(1000).into_bytes()),
         has_records: true,
-        tables: vec![hostile, other],
-        logs: vec![(SCRIPT.as_bytes().to_vec(), 1)],
+        tables: vec![hostile],
+        logs: vec![(SCRIPT.as_bytes().to_vec(), 1), (long, 1)],
         remarks: vec![(SCRIPT.as_bytes().to_vec(), SCRIPT.to_owned())],
         ..Overview::new(Kind::Database)
     };
@@ -244,14 +252,15 @@ fn hostile_names_are_text() {
     overview.found.add(SCRIPT.as_bytes(), TableVerdict::of_finding(finding), true);
     let mut tuning = tuning(true);
     tuning.notes = vec![SCRIPT.to_owned()];
-    tuning.faults = vec![(SCRIPT.to_owned(), SCRIPT.to_owned())];
+    tuning.faults = vec![fault(SCRIPT, SCRIPT)];
     let path = format!("/db/{SCRIPT}");
     let page = Page { path: Path::new(&path), overview: &overview, strips: &[], tuning: Some(Ok(&tuning)) };
     let html = document(&page, &Verdict::of(&page));
     let root = markup::check(&html);
     let words = root.words();
     for text in [
-        &format!("{SCRIPT}.ldb"),
+        NAME,
+        SCRIPT,
         &format!("{path}."),
         r"\xe2\x80\xaeevil\xe2\x81\xa6",
         "… (20,000 bytes)",

@@ -1,41 +1,47 @@
 //! Databases that never were.
 
 use crate::audit::lost_keys::CutKey;
-use crate::audit::overview::database::{Kind, Overview};
-use crate::audit::overview::table::{FilterFacts, Place, State, TableFacts};
+use crate::audit::overview::spans::Spans;
+use crate::audit::overview::{Kind, Overview};
 use crate::audit::policies::Policy;
 use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::stats::key_count::KeyCount;
-use crate::audit::tune::report::{
-    Advice, Budget, BudgetOrigin, Choice, Estimate, Level, LevelOutcome, Lookups, Memory, Outcome, Rates,
-    Reads, SampleSize, Setting, Tried, Tuning, Visits,
+use crate::report::inspect::{FilterBlock, KeyCount, Table};
+use crate::report::outcome::{Estimate, LevelOutcome, Outcome, Rates, Reads};
+use crate::report::strings::Name;
+use crate::report::tune::{
+    Action, Advice, Budget, BudgetOrigin, Choice, Fault, Level, LevelBits, Lookups, Memory, SampleSize,
+    Setting, Tried, Tuning, Visits,
 };
+use crate::words::advice::{leave_text, rebuild_text};
 
-/// A table of a database, with filters. `at`: which one of `of` on its level.
-pub(super) fn table(number: u64, level: u8, at: u64, of: u64) -> TableFacts {
+/// A table of a database, with filters. `at`: which one it is on its level.
+pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
     let passed = 4000 + number % 700;
-    TableFacts {
-        name: format!("{number:06}.ldb").into_bytes(),
-        place: Place::Level(level),
+    Table {
+        path: format!("{number:06}.ldb").into(),
+        live: Some(true),
+        level: Some(level),
         number: Some(number),
         ends: Some([at, at + 1].map(|at| CutKey::new(format!("user/{at:012}/settings").as_bytes()))),
-        span: Some([at as f64 / of as f64, (at + 1) as f64 / of as f64]),
-        state: State::Filtered,
-        size: 2_000_000 + number * 7,
+        file_size: Some(2_000_000 + number * 7),
+        data_blocks: Some(500),
         keys: Some(KeyCount { keys: 20_000 + number, low: 19_000, high: 40_000, exact: false }),
-        filter: Some(FilterFacts {
+        metaindex: vec![Name::cut(b"filter.leveldb.BuiltinBloomFilter2")],
+        filter: Some(FilterBlock {
+            policy: "leveldb.BuiltinBloomFilter2".to_owned(),
             size: 29_000,
             filters: 1000,
-            empty: 400,
+            empty_filters: 400,
             bits: 200_000 + number % 1000,
             bits_set: 99_000,
             probes: Some(6),
             base_lg: 11,
-            by_bits: Some(0.0084),
-            random: MeasuredRate::of(passed, 400_000),
-            neighbours: MeasuredRate::of(11, 1000),
+            estimated_fpr: Some(0.0084),
+            random_fpr: MeasuredRate::of(passed, 400_000),
+            neighbour_fpr: MeasuredRate::of(11, 1000),
+            ..FilterBlock::default()
         }),
-        policy: Some(b"leveldb.BuiltinBloomFilter2".to_vec()),
+        ..Table::default()
     }
 }
 
@@ -43,14 +49,20 @@ pub(super) fn table(number: u64, level: u8, at: u64, of: u64) -> TableFacts {
 pub(super) fn database(tables: u64) -> Overview {
     let upper = tables / 100;
     let of = |number: u64| match number < upper {
-        true => table(number, 1, number, upper),
-        false => table(number, 2, number - upper, tables - upper),
+        true => (1, number, upper),
+        false => (2, number - upper, tables - upper),
     };
+    let span = |number: u64| {
+        let (_, at, of) = of(number);
+        (number, [at as f64 / of as f64, (at + 1) as f64 / of as f64])
+    };
+    let table = |number: u64| table(number, of(number).0, of(number).1);
     let mut overview = Overview {
         comparator: Some(b"leveldb.BytewiseComparator".to_vec()),
         is_bytewise: true,
         has_records: true,
-        tables: (0..tables).map(of).collect(),
+        tables: (0..tables).map(table).collect(),
+        spans: Spans((0..tables).map(span).collect()),
         ..Overview::new(Kind::Database)
     };
     overview.found.verified = true;
@@ -58,8 +70,8 @@ pub(super) fn database(tables: u64) -> Overview {
 }
 
 /// The same table without filters.
-pub(super) fn unfiltered(table: TableFacts) -> TableFacts {
-    TableFacts { state: State::NoFilter, filter: None, policy: None, ..table }
+pub(super) fn unfiltered(table: Table) -> Table {
+    Table { filter: None, metaindex: Vec::new(), ..table }
 }
 
 fn about(value: f64) -> Estimate {
@@ -67,7 +79,7 @@ fn about(value: f64) -> Estimate {
 }
 
 /// What filters of so many bits a key do.
-fn outcome(bits: u32, levels: usize) -> Outcome {
+fn outcome(bits: u32, levels: u8) -> Outcome {
     let rate = 0.6185_f64.powi(bits as i32);
     let measured = MeasuredRate::of((rate * 1e6) as u64, 1_000_000);
     let rates = Rates { formula: Some(rate), random: measured, neighbours: measured, lookups: None };
@@ -82,11 +94,18 @@ fn outcome(bits: u32, levels: usize) -> Outcome {
             lookups: Some(about(2.9 * rate)),
             present: about(1.0 + rate),
         }),
-        levels: vec![
-            LevelOutcome { bits_per_key: Some(bits), size: about(size.value / levels as f64), rates };
-            levels
-        ],
+        levels: (1..=levels)
+            .map(|number| {
+                let size = about(size.value / f64::from(levels));
+                LevelOutcome { number: Some(number), bits_per_key: Some(bits), size, rates }
+            })
+            .collect(),
     }
+}
+
+/// A table that could not be read.
+pub(super) fn fault(name: &str, error: &str) -> Fault {
+    Fault { path: name.into(), error: error.to_owned(), name: name.to_owned(), kind: None }
 }
 
 /// What other filters would do for a database of levels 1 and 2.
@@ -110,9 +129,12 @@ pub(super) fn tuning(advises: bool) -> Tuning {
     let choice = Choice {
         policy: Policy::Builtin2,
         base_lg: 16,
-        bits: vec![(Some(1), 20), (Some(2), 9)],
+        bits: [(1, 20), (2, 9)]
+            .map(|(level, bits_per_key)| LevelBits { level: Some(level), bits_per_key })
+            .to_vec(),
         outcome: outcome(14, 2),
     };
+    let (now, budget) = (outcome(10, 2), Budget { bytes: 10_000_000, origin: BudgetOrigin::InUse });
     Tuning {
         policy: Policy::Builtin2,
         policy_assumed: false,
@@ -122,24 +144,28 @@ pub(super) fn tuning(advises: bool) -> Tuning {
             bytes: 4 << 20,
             of_bytes: 10 << 20,
             entries: about(8e6),
+            all: false,
         },
         levels: vec![level(1), level(2)],
-        now: outcome(10, 2),
         settings: settings.collect(),
-        budget: Budget { bytes: 10_000_000, origin: BudgetOrigin::InUse },
+        budget,
         uniform: None,
         by_level: Some(choice.clone()),
         advice: match advises {
-            true => Advice::Rebuild {
-                choice: Box::new(choice),
-                arguments: vec!["--bits-per-key".to_owned(), "1=20,2=9".to_owned()],
+            true => Advice {
+                action: Action::Rebuild,
+                text: rebuild_text(&now, &choice),
+                choice: Some(choice),
+                arguments: Some(vec!["--bits-per-key".to_owned(), "1=20,2=9".to_owned()]),
             },
-            false => Advice::Leave { ten_bits: None },
+            false => {
+                Advice { action: Action::Leave, text: leave_text(budget, &now, None), ..Advice::default() }
+            }
         },
+        now,
         lookups: Some(Lookups { given: 100, used: 90, present: 30 }),
         memory: Memory { mapped_tables: 100, heap_tables: 0, heap_bytes: 0 },
         notes: vec!["C++ LevelDB writes base_lg 11 only".to_owned()],
-        fault_kind: None,
-        faults: vec![("000009.ldb".to_owned(), "not a table".to_owned())],
+        faults: vec![fault("000009.ldb", "not a table")],
     }
 }

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use filterblock::escape_path;
+use serde::Serialize;
 
-use super::super::failure::{Failure, Fault, Refusal, Result};
+use super::super::failure::{Failure, Refusal, Result};
 use super::new_file::NewFile;
-use super::operation::Operation;
-use super::session::{Purpose, Session, is_mine, is_root};
-use super::status::{FileType, Status};
+use super::session::{Operation, Purpose, Session};
+use super::status::{FileType, Status, is_mine, is_root};
 use super::system::{self, Handle};
 use super::volume::{self, Room};
 use crate::report::error_kind::ErrorKind;
@@ -26,6 +26,9 @@ pub struct Folder {
     path: PathBuf,
     session: Arc<Session>,
 }
+
+/// The most bytes of what one run leaves for another to know: enough for two million tables.
+const MAX_NOTE: usize = 256 << 20;
 
 /// What follows from a sync that failed.
 const NOT_KNOWN: &str = "it is not known what a loss of power would leave now, so nothing is removed; once the file \
@@ -67,7 +70,7 @@ impl Folder {
         let system = |error: io::Error| match error.kind() {
             io::ErrorKind::NotADirectory => {
                 let text = format!("{}: expected a folder, found something else", escape_path(path));
-                Failure::Failed(Fault { text, kind: Some(ErrorKind::Unreadable) })
+                Failure::failed(text, Some(ErrorKind::Unreadable))
             }
             _ => Failure::system("looking for it", path, &error),
         };
@@ -148,6 +151,24 @@ impl Folder {
         let mut contents = Vec::new();
         self.open_file(name)?.take(most as u64 + 1).read_to_end(&mut contents)?;
         Ok((contents.len() <= most).then_some(contents))
+    }
+
+    /// Writes and syncs a file that tells another run what it has to know. There must not be one of the name.
+    pub fn write_note(&self, name: &str, note: &impl Serialize) -> Result<()> {
+        let path = self.path_of(name);
+        let contents = serde_json::to_vec_pretty(note)
+            .map_err(|error| Failure::system("writing it", &path, &error.into()))?;
+        if contents.len() > MAX_NOTE {
+            let why = format!("expected at most {MAX_NOTE} bytes to note, found {}", contents.len());
+            return Err(Failure::refused(&path, why).and("--batch and --no-undo do with less"));
+        }
+        self.write_new(name, &contents, None)
+    }
+
+    /// Reads what [`write_note`](Self::write_note) has written.
+    pub fn read_note(&self, name: &str) -> io::Result<Vec<u8>> {
+        let contents = self.read(name, MAX_NOTE)?;
+        contents.ok_or_else(|| io::Error::other(format!("expected at most {MAX_NOTE} bytes, found more")))
     }
 
     /// Creates a file that only its owner may read and write. There must not be one of the name.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
 
-pub use super::operation::Operation;
+pub use super::session::Operation;
 
 /// Watches the operations of the folders that are opened while it is [set](with).
 pub trait Hook: Send + Sync {

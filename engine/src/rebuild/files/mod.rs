@@ -10,23 +10,16 @@ mod folder;
 #[cfg(all(test, unix))]
 pub(super) mod hook;
 mod new_file;
-mod notes;
-mod operation;
 mod rights;
 mod session;
 mod status;
+#[cfg_attr(unix, path = "system_unix.rs")]
+#[cfg_attr(not(unix), path = "system_elsewhere.rs")]
 mod system;
-#[cfg(not(unix))]
-mod system_elsewhere;
-#[cfg(unix)]
-mod system_unix;
-mod unfinished;
 mod volume;
 
 pub(super) use folder::Folder;
 pub(super) use new_file::NewFile;
-pub(super) use notes::{read_note, write_note};
-pub(super) use session::{Purpose, is_root};
-pub(super) use status::Status;
-pub(super) use unfinished::Unfinished;
+pub(super) use session::Purpose;
+pub(super) use status::{Status, is_root};
 pub(super) use volume::Room;

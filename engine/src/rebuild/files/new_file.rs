@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::{self, Read as _, Write};
 use std::sync::Arc;
 
-use super::operation::Operation;
 use super::rights;
-use super::session::Session;
+use super::session::{Operation, Session};
 
 /// A file that is being written. Until it is given other rights, only its owner may read it.
 #[derive(Debug)]

@@ -3,9 +3,11 @@
 use std::fs::File;
 use std::io;
 
+#[cfg(unix)]
+use super::session::Purpose;
 use super::session::Session;
 #[cfg(unix)]
-use super::session::{Purpose, is_root};
+use super::status::is_root;
 
 /// Gives `to` the owner, the group, the attributes and the mode of `like`, as far as this program may.
 ///

@@ -54,3 +54,19 @@ impl Status {
         more & (GROUP_WRITES | OTHERS_WRITE) == 0 && is_of_group
     }
 }
+
+/// Whether a file belongs to whoever runs this.
+pub(super) fn is_mine(found: &Status) -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().as_raw() == found.owner;
+    #[cfg(not(unix))]
+    return found.owner == 0;
+}
+
+/// Whether this program may do anything to files.
+pub fn is_root() -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    false
+}

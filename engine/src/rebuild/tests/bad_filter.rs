@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use filterblock::{BloomFilterPolicy, FilterPolicy, Keys};
 
-use super::super::failure::Failure;
 use super::super::files::{Folder, Purpose};
 use super::super::filters::TableFilters;
-use super::super::request::{FilterRequest, Request};
 use super::super::table::{Target, rewrite};
-use super::super::watch::Watch;
+use super::super::{FilterRequest, Options};
 use super::databases::{NEW_NAME, Sample};
 use super::modes::{Mode, Root};
+use crate::report::rebuild::RebuildStatus;
 
 /// A policy whose filters lack the last of their keys.
 struct Forgetful(BloomFilterPolicy);
@@ -36,8 +35,7 @@ impl FilterPolicy for Forgetful {
 fn a_filter_that_denies_a_key_is_a_fault_of_this_program() {
     let root = Root::with(Sample::Levels, Mode::InPlace);
     let (_, dir) = Folder::open(&root.database(), Purpose::InPlace).unwrap();
-    let request = Request {
-        dir: root.database(),
+    let request = Options {
         filters: FilterRequest::Drop,
         keep_undecodable: true,
         assume_bytewise_equality: false,
@@ -45,13 +43,13 @@ fn a_filter_that_denies_a_key_is_a_fault_of_this_program() {
         jobs: None,
         dry_run: false,
     };
-    let watch = Watch { progress: &(), is_interrupted: &|| false };
     let filters = |policy| TableFilters { policy, bits_per_key: 20, base_lg: 11 };
     let write = |filters: &TableFilters| {
-        rewrite((&dir, "000030.ldb"), Target::File(&dir, "000050.dbtmp"), Some(filters), &request, watch)
+        rewrite((&dir, "000030.ldb"), Target::File(&dir, "000050.dbtmp"), Some(filters), &request, &())
     };
     let bad = filters(Arc::new(Forgetful(BloomFilterPolicy::new(20))));
-    let Err(Failure::Failed(fault)) = write(&bad).map(|_| ()) else { panic!("it is noticed") };
+    let Err(fault) = write(&bad).map(|_| ()) else { panic!("it is noticed") };
+    assert_eq!(fault.status, RebuildStatus::Failed);
     assert!(fault.text.contains("000050.dbtmp: the new filter denies the key "), "{}", fault.text);
     assert!(fault.text.ends_with("which is a fault of this program"), "{}", fault.text);
     assert!(!root.database().join("000050.dbtmp").exists());

@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use filterblock_crash_states::{History, Operation, Random, State, Tree, complete, sample};
 
-use super::super::failure::Failure;
+use super::super::Failure;
 use super::databases::Sample;
 use super::modes::{Mode, Root, run, run_with};
 use super::recorder::Recorder;
 use super::state::{
     DATABASE, Held, TARGET, UNDO_FOLDER, check_next_numbers, check_nothing_left, check_undo_folder,
 };
+use crate::report::rebuild::RebuildStatus;
 
 /// States after one crash, and after two, of each run.
 const STATES: usize = 60;
@@ -95,7 +96,7 @@ impl Case {
     /// Runs the same again, then what undoes it, and then what gives the database new filters for certain.
     fn check_again(&self, root: &Path) -> Result<(), String> {
         match run(self.sample, self.mode, root) {
-            Ok(_) | Err(Failure::Refused(_)) => {}
+            Ok(_) | Err(Failure { status: RebuildStatus::Refused, .. }) => {}
             Err(failure) => return Err(format!("run again: {failure}")),
         }
         self.check_sound(root)?;
@@ -110,7 +111,7 @@ impl Case {
             }
         } else if root.join(UNDO_FOLDER).exists() {
             match run(self.sample, Mode::Undo, root) {
-                Err(Failure::Refused(_)) => run(self.sample, Mode::Discard, root),
+                Err(Failure { status: RebuildStatus::Refused, .. }) => run(self.sample, Mode::Discard, root),
                 undone => undone,
             }
             .map_err(failed)?;

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use filterblock::database::DatabaseLock;
 
-use super::super::failure::Failure;
 use super::super::files::hook::{self, Hook, Operation};
 use super::databases::Sample;
 use super::modes::{Mode, Root, run_until, run_with};
 use super::state::{Held, TARGET, UNDO_FOLDER, check_nothing_left, names};
+use crate::report::rebuild::RebuildStatus;
+use crate::run::watch::Watch;
 
 /// Tries to lock the database before each change.
 struct Locking {
@@ -69,6 +70,12 @@ impl Hook for Watching {
     }
 }
 
+impl Watch for Watching {
+    fn is_interrupted(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0
+    }
+}
+
 #[test]
 fn a_signal_just_before_the_commit_ends_the_run_and_leaves_nothing() {
     for (mode, name, times) in [
@@ -82,10 +89,10 @@ fn a_signal_just_before_the_commit_ends_the_run_and_leaves_nothing() {
         let before = names(&root.database());
         let hook = Arc::new(Watching { name, left: AtomicU32::new(times) });
         let watched: Arc<dyn Hook> = hook.clone();
-        let is_interrupted = || hook.left.load(Ordering::Relaxed) == 0;
-        let result = hook::with(&watched, || run_until(Sample::Levels, mode, &root.path, &is_interrupted));
-        assert!(matches!(result, Err(Failure::Interrupted(_))), "{mode:?}: {result:?}");
-        assert!(is_interrupted());
+        let result = hook::with(&watched, || run_until(Sample::Levels, mode, &root.path, &*hook));
+        let status = result.as_ref().map_err(|failure| failure.status).map(|_| ());
+        assert_eq!(status, Err(RebuildStatus::Interrupted), "{mode:?}: {result:?}");
+        assert!(hook.is_interrupted());
         assert_eq!(Held::of(&root.database()).unwrap(), held);
         check_nothing_left(&root.database()).unwrap();
         assert_eq!(names(&root.database()), before);

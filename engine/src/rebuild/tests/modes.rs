@@ -3,15 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::failure::Result;
 use super::super::files::hook::{self, Hook};
-use super::super::in_place::{self, InPlace};
-use super::super::report::Report;
-use super::super::request::{BitsByLevel, FilterRequest, Request};
-use super::super::watch::Watch;
-use super::super::{to_folder, undo};
+use super::super::{BitsByLevel, FilterRequest, InPlace, Options, Request, Result, rebuild};
 use super::databases::{NEW_NAME, Sample};
 use super::state::{DATABASE, TARGET};
+use crate::report::rebuild::Report;
+use crate::run::watch::Watch;
 
 /// What a rebuild is asked to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,17 +71,11 @@ impl Root {
 
 /// Runs a rebuild in the folder `root`.
 pub(super) fn run(sample: Sample, mode: Mode, root: &Path) -> Result<Report> {
-    run_until(sample, mode, root, &|| false)
+    run_until(sample, mode, root, &())
 }
 
-/// Runs a rebuild that `is_interrupted` may end.
-pub(super) fn run_until(
-    sample: Sample,
-    mode: Mode,
-    root: &Path,
-    is_interrupted: &(dyn Fn() -> bool + Sync),
-) -> Result<Report> {
-    let dir = root.join(DATABASE);
+/// Runs a rebuild that `watch` may end.
+pub(super) fn run_until(sample: Sample, mode: Mode, root: &Path, watch: &dyn Watch) -> Result<Report> {
     let filters = match mode {
         Mode::Drop => FilterRequest::Drop,
         _ => FilterRequest::Make {
@@ -94,8 +85,7 @@ pub(super) fn run_until(
             base_lg: None,
         },
     };
-    let request = Request {
-        dir: dir.clone(),
+    let options = Options {
         filters,
         keep_undecodable: sample == Sample::Damaged,
         assume_bytewise_equality: false,
@@ -105,22 +95,16 @@ pub(super) fn run_until(
         jobs: Some(1),
         dry_run: false,
     };
-    let in_place = |batch, keeps_undo| {
-        let options = format!("{:?}", request.filters);
-        let watch = Watch { progress: &(), is_interrupted };
-        in_place::run(&request, &InPlace { batch, keeps_undo, options }, watch)
-    };
-    match mode {
+    let in_place = |batch, keeps_undo| Request::InPlace(options.clone(), InPlace { batch, keeps_undo });
+    let request = match mode {
         Mode::InPlace | Mode::Drop => in_place(None, true),
         Mode::NoUndo => in_place(None, false),
         Mode::Batches => in_place(Some(1), false),
-        Mode::Undo => undo::undo(&dir),
-        Mode::Discard => undo::discard(&dir),
-        Mode::To => {
-            let watch = Watch { progress: &(), is_interrupted };
-            to_folder::run(&request, &root.join(TARGET), watch)
-        }
-    }
+        Mode::Undo => Request::Undo,
+        Mode::Discard => Request::Discard,
+        Mode::To => Request::To(root.join(TARGET), options),
+    };
+    rebuild(&root.join(DATABASE), &request, watch)
 }
 
 /// Runs a rebuild that `hook` watches.

@@ -6,30 +6,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::policy::default_read_policies;
-use filterblock::{BloomFilterPolicy, FilterBlockReader, FilterPolicy as _, SharedPolicy};
+use filterblock::{BloomFilterPolicy, FilterBlockReader, SharedPolicy};
 
-use filterblock_engine::walk::input::PathError;
+use crate::walk::input::PathError;
 
 /// The greatest length of a filter block: its offsets have 32 bits.
 const MAX_LEN: u64 = u32::MAX as u64;
 
-/// Finds the policy of this name.
-pub(super) fn policy(name: &str) -> Result<SharedPolicy, String> {
-    let known = default_read_policies();
-    let names: Vec<_> = known.iter().map(|policy| policy.name()).collect();
-    let unknown = || format!("expected one of {}", names.join(", "));
-    known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(unknown)
-}
-
-/// The policy unless one is named.
-pub(super) fn default_policy() -> SharedPolicy {
-    Arc::new(BloomFilterPolicy::new(10))
-}
-
-/// Reads the filter block in the file `path`, or from standard input, as one of this policy.
-pub(super) fn read(path: &Path, policy: SharedPolicy) -> Result<FilterBlockReader<SharedPolicy>, PathError> {
+/// Reads the filter block in the file `path`, or from standard input, as one of this policy, or of LevelDB's.
+pub(super) fn read(
+    path: &Path,
+    policy: Option<&SharedPolicy>,
+) -> Result<FilterBlockReader<SharedPolicy>, PathError> {
     let contents = if path.as_os_str() == "-" { read_all(io::stdin().lock(), 0) } else { read_file(path) };
+    let policy = policy.cloned().unwrap_or_else(|| Arc::new(BloomFilterPolicy::new(10)));
     Ok(FilterBlockReader::new(policy, Bytes::from(contents?)))
 }
 

@@ -1,0 +1,181 @@
+//! `filterblock inspect`: shows tables and their filters.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use clap::Args;
+#[cfg(feature = "remote")]
+use clap::ValueEnum;
+use filterblock::policy::default_read_policies;
+use filterblock::{FilterPolicy as _, SharedPolicy};
+#[cfg(feature = "remote")]
+use filterblock_engine::report::fetched::Depth;
+use filterblock_engine::report::line::write_line;
+use filterblock_engine::run::in_order::MAX_JOBS;
+use filterblock_engine::{InspectLine, InspectOutcome};
+
+use super::arguments::{Limits, Paths};
+use crate::exit::EXIT_ERROR;
+use crate::io::console::Console;
+use crate::io::progress::Progress;
+use crate::text::inspect::{ALL_LIVE, TextInspect};
+
+/// Something is damaged, and everything could be read.
+const EXIT_DAMAGE: u8 = 1;
+
+/// Show what tables and their filters are like
+///
+/// Reads index, metaindex, filter block and the data blocks' trailers, and decompresses some data
+/// blocks of each table, so that large databases can be looked at too: 80 at most where blocks are
+/// alike, and more, up to about a thousand, where the number of keys cannot be estimated otherwise.
+///
+/// The rate of false positives is measured: the filters are asked for up to 400,000 random keys a
+/// table, fewer in large folders, and for keys near those stored in the blocks read.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    paths: Paths,
+    #[command(flatten)]
+    limits: Limits,
+    /// Write JSON, one object a line: tables, folders and their totals
+    #[arg(long)]
+    json: bool,
+    /// List every filter: range, data blocks, bytes, bits set, rate of false positives, state
+    #[arg(long)]
+    filters: bool,
+    /// Show all columns of a listing, however wide its lines are
+    #[arg(long, conflicts_with = "json")]
+    wide: bool,
+    /// The files are bare filter blocks, as `filterblock extract` writes them; - is standard input
+    #[arg(long)]
+    block: bool,
+    /// The policy of a bare filter block, which does not name it; leveldb.BuiltinBloomFilter2
+    /// unless given
+    #[arg(long, value_name = "NAME", requires = "block", value_parser = policy)]
+    policy: Option<SharedPolicy>,
+    /// Number of tables to look at at once; as many as there are processors if not given
+    #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
+    jobs: Option<u16>,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    remote: super::arguments::RemoteArguments,
+    /// How much to read of tables in object storage
+    #[cfg(feature = "remote")]
+    #[arg(long, value_enum, value_name = "DEPTH", default_value_t = DepthArgument::Tail)]
+    depth: DepthArgument,
+}
+
+#[cfg(feature = "remote")]
+#[derive(Clone, Copy, ValueEnum)]
+enum DepthArgument {
+    /// The end: index, metaindex and filters, mostly in one request
+    Tail,
+    /// Also up to 16 data blocks, in up to three requests: for the number of keys and measured rates
+    Sample,
+    /// As much as of files
+    All,
+}
+
+#[cfg(feature = "remote")]
+impl DepthArgument {
+    const fn depth(self) -> Depth {
+        match self {
+            Self::Tail => Depth::Tail,
+            Self::Sample => Depth::Sample,
+            Self::All => Depth::All,
+        }
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  filterblock inspect 000005.ldb            one table in detail
+  filterblock inspect ~/db                  a line for each table of a database, and totals by level
+  filterblock inspect --filters 000005.ldb  each filter of a table
+  filterblock inspect --json ~/db | jq -r 'select(.object == \"table\" and .filter == null).path'
+                                            the tables without filters
+  filterblock extract 000005.ldb | filterblock inspect --block -
+
+Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing or cannot be read;
+141 the reader of the output went away, whatever was found.";
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
+    let paths = &arguments.paths;
+    let progress = Arc::new(Progress::new(!arguments.json));
+    let mut engine = arguments.limits.engine(console).watch(progress.clone());
+    if let Some(jobs) = arguments.jobs {
+        engine = engine.jobs(jobs);
+    }
+    #[cfg(feature = "remote")]
+    let engine = engine.fleet(arguments.remote.fleet(arguments.depth.depth()));
+    let is_single = paths.single().is_some();
+    let mut text = TextInspect::new(arguments.filters, is_single, arguments.wide, paths.arguments());
+    let mut show = |line| {
+        progress.suspend(|| {
+            match arguments.json {
+                true => write_json(line, arguments.filters, console)?,
+                false => text.line(&line, console)?,
+            }
+            console.flush()
+        })
+    };
+    let outcome = match arguments.block {
+        true => engine.inspect_blocks(paths.inputs(), arguments.policy.as_ref(), &mut show),
+        false => engine.inspect(paths.inputs(), &mut show),
+    };
+    progress.end();
+    let status = outcome.as_ref().map_or(0, |outcome| arguments.status(outcome));
+    let result = outcome.and_then(|outcome| {
+        outcome.not_started.iter().for_each(|reason| console.message(reason));
+        text.end(console)
+    });
+    console.finish(result, status)
+}
+
+impl Arguments {
+    fn status(&self, outcome: &InspectOutcome) -> u8 {
+        match () {
+            () if outcome.list_failed => EXIT_ERROR,
+            () if self.paths.keeps_going() => 0,
+            () if outcome.unreadable => EXIT_ERROR,
+            () if outcome.damage => EXIT_DAMAGE,
+            () => 0,
+        }
+    }
+}
+
+/// Finds the policy of this name.
+fn policy(name: &str) -> Result<SharedPolicy, String> {
+    let known = default_read_policies();
+    let names: Vec<_> = known.iter().map(|policy| policy.name()).collect();
+    let unknown = || format!("expected one of {}", names.join(", "));
+    known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(unknown)
+}
+
+/// Writes a line of JSON, and messages on what it says of faults. `list_filters`: each filter is shown.
+fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> io::Result<()> {
+    match line {
+        InspectLine::Folder(folder) => {
+            console.remarks(&folder.remarks);
+            console.fault_of(&folder, ALL_LIVE);
+            write_line(console, &folder)
+        }
+        InspectLine::Table(mut found) => {
+            let table = &mut found.table;
+            console.remarks(&table.remarks);
+            if table.unreadable || table.is_missing() {
+                table.findings().for_each(|(_, message)| console.message_about(&table.path, message));
+            }
+            if let Some(filter) = table.filter.as_mut().filter(|_| list_filters) {
+                filter.list = found.filters;
+            }
+            write_line(console, &*table)
+        }
+        InspectLine::Unreadable(unreadable) => {
+            console.message_about(&unreadable.path, &unreadable.error);
+            write_line(console, &unreadable)
+        }
+        InspectLine::Totals(totals) => write_line(console, &totals),
+    }
+}

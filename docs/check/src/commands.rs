@@ -1,0 +1,101 @@
+//! The commands with JSON, and the types of their lines.
+
+use filterblock_engine::report::folder::{Folder, Unreadable};
+use filterblock_engine::report::frame::Framed;
+use filterblock_engine::report::inspect::Table;
+use filterblock_engine::report::query::{Answer, Count};
+use filterblock_engine::report::rebuild::{Report, TableReport};
+use filterblock_engine::report::scan::{End, Entry, FaultAt};
+use filterblock_engine::report::totals::Totals;
+use filterblock_engine::report::tune::{Tried, TuningLine};
+use filterblock_engine::report::verify::Verified;
+use serde_json::{Value, json};
+
+use crate::generate::Kind;
+use crate::schema::{COUNT, Schema};
+
+/// The schemas of all commands, in the order of the page.
+pub(crate) fn schemas() -> Vec<Schema> {
+    vec![inspect(), query(), count(), scan(), verify(), tune(), rebuild()]
+}
+
+/// The depth of commands that look at objects in one way.
+fn depth(kind: &str, word: &str) -> Value {
+    json!({kind: {"depth": {"enum": [word, null]}}})
+}
+
+fn inspect() -> Schema {
+    let kinds = [
+        Kind::of::<Table>("table", &["table", "filter_block"]),
+        Kind::of::<Folder>("folder", &["folder"]),
+        Kind::of::<Totals>("totals", &["totals"]),
+        Kind::of::<Unreadable>("unreadable", &["unreadable"]),
+    ];
+    let names = [
+        ("FilterBlock", "filter"),
+        ("KeyCount", "keys"),
+        ("LevelTotals", "level"),
+        ("ListedFilter", "one_filter"),
+    ];
+    let particulars = json!({
+        // A table's own bounds are known to the end.
+        "lost_keys": {"up_to": {
+            "description": "The last of them, or a key behind it and before the next block.",
+            "type": "string",
+        }},
+        "unreadable": {"status": {"enum": ["error"]}},
+        "table": {"origin": {"enum": ["basho", "rocksdb", null]}},
+    });
+    Schema::of("inspect", &kinds, &names, &particulars)
+}
+
+fn query() -> Schema {
+    let kinds = [Kind::of::<Answer>("answer", &["answer"]), Kind::of::<Folder>("folder", &["folder"])];
+    Schema::of("query", &kinds, &[], &depth("answer", "sample"))
+}
+
+fn count() -> Schema {
+    let kinds = [Kind::of::<Count>("count", &["count"]), Kind::of::<Folder>("folder", &["folder"])];
+    Schema::of(COUNT, &kinds, &[], &depth("count", "sample"))
+}
+
+fn scan() -> Schema {
+    let kinds = [
+        Kind::of::<Entry>("entry", &["entry"]),
+        Kind::of::<FaultAt>("fault", &["fault"]),
+        Kind::of::<End>("end", &["end"]),
+    ];
+    Schema::of("scan", &kinds, &[], &Value::Null)
+}
+
+fn verify() -> Schema {
+    let kinds = [Kind::of::<Verified>("verdict", &["table", "folder", "unreadable"])];
+    let names = [("MeasuredRate", "neighbour_rate"), ("LostKeys", "lost")];
+    Schema::of("verify", &kinds, &names, &depth("verdict", "all"))
+}
+
+fn tune() -> Schema {
+    let kinds =
+        [Kind::of::<Framed<Tried>>("setting", &["setting"]), Kind::of::<TuningLine>("tuning", &["tuning"])];
+    let names = [
+        ("Fault", "left_out"),
+        ("Level", "tuned_level"),
+        ("MeasuredRate", "passing_rate"),
+        ("SampleSize", "sample"),
+    ];
+    let rate = "Share of the keys that passed, 0 to 1, of those that come to a filter. Tables without filters let all pass.";
+    let particulars = json!({"passing_rate": {
+        "rate": {"description": rate},
+        "low": {"description": "Lower end of its 95 % interval."},
+        "asked": {"minimum": 0},
+    }});
+    Schema::of("tune", &kinds, &names, &particulars)
+}
+
+fn rebuild() -> Schema {
+    let kinds = [
+        Kind::of::<Framed<TableReport>>("table", &["table"]),
+        Kind::of::<Framed<Report>>("database", &["database"]),
+    ];
+    Schema::of("rebuild", &kinds, &[("FiltersReport", "filters")], &Value::Null)
+}

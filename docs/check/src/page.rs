@@ -1,0 +1,109 @@
+//! The tables of `docs/json.md`.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::schema::{FRAME, Schema, properties, title};
+
+/// The page `text` with its tables made anew.
+///
+/// # Errors
+///
+/// An object has no table to be replaced below its heading, or a table is below another heading.
+pub(crate) fn page(text: &str, schemas: &[Schema]) -> Result<String, String> {
+    let mut tables: Vec<_> = schemas.iter().flat_map(Schema::page_tables).collect();
+    for schema in schemas {
+        let frame = ("## Every object".to_owned(), schema.page_frame());
+        match tables.iter().any(|(heading, _)| *heading == frame.0) {
+            false => tables.push(frame),
+            true if tables.contains(&frame) => {}
+            true => return Err(format!("{}: the fields of every object are others here", schema.name)),
+        }
+    }
+    let (mut page, mut heading, mut is_table) = (String::new(), "", false);
+    for line in text.lines() {
+        if line.starts_with('#') {
+            heading = line;
+        }
+        if !line.starts_with('|') {
+            page.extend([line, "\n"]);
+        } else if !is_table {
+            let at = tables.iter().position(|(title, _)| title == heading);
+            let at = at.ok_or_else(|| format!("json.md: below {heading} is a table of no object"))?;
+            page.push_str(&tables.swap_remove(at).1);
+        }
+        is_table = line.starts_with('|');
+    }
+    match tables.first() {
+        None => Ok(page),
+        Some((title, _)) => Err(format!(
+            "json.md: below the heading {title}, expected a line that begins with |, for its table"
+        )),
+    }
+}
+
+impl Schema {
+    /// The tables of `docs/json.md`, each with its heading.
+    fn page_tables(&self) -> Vec<(String, String)> {
+        let definitions = self.document["$defs"].as_object().unwrap();
+        let tables = definitions.iter().map(|(definition, schema)| {
+            let is_root = self.roots().any(|(root, _)| root == definition);
+            let own =
+                properties(schema).iter().filter(|(name, _)| !(is_root && FRAME.contains(&name.as_str())));
+            let of = if is_root { format!("{}: ", title(self.name)) } else { String::new() };
+            (format!("### {of}{definition}"), self.page_table(own))
+        });
+        tables.collect()
+    }
+
+    /// The table of the fields that all objects have. Fails if they are not the same in each, but for
+    /// the words of `object`, of which the page has none.
+    fn page_frame(&self) -> String {
+        let mut frames = self.roots().map(|(_, schema)| {
+            let mut fields = properties(schema).clone();
+            fields.retain(|name, _| FRAME.contains(&name.as_str()));
+            let object = fields["object"].as_object_mut().unwrap();
+            object.remove("enum");
+            object.insert("type".to_owned(), "a word".into());
+            assert_eq!(fields.keys().collect::<Vec<_>>(), FRAME);
+            fields
+        });
+        let first = frames.next().unwrap();
+        assert!(frames.all(|other| other == first), "{}: objects of different frames", self.name);
+        self.page_table(first.iter())
+    }
+
+    fn page_table<'a>(&self, fields: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
+        let mut table = "| field | type | meaning |\n|---|---|---|\n".to_owned();
+        for (name, field) in fields {
+            let types = self.page_type(field);
+            let meaning = field["description"].as_str().unwrap();
+            writeln!(table, "| `{name}` | {types} | {meaning} |").unwrap();
+        }
+        table
+    }
+
+    fn page_type(&self, field: &Value) -> String {
+        let shown = |field: &Value| {
+            let words = self.types(field).into_iter().map(|one| match one.strip_prefix('"') {
+                Some(word) => format!("`{}`", word.trim_end_matches('"')),
+                None if self.document["$defs"].get(&one).is_some() => format!("[{one}](#{one})"),
+                None => one,
+            });
+            words.collect::<Vec<_>>()
+        };
+        let mut types = shown(field);
+        if let Some(items) = field.get("items") {
+            types.retain(|one| one == "null");
+            types.insert(0, format!("array of {}", shown(items).join(" or ")));
+        }
+        match types.split_last() {
+            // One of many words: the meaning tells.
+            Some(_) if types.len() > 8 => "a word".to_owned(),
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => unreachable!("no type"),
+        }
+    }
+}

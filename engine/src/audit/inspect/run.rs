@@ -1,0 +1,226 @@
+//! The inspection of all that paths lead to.
+
+use std::io;
+use std::path::PathBuf;
+
+use filterblock::table::{ReadAt, ReadOptions};
+use filterblock::{Result, SharedPolicy};
+
+use super::bare_block::read;
+use super::table::{bare_block, table_to_depth};
+use crate::audit::rates::effort::Effort;
+use crate::engine::{Engine, Sink};
+use crate::report::error_kind::ErrorKind;
+use crate::report::fetched::Depth;
+use crate::report::folder::{Folder, Unreadable};
+use crate::report::frame::Frame;
+use crate::report::inspect::{Inspected, Table};
+use crate::report::subject::{Remark, Subject};
+use crate::report::totals::Totals;
+use crate::run::survey::{Event, LogUse, Place, Survey, Target};
+use crate::run::watch::Observer;
+use crate::walk::input::PathError;
+use crate::walk::paths::{Given, Inputs};
+use crate::walk::record::TableRecord;
+
+/// More tables than these do not change the effort for each.
+const ENOUGH_TABLES: usize = 2500;
+
+/// What is found out, one after the other.
+#[derive(Debug)]
+pub enum InspectLine {
+    /// A folder whose tables follow.
+    Folder(Folder),
+    /// A table, or a bare filter block.
+    Table(Box<Inspected>),
+    /// A path that could not be looked at.
+    Unreadable(Unreadable),
+    /// The sums over the tables of the folder that was last.
+    Totals(Box<Totals>),
+}
+
+/// What came of an inspection.
+#[derive(Clone, Default, Debug)]
+pub struct InspectOutcome {
+    /// Something is damaged.
+    pub damage: bool,
+    /// Something could not be read.
+    pub unreadable: bool,
+    /// A list of paths could not be read to its end.
+    pub list_failed: bool,
+    /// The reason why the system let no threads be started.
+    pub not_started: Option<String>,
+}
+
+impl Engine {
+    /// Finds out what the tables that `inputs` lead to and their filters are like, without reading all of them. `sink`
+    /// takes it folder by folder, with sums over the tables of each.
+    ///
+    /// # Errors
+    ///
+    /// Those of `sink`, or that the system does not let requests begin.
+    pub fn inspect(&self, inputs: Inputs, sink: &mut impl Sink<InspectLine>) -> io::Result<InspectOutcome> {
+        let mut fold = Fold { outcome: InspectOutcome::default(), totals: Totals::default(), sink };
+        self.run(inputs, &InspectSurvey(self.read.clone()).into(), &mut |event| fold.take(event))?;
+        Ok(fold.outcome)
+    }
+
+    /// Inspects bare filter blocks, without a table around them. `policy`: the one that they are of, if it is known.
+    ///
+    /// # Errors
+    ///
+    /// Those of `sink`.
+    pub fn inspect_blocks(
+        &self,
+        inputs: Inputs,
+        policy: Option<&SharedPolicy>,
+        sink: &mut impl Sink<InspectLine>,
+    ) -> io::Result<InspectOutcome> {
+        let mut fold = Fold { outcome: InspectOutcome::default(), totals: Totals::default(), sink };
+        let effort = Effort::for_each_of(inputs.paths.len());
+        for Given { input, path } in inputs.into_iter() {
+            match path {
+                Err(error) => fold.take(Event::ListFailed { input, error })?,
+                Ok(path) => {
+                    let subject = Subject { path: &path, ..Subject::of(&input) };
+                    match read(&path, policy) {
+                        Ok(reader) => fold.table(
+                            &subject,
+                            None,
+                            false,
+                            bare_block(reader, policy.is_none(), effort).into(),
+                        )?,
+                        Err(error) => fold.unreadable(&subject, &error)?,
+                    }
+                }
+            }
+        }
+        Ok(fold.outcome)
+    }
+}
+
+/// Looks at tables as `inspect` does.
+pub(crate) struct InspectSurvey(pub(crate) ReadOptions);
+
+impl Survey for InspectSurvey {
+    type Found = Box<Inspected>;
+
+    const LOGS: LogUse = LogUse::Named;
+    // A result holds the table's filters.
+    const WAITING: usize = 4;
+
+    fn options(&self) -> &ReadOptions {
+        &self.0
+    }
+
+    fn table<R: ReadAt>(
+        &self,
+        target: &Target,
+        source: &R,
+        depth: Depth,
+        _: &dyn Observer,
+    ) -> Result<Self::Found> {
+        let tables = if depth == Depth::All { target.tables } else { ENOUGH_TABLES };
+        table_to_depth(source, &self.0, Effort::for_each_of(tables), depth).map(Box::new)
+    }
+
+    fn failed(&self, error: &filterblock::Error) -> Self::Found {
+        Box::new(Table::unreadable(error.to_string(), ErrorKind::of(error)).into())
+    }
+
+    fn has_vanished(&self, found: &Self::Found) -> bool {
+        found.table.has_vanished()
+    }
+}
+
+/// What was found out about a table, or the reason why it cannot be opened.
+pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathError>) -> Box<Inspected> {
+    result.unwrap_or_else(|error| Box::new(Table::unreadable(error.to_string(), error.kind()).into()))
+}
+
+/// The live tables of a folder that have no file.
+pub(crate) fn missing_tables(place: &Place) -> impl Iterator<Item = Table> {
+    place.folder.missing().map(|(path, live, record)| {
+        let message =
+            format!("expected a table of {} bytes on level {}, found no file", live.size, live.level);
+        let mut table = Table::missing(message);
+        table.about(&Subject { path: &path, ..Subject::of(&place.input) }, Some(record), false);
+        table
+    })
+}
+
+/// Makes lines of what comes.
+struct Fold<'a, S> {
+    outcome: InspectOutcome,
+    /// The sums over the current folder.
+    totals: Totals,
+    sink: &'a mut S,
+}
+
+impl<S: Sink<InspectLine>> Fold<'_, S> {
+    fn take(&mut self, event: Event<Box<Inspected>>) -> io::Result<()> {
+        match event {
+            Event::ListFailed { input, error } => {
+                self.outcome.list_failed = true;
+                self.unreadable(&Subject::of(&input), &error)
+            }
+            Event::Failed { target, error } => self.unreadable(&target.subject(&[], None), &error),
+            Event::Begin { place, logs, remarks, passed_over } => {
+                self.outcome.unreadable |= !passed_over.is_empty();
+                let mut all: Vec<_> =
+                    passed_over.iter().map(|(path, error)| Remark::new(path, error)).collect();
+                all.extend(remarks);
+                self.begin(&place, logs, all)
+            }
+            Event::Table { target, fetched, result } => {
+                let around = target.around.as_ref().map(|(folder, error)| Remark::new(folder, error));
+                self.outcome.unreadable |= around.is_some();
+                let subject = target.subject(around.as_slice(), fetched.as_ref());
+                self.table(&subject, target.record(), target.listed, or_unreadable(result))
+            }
+            Event::Lost(target) => self.unreadable(&target.subject(&[], None), &PathError::vanished()),
+            Event::End(place) => {
+                let frame = Frame::new("totals", &place.subject(&[]), None).into_owned();
+                let totals = Totals { frame, ..std::mem::take(&mut self.totals) };
+                self.sink.line(InspectLine::Totals(Box::new(totals)))
+            }
+            Event::NotStarted(reason) => {
+                self.outcome.unreadable = true;
+                self.outcome.not_started = Some(reason);
+                Ok(())
+            }
+            Event::Log { .. } => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, place: &Place, logs: Vec<PathBuf>, remarks: Vec<Remark>) -> io::Result<()> {
+        let folder = Folder::new(&place.subject(&remarks), &place.folder, logs);
+        self.outcome.damage |= folder.error.is_some();
+        self.totals = Totals::default();
+        self.sink.line(InspectLine::Folder(folder))?;
+        missing_tables(place).try_for_each(|table| self.line(Box::new(table.into())))
+    }
+
+    fn table(
+        &mut self,
+        subject: &Subject<'_>,
+        record: Option<TableRecord<'_>>,
+        listed: bool,
+        mut found: Box<Inspected>,
+    ) -> io::Result<()> {
+        found.table.about(subject, record, listed);
+        self.line(found)
+    }
+
+    fn line(&mut self, found: Box<Inspected>) -> io::Result<()> {
+        self.outcome.damage |= found.table.is_damaged();
+        self.outcome.unreadable |= found.table.unreadable;
+        self.totals.add(&found.table);
+        self.sink.line(InspectLine::Table(found))
+    }
+
+    fn unreadable(&mut self, subject: &Subject<'_>, error: &PathError) -> io::Result<()> {
+        self.outcome.unreadable = true;
+        self.sink.line(InspectLine::Unreadable(Unreadable::new(subject, error)))
+    }
+}

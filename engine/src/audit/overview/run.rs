@@ -1,0 +1,179 @@
+//! The overview of a database: a look at each table, and its verification.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use filterblock::table::{ReadAt, ReadOptions};
+use filterblock::{Error, Result};
+
+use super::database::{Kind, Overview};
+use super::spans::{Extent, Spans};
+use crate::audit::inspect::run::{InspectSurvey, missing_tables, or_unreadable};
+use crate::audit::verify::run::{VerifySurvey, verdicts_on_folder};
+use crate::engine::Engine;
+use crate::report::fetched::Depth;
+use crate::report::inspect::{Inspected, name_of};
+use crate::report::subject::Remark;
+use crate::report::verify::{Finding, Verdict};
+use crate::run::survey::{Event, LogUse, Place, Survey, Target};
+use crate::run::watch::Observer;
+use crate::walk::folder::Folder;
+use crate::walk::input::PathError;
+use crate::walk::paths::Inputs;
+
+impl Engine {
+    /// Finds out what a page tells of the database, folder or table at `path`. `verify`: every block and every entry is
+    /// read.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is nothing to tell of, or why the system does not let work begin.
+    pub fn overview(&self, path: &Path, verify: bool) -> std::result::Result<Overview, String> {
+        let survey = OverviewSurvey {
+            inspect: InspectSurvey(self.read.clone()),
+            verify: verify.then(|| VerifySurvey(self.clone())),
+        };
+        let mut fold = Fold { overview: Overview::new(Kind::Table), begun: None, failed: None };
+        fold.overview.found.verified = verify;
+        let inputs = Inputs { paths: vec![path.to_owned()], ..Inputs::default() };
+        let result = self.run(inputs, &survey.into(), &mut |event| {
+            fold.take(event);
+            Ok(())
+        });
+        result.map_err(|error| error.to_string())?;
+        fold.failed.map_or(Ok(fold.overview), Err)
+    }
+}
+
+struct OverviewSurvey {
+    inspect: InspectSurvey,
+    verify: Option<VerifySurvey>,
+}
+
+/// What was found out about a table, and the verdict on it if it was verified.
+type Looked = (Box<Inspected>, Option<Verdict>);
+
+impl Survey for OverviewSurvey {
+    type Found = Looked;
+
+    const LOGS: LogUse = LogUse::Named;
+    const IS_LONG: bool = true;
+
+    fn options(&self) -> &ReadOptions {
+        self.inspect.options()
+    }
+
+    fn table<R: ReadAt>(
+        &self,
+        target: &Target,
+        source: &R,
+        depth: Depth,
+        observer: &dyn Observer,
+    ) -> Result<Looked> {
+        let mut found = self.inspect.table(target, source, depth, observer)?;
+        // They would take as much memory as all filters of a database do.
+        found.filters = None;
+        let verify = self.verify.as_ref();
+        let verdict = verify.map(|verify| verify.table(target, source, depth, observer)).transpose()?;
+        Ok((found, verdict))
+    }
+
+    fn failed(&self, error: &Error) -> Looked {
+        (self.inspect.failed(error), self.verify.as_ref().map(|verify| verify.failed(error)))
+    }
+
+    fn has_vanished(&self, (found, verdict): &Looked) -> bool {
+        let has_verifying = self.verify.as_ref().zip(verdict.as_ref());
+        self.inspect.has_vanished(found)
+            || has_verifying.is_some_and(|(verify, verdict)| verify.has_vanished(verdict))
+    }
+}
+
+/// Makes an overview of what comes.
+struct Fold {
+    overview: Overview,
+    /// The folder, as it was when it was listed first.
+    begun: Option<Place>,
+    /// The reason why there is nothing to tell of.
+    failed: Option<String>,
+}
+
+impl Fold {
+    fn take(&mut self, event: Event<Looked>) {
+        match event {
+            Event::ListFailed { error, .. } => self.failed = Some(error.to_string()),
+            // Said at the beginning of the folder.
+            Event::Failed { target, .. } if target.listed => {}
+            Event::Failed { error, .. } => self.failed = Some(error.to_string()),
+            Event::NotStarted(reason) => self.failed = Some(reason),
+            Event::Begin { place, logs, remarks, .. } => self.begin(place, &logs, remarks),
+            Event::Log { .. } => {}
+            Event::Table { target, result, .. } => self.table(&target, result),
+            Event::Lost(target) => self.unreadable(&target.path, TABLE, PathError::vanished()),
+            Event::End(newest) => self.end(&newest),
+        }
+    }
+
+    /// Adds the finding that something could not be looked at. `wanted`: what the path should have been.
+    fn unreadable(&mut self, path: &Path, wanted: &str, error: PathError) {
+        let verdict = Verdict::of_finding(Finding::unreadable(wanted, error));
+        self.overview.found.add(name_of(path), verdict, true);
+    }
+
+    fn begin(&mut self, place: Place, logs: &[PathBuf], remarks: Vec<Remark>) {
+        let (overview, folder) = (&mut self.overview, &place.folder);
+        overview.kind = if folder.is_database() { Kind::Database } else { Kind::Folder };
+        overview.comparator = folder.comparator().map(<[u8]>::to_vec);
+        overview.is_bytewise = folder.is_bytewise();
+        overview.has_records = folder.has_records();
+        let logs = folder.logs().filter(|(log, _)| logs.contains(&log.path));
+        overview.logs = logs.map(|(log, _)| (name_of(&log.path).to_vec(), log.len)).collect();
+        let named = |remark: Remark| (name_of(&remark.about).to_vec(), remark.text);
+        overview.remarks = remarks.into_iter().map(named).collect();
+        for verified in verdicts_on_folder(&place) {
+            let counts = verified.counts();
+            overview.found.add(name_of(&verified.path), verified.verdict, counts);
+        }
+        self.begun = Some(place);
+    }
+
+    fn table(&mut self, target: &Target, result: std::result::Result<Looked, PathError>) {
+        if let Some((folder, error)) = &target.around {
+            self.unreadable(folder, "a folder that can be listed", error.clone());
+        }
+        let (found, verdict) = match result {
+            Ok(looked) => looked,
+            Err(error) => {
+                let finding = Finding::unreadable(TABLE, error.clone());
+                let verdict = self.overview.found.verified.then(|| Verdict::of_finding(finding));
+                (or_unreadable(Err(error)), verdict)
+            }
+        };
+        let mut table = found.table;
+        table.about(&target.subject(&[], None), target.record(), target.listed);
+        match verdict {
+            Some(verdict) => self.overview.found.add(table.name(), verdict, true),
+            None => self.overview.found.see(&table),
+        }
+        self.overview.tables.push(table);
+    }
+
+    /// Adds the live tables that have no file, unless a newer reading of the folder has them, and gives all their places.
+    fn end(&mut self, newest: &Place) {
+        let Self { overview, begun: Some(begun), .. } = self else { return };
+        let known: BTreeSet<u64> = overview.tables.iter().filter_map(|table| table.number).collect();
+        let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));
+        let missing: Vec<_> = missing_tables(begun).filter(|table| is_new(table.number)).collect();
+        overview.tables.splice(0..0, missing);
+        overview.spans = spans(&begun.folder);
+        overview.spans.extend(spans(&newest.folder));
+    }
+}
+
+const TABLE: &str = "a table that can be read";
+
+fn spans(folder: &Folder) -> Spans {
+    let Ok(manifest) = folder.database().manifest() else { return Spans::default() };
+    let extents: Vec<_> = manifest.tables().iter().map(Extent::of).collect();
+    if folder.is_bytewise() { Spans::bytewise(&extents) } else { Spans::side_by_side(&extents) }
+}

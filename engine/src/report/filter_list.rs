@@ -1,0 +1,188 @@
+//! The filter block of a table, and its filters one by one.
+
+use serde::{Serialize, Serializer};
+
+use crate::audit::rates::measured::MeasuredRate;
+use crate::audit::stats::filter::State;
+use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::offsets::Offsets;
+
+/// The filter block.
+#[derive(Clone, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilterBlock {
+    /// Name of the filter policy, without `filter.`
+    pub policy: String,
+    /// True for a bare filter block (`--block`) without `--policy`: the policy is a guess.
+    pub policy_assumed: bool,
+    /// Offset of the filter block in the file, in bytes.
+    pub offset: u64,
+    /// Size of the filter block in bytes, without its trailer.
+    pub size: u64,
+    /// Binary logarithm of the range of offsets that one filter is for. The block is malformed if it is above
+    /// 63.
+    pub base_lg: u8,
+    /// Number of filters, empty ones included.
+    pub filters: u64,
+    /// Number of empty filters: those whose ranges hold no data block.
+    pub empty_filters: u64,
+    /// Bytes of the filter block that the offsets of the filters take.
+    pub offset_array_bytes: u64,
+    /// The part of `offset_array_bytes` that is for empty filters.
+    pub empty_filter_bytes: u64,
+    /// Larger ranges that would make the block smaller. `None`: nothing would be saved, the block is
+    /// malformed, its data blocks are not known, or none of them was looked at.
+    pub larger_ranges: Option<LargerRanges>,
+    /// Bits of all filters together. Filters in an encoding that is not known count as 0.
+    pub bits: u64,
+    /// Number of those bits that are 1.
+    pub bits_set: u64,
+    /// Probes a key, *k*. `None`: the filters differ in it, or none has it.
+    #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
+    pub probes: Option<u32>,
+    /// Share of absent keys expected to pass, 0 to 1, going by the bits set: the mean over the data blocks,
+    /// and for a bare filter block over the filters that are not empty. `None`: there are none of these, or
+    /// the encoding is not read.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    pub estimated_fpr: Option<f64>,
+    /// Share of random keys that pass, measured: the mean over the data blocks, and for a bare filter block
+    /// over the filters that are not empty. `None`: there was nothing to ask, or no data block was looked at.
+    pub random_fpr: Option<MeasuredRate>,
+    /// Share of neighbours that pass, measured in up to 16 data blocks: keys that are not stored, made from
+    /// stored ones by changing a byte or appending six. `None`: none was asked for, or `key_format` is null.
+    pub neighbour_fpr: Option<MeasuredRate>,
+    /// The first contradiction in the block's structure. Offsets in it are within the block. `None`: well
+    /// formed.
+    pub malformed: Option<String>,
+    /// The number of stored keys that the filters deny, of those tried. `None`: none.
+    pub unsound: Option<String>,
+    /// Each filter, in order. Present only with `--filters`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<ListedFilter>"))]
+    pub list: Option<Filters>,
+}
+
+/// Larger ranges, and what they would save.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LargerRanges {
+    /// The smallest base_lg that saves nine tenths of what one filter for the whole table would.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 63)))]
+    pub base_lg: u8,
+    /// Bytes of the filter block that it saves, estimated from the sizes of the filters.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub saves: u64,
+    /// Share of random absent keys expected to pass then, 0 to 1. Of keys that count up more may pass.
+    /// `None`: the filters' sizes do not tell.
+    #[serde(rename = "estimated_fpr")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    pub rate: Option<f64>,
+}
+
+/// The cost of a filter block for a table that has none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilterCost {
+    /// Bits a key that the estimate is for. The range is LevelDB's, 2 KiB.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub bits_per_key: u64,
+    /// Number of keys in the table.
+    pub keys: u64,
+    /// True if all keys were counted; false if `keys` is an estimate from some data blocks.
+    pub keys_exact: bool,
+    /// Size of the filter block in bytes.
+    pub size: u64,
+}
+
+/// The filters of a table, which serialize to the list of [`ListedFilter`]s: there may be millions.
+#[derive(Clone, Debug)]
+pub struct Filters {
+    /// The filters.
+    pub stats: FilterStats,
+    /// The data blocks that they cover; `None` for a filter block without its table.
+    pub(crate) blocks: Option<Offsets>,
+}
+
+/// One filter.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListedFilter<'a> {
+    /// Position of the filter in the block, from 0.
+    pub index: u64,
+    /// First offset of its range: the filter is for the data blocks that begin in the range.
+    pub first_offset: u64,
+    /// Last offset of its range, inclusive.
+    pub last_offset: u64,
+    /// Offsets of these data blocks. Empty for a bare filter block.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
+    pub data_blocks: CoveredBlocks<'a>,
+    /// Size of the filter in bytes, with the byte for *k*.
+    pub bytes: u64,
+    /// Bits of the filter. 0: the encoding is not known, or filters of the block share bytes.
+    pub bits: u64,
+    /// Number of those bits that are 1.
+    pub bits_set: u64,
+    /// Probes a key, *k*. `None`: the filter is empty or malformed, or has no known bits.
+    #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
+    pub probes: Option<u32>,
+    /// Share of absent keys expected to pass, 0 to 1. An empty filter lets none pass, a malformed one nearly
+    /// always all.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
+    pub estimated_fpr: f64,
+    /// `empty`: no bytes. `malformed`: its offsets contradict each other.
+    pub state: State,
+}
+
+/// The data blocks that a filter covers.
+#[derive(Clone, Copy, Debug)]
+pub struct CoveredBlocks<'a> {
+    filters: &'a Filters,
+    index: u64,
+}
+
+impl Filters {
+    /// Each filter, in order.
+    pub fn iter(&self) -> impl Iterator<Item = ListedFilter<'_>> {
+        (0u64..).zip(self.stats.iter()).map(|(index, filter)| {
+            let range = self.stats.range(index);
+            ListedFilter {
+                index,
+                first_offset: *range.start(),
+                last_offset: *range.end(),
+                data_blocks: CoveredBlocks { filters: self, index },
+                bytes: filter.bytes,
+                bits: filter.bits,
+                bits_set: filter.bits_set,
+                probes: filter.probes,
+                estimated_fpr: filter.rate,
+                state: filter.state,
+            }
+        })
+    }
+
+    /// Returns true if the data blocks are known.
+    pub const fn has_blocks(&self) -> bool {
+        self.blocks.is_some()
+    }
+}
+
+impl<'a> CoveredBlocks<'a> {
+    /// The offsets of the blocks, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u64> + use<'a> {
+        let Filters { stats, blocks } = self.filters;
+        let range = stats.range(self.index);
+        blocks.iter().flat_map(move |blocks| blocks.range(range.clone()))
+    }
+}
+
+impl Serialize for Filters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl Serialize for CoveredBlocks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}

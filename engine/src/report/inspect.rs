@@ -1,0 +1,398 @@
+//! What is found out about a table, or about a filter block without its table.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use filterblock::database::LiveTable;
+use serde::Serialize;
+
+use super::error_kind::ErrorKind;
+use super::fetched::Fetched;
+use super::filter_list::Filters;
+pub use super::filter_list::{FilterBlock, FilterCost, LargerRanges};
+use super::frame::Frame;
+use super::strings::Name;
+use super::subject::{Remark, Subject};
+use super::words::words;
+use crate::audit::lost_keys::{CutKey, LostKeys};
+use crate::walk::record::TableRecord;
+
+/// A table, or a filter block without one.
+#[derive(Clone, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Table {
+    /// The path that it is about. The kind of object is `table` or `filter_block`.
+    #[serde(flatten)]
+    pub frame: Frame<'static>,
+    /// `error` if the table could not be opened, or if its index or a data block that was looked at is
+    /// damaged or cannot be read. `not-live` if it was found in a database's folder, the database does not
+    /// use it, and it is no whole table: it is being written, or was left behind. Trouble with the filters
+    /// alone leaves it `ok`.
+    pub status: Status,
+    /// The first such fault, and how many more there are; with `not-live`, why it is no whole table. `None`:
+    /// `status` is `ok`.
+    pub error: Option<String>,
+    /// Size of the file in bytes. `None`: the file could not be opened.
+    pub file_size: Option<u64>,
+    /// Number of data blocks that the index names, each counted once. `None`: the table could not be opened,
+    /// or the file is a bare filter block.
+    pub data_blocks: Option<u64>,
+    /// Number of keys in the table: all its entries, also deletions and older versions of a key. `None`: no
+    /// data block could be decoded, or none was looked at.
+    pub keys: Option<KeyCount>,
+    /// Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
+    /// whose codec could not be told is `type N`, with the candidates in parentheses if there are any.
+    /// `None`: no data block was looked at.
+    pub compression: Option<Vec<Cow<'static, str>>>,
+    /// Names in the metaindex, in the order of the file. A filter block is `filter.` and the name of its
+    /// policy. At most 16 names; a last element counts the others.
+    pub metaindex: Vec<Name>,
+    /// The part of a stored key that is in the filters: `internal` is the user key within an internal key, as
+    /// databases write it; `user` is the whole key. `None`: there are no filters to try, or the keys tried do
+    /// not decide it, or no data block was looked at.
+    pub key_format: Option<KeyFormat>,
+    /// Relative of LevelDB whose mark is in the metaindex. `None`: no mark. LevelDB itself leaves none.
+    pub origin: Option<Dialect>,
+    /// Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
+    /// the hash by which all keys tried pass: `unsigned`, `signed`, or `either` if both let them pass. If
+    /// that does not apply, the same as `origin`. `None`: the name has one meaning, or neither hash fits.
+    pub dialect: Option<Dialect>,
+    /// Comparator that the MANIFEST names. This field and the next three are null if the table is in no
+    /// database, or if its MANIFEST cannot be relied on.
+    pub comparator: Option<Name>,
+    /// Level that the MANIFEST has the table on. `None` also if the table is not live.
+    pub level: Option<u8>,
+    /// True if the MANIFEST lists the table; false if the database no longer uses it.
+    pub live: Option<bool>,
+    /// Size in bytes that the MANIFEST records; LevelDB looks for the footer there. `None` also if the table
+    /// is not live.
+    pub recorded_size: Option<u64>,
+    /// The keys that cannot be read because of the fault in `error`. `None`: there is no fault, or the keys
+    /// are not known.
+    pub lost: Option<LostKeys>,
+    /// Reason why the filters cannot be used: metaindex or filter block cannot be read, or their encoding is
+    /// not what their name says. `None`: there is no such reason.
+    pub filter_error: Option<String>,
+    /// The filter block. `None`: the table has none of a known policy, or it could not be read.
+    pub filter: Option<FilterBlock>,
+    /// Estimate of a filter block for a table that has none. `None`: the table has one of any kind, or too
+    /// little of it could be read to tell.
+    pub filter_cost: Option<FilterCost>,
+    /// What reading it took, if it is in object storage.
+    #[serde(flatten)]
+    pub fetched: Fetched,
+
+    /// The path that it is about, as it is.
+    #[serde(skip)]
+    pub path: PathBuf,
+    /// Facts to note, which the frame has as text.
+    #[serde(skip)]
+    pub remarks: Vec<Remark>,
+    /// The kind of `error`.
+    #[serde(skip)]
+    pub kind: Option<ErrorKind>,
+    /// The kind of `filter_error`.
+    #[serde(skip)]
+    pub filter_error_kind: Option<ErrorKind>,
+    /// The filter error means that filters are in an encoding that is not taken on trust.
+    #[serde(skip)]
+    pub filter_unsupported: bool,
+    /// The reason why `key_format` is not known.
+    #[serde(skip)]
+    pub no_key_format: Option<String>,
+    /// Something could not be read, rather than being damaged.
+    #[serde(skip)]
+    pub unreadable: bool,
+    /// The file is too short for a table, or does not end like one.
+    #[serde(skip)]
+    pub(crate) is_not_whole: bool,
+    /// The contradiction between the size of the file and the record.
+    #[serde(skip)]
+    pub size_mismatch: Option<String>,
+    /// The number that the MANIFEST has it under, if it is live.
+    #[serde(skip)]
+    pub number: Option<u64>,
+    /// The first and the last user key, as the MANIFEST records them, if it is live.
+    #[serde(skip)]
+    pub ends: Option<[CutKey; 2]>,
+}
+
+/// Whether a table, or anything else that was looked at, is sound.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Nothing wrong was seen.
+    #[default]
+    Ok,
+    /// It could not be opened, or it is damaged or cannot be read.
+    Error,
+    /// It was found in a database's folder, the database does not use it, and it is no whole table: it is being
+    /// written, or was left behind.
+    NotLive,
+}
+
+/// The number of a table's keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KeyCount {
+    /// Number of keys, an estimate from some data blocks unless `exact`.
+    #[serde(rename = "count")]
+    pub keys: u64,
+    /// Lower end of an interval that holds the number for 19 of 20 tables.
+    pub low: u64,
+    /// Upper end of the interval.
+    pub high: u64,
+    /// True if all keys were counted. `low` and `high` are then the same as `count`.
+    pub exact: bool,
+}
+
+words! {
+    /// The parts of keys that a table's filters are made of.
+    KeyFormat {
+        /// The user part of internal keys, as databases write them.
+        Internal = "internal",
+        /// Whole keys.
+        User = "user",
+    }
+}
+
+/// What a policy's name leaves open: the hash by which stored keys pass, or the relative of LevelDB's that wrote the
+/// table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// LevelDB's old hash, with unsigned bytes at the end of a key.
+    Unsigned,
+    /// The same with signed bytes.
+    Signed,
+    /// All keys tried fit both.
+    Either,
+    /// Basho's LevelDB, of Riak.
+    Basho,
+    /// RocksDB.
+    Rocksdb,
+}
+
+/// What was found out about a table, with its filters.
+#[derive(Clone, Default, Debug)]
+pub struct Inspected {
+    /// The table.
+    pub table: Table,
+    /// Its filters, which take as much memory as they do in the file.
+    pub filters: Option<Filters>,
+}
+
+/// The place of a table in a database.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// The level, 0 to 6.
+    Level(u8),
+    /// No MANIFEST tells.
+    Unknown,
+    /// The database does not use it, or not yet.
+    NotLive,
+}
+
+/// The state of a table in a word.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum State {
+    /// It has filters, and nothing wrong was seen.
+    Filtered,
+    /// It has no filters.
+    NoFilter,
+    /// Its filters are of a policy, or in an encoding, that is not known here.
+    UnknownPolicy,
+    /// No whole table, and not one of the database's.
+    Unfinished,
+    /// Something in it is damaged.
+    Damaged,
+    /// The MANIFEST has it, and there is no file.
+    Missing,
+    /// Something in it cannot be read.
+    Unreadable,
+}
+
+impl From<Table> for Inspected {
+    fn from(table: Table) -> Self {
+        Self { table, filters: None }
+    }
+}
+
+impl Table {
+    /// A file that cannot be opened or read.
+    pub fn unreadable(message: String, kind: ErrorKind) -> Self {
+        let (error, kind, compression) = (Some(message), Some(kind), Some(Vec::new()));
+        Self { error, kind, compression, unreadable: true, ..Self::default() }
+    }
+
+    /// A live table that has no file.
+    pub fn missing(message: String) -> Self {
+        Self { unreadable: false, ..Self::unreadable(message, ErrorKind::Missing) }
+    }
+
+    /// Adds the path that it is about, and what the database says of it. `listed`: the name was found in a folder, so
+    /// that a file that is no whole table, and that the database does not use, may be being written.
+    pub fn about(&mut self, subject: &Subject<'_>, record: Option<TableRecord<'_>>, listed: bool) {
+        let live = record.and_then(|record| record.live);
+        self.comparator = record.and_then(|record| record.comparator).map(Name::cut);
+        self.level = live.map(|live| live.level);
+        self.live = record.map(|record| record.live.is_some());
+        self.recorded_size = live.map(|live| live.size);
+        self.number = live.map(|live| live.number);
+        self.ends = live.map(|live| ends_of(live).map(CutKey::new));
+        self.size_mismatch = match (self.recorded_size, self.file_size) {
+            (Some(recorded), Some(found)) if recorded != found => {
+                Some(format!("expected {recorded} bytes, as the MANIFEST has it, found {found}"))
+            }
+            _ => None,
+        };
+        let is_unused = self.live == Some(false);
+        self.status = match self.error {
+            Some(_) if listed && is_unused && self.is_not_whole => Status::NotLive,
+            Some(_) => Status::Error,
+            None => Status::Ok,
+        };
+        if !self.is_opened() && self.error.is_some() {
+            self.lost = live.and_then(LostKeys::of_table);
+        }
+        let object = if self.is_opened() || self.filter.is_none() { "table" } else { "filter_block" };
+        self.frame = Frame::new(object, subject, self.error_kind()).into_owned();
+        self.fetched = subject.fetched.cloned().unwrap_or_default();
+        self.remarks = subject.remarks.to_vec();
+        subject.path.clone_into(&mut self.path);
+    }
+
+    /// Returns true if there is a table, and it could be opened.
+    pub fn is_opened(&self) -> bool {
+        self.data_blocks.is_some()
+    }
+
+    /// The kind of the first of the [`findings`](Self::findings).
+    fn error_kind(&self) -> Option<ErrorKind> {
+        if self.is_not_live() {
+            return None;
+        }
+        match self.findings().next()?.0 {
+            "error" => self.kind,
+            "filter error" => self.filter_error_kind,
+            _ => Some(ErrorKind::Damaged),
+        }
+    }
+
+    /// Returns true if the file is no whole table, and not one of the database's: it is being written, or was left
+    /// behind.
+    pub fn is_not_live(&self) -> bool {
+        self.status == Status::NotLive
+    }
+
+    /// Returns true if the file was there when its folder was listed, and is gone.
+    pub fn has_vanished(&self) -> bool {
+        self.kind == Some(ErrorKind::Vanished)
+    }
+
+    /// Returns true for a live table that has no file.
+    pub fn is_missing(&self) -> bool {
+        self.kind == Some(ErrorKind::Missing) && !self.unreadable
+    }
+
+    /// Returns true if anything in it is damaged.
+    pub fn is_damaged(&self) -> bool {
+        let filter = self.filter.as_ref();
+        (self.error.is_some() && !self.is_not_live())
+            || self.size_mismatch.is_some()
+            || (self.filter_error.is_some() && !self.filter_unsupported)
+            || filter.is_some_and(|filter| filter.malformed.is_some() || filter.unsound.is_some())
+    }
+
+    /// Returns true if the table was opened and has no filter block that could be read.
+    pub fn is_unfiltered(&self) -> bool {
+        self.is_opened() && self.filter.is_none()
+    }
+
+    /// All that is wrong, each with what it is about.
+    pub fn findings(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let filter = self.filter.as_ref();
+        let findings = [
+            ("error", self.error.as_deref()),
+            ("size", self.size_mismatch.as_deref()),
+            ("filter error", self.filter_error.as_deref()),
+            ("malformed", filter.and_then(|filter| filter.malformed.as_deref())),
+            ("unsound", filter.and_then(|filter| filter.unsound.as_deref())),
+        ];
+        findings.into_iter().filter_map(|(what, finding)| Some((what, finding?)))
+    }
+
+    /// The place of the table in its database.
+    pub const fn place(&self) -> Place {
+        match (self.live, self.level) {
+            (None, _) => Place::Unknown,
+            (_, Some(level)) => Place::Level(level),
+            (_, None) => Place::NotLive,
+        }
+    }
+
+    /// The state of the table.
+    pub fn state(&self) -> State {
+        match () {
+            () if self.is_missing() => State::Missing,
+            () if self.unreadable => State::Unreadable,
+            () => self.state_of_the_rest(),
+        }
+    }
+
+    /// The state of what could be read of the table.
+    pub fn state_of_the_rest(&self) -> State {
+        match &self.filter {
+            _ if self.is_damaged() => State::Damaged,
+            None if !self.is_opened() => State::Unfinished,
+            None if self.filter_names().next().is_none() => State::NoFilter,
+            Some(_) if !self.filter_unsupported => State::Filtered,
+            _ => State::UnknownPolicy,
+        }
+    }
+
+    /// The names of the policies that have filters in this table, known or not.
+    pub fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
+        self.metaindex.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
+    }
+
+    /// The name of the policy that its filters are of, known or not.
+    pub fn policy(&self) -> Option<&[u8]> {
+        let known = self.filter.as_ref().map(|filter| filter.policy.as_bytes());
+        known.or_else(|| self.filter_names().next())
+    }
+
+    /// The filter block, if it is in an encoding that can be judged.
+    pub fn judged(&self) -> Option<&FilterBlock> {
+        self.filter.as_ref().filter(|_| !self.filter_unsupported)
+    }
+
+    /// The size of the file in bytes; of one that cannot be opened, what the MANIFEST records.
+    pub fn size(&self) -> u64 {
+        self.file_size.or(self.recorded_size).unwrap_or_default()
+    }
+
+    /// The bits of its filters for each of its keys; `None` if one of the two is not known.
+    pub fn bits_per_key(&self) -> Option<f64> {
+        let (bits, keys) = (self.filter.as_ref()?.bits, self.keys?.keys);
+        (bits > 0 && keys > 0).then(|| bits as f64 / keys as f64)
+    }
+
+    /// The name of the file, or the whole path if it has none.
+    pub fn name(&self) -> &[u8] {
+        name_of(&self.path)
+    }
+}
+
+/// The first and the last user key of a table, as the MANIFEST records them.
+pub fn ends_of(live: &LiveTable) -> [&[u8]; 2] {
+    // Behind the user key are eight bytes of sequence number and type.
+    [&live.smallest, &live.largest].map(|key| key.get(..key.len().saturating_sub(8)).unwrap_or_default())
+}
+
+/// The name of a file, or the whole path if it has none.
+pub fn name_of(path: &Path) -> &[u8] {
+    path.file_name().unwrap_or(path.as_os_str()).as_encoded_bytes()
+}

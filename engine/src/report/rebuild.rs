@@ -1,0 +1,198 @@
+//! What becomes of a database that is rebuilt.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+
+use super::error_kind::ErrorKind;
+use super::frame::{Frame, Framed};
+use super::line::write_line;
+use super::strings::{json_name, json_path};
+use super::subject::Subject;
+
+/// The outcome for a database.
+#[derive(Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Report {
+    /// `rebuilt`, `dry-run`, `undone` and `discarded`: that was done. `finished`: an earlier run that had
+    /// been cut off was finished, and that was all. `refused`: what was found or asked for does not allow it.
+    /// `in-use`: another program has the database open. `interrupted`: by a signal. `failed`: any other
+    /// error.
+    pub status: RebuildStatus,
+    /// Reason why it was not done, and the state that the database is in. `None`: it was done.
+    pub error: Option<String>,
+    /// All tables in numbers.
+    #[serde(flatten)]
+    pub sums: Sums,
+    /// Name of the policy of the new filters. `None`: filters were dropped, or none were made.
+    pub policy: Option<String>,
+    /// Name of the MANIFEST that CURRENT names now. `None`: nothing was committed by this run.
+    pub manifest: Option<String>,
+    /// True if every block, entry and filter of the new tables was verified.
+    pub verified: bool,
+    /// Folder of the new database, with `--to`. `None`: there is none.
+    #[serde(serialize_with = "path")]
+    pub target: Option<PathBuf>,
+    /// Folder that keeps the tables before, until `--undo` or `--discard`. `None`: there is none.
+    #[serde(serialize_with = "path")]
+    pub undo: Option<PathBuf>,
+    /// By level, then by number. Each is a line of its own.
+    #[serde(skip)]
+    pub tables: Vec<TableReport>,
+    /// Good to know: what was cleared away, and what could not be after the commit.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+    /// The kind of fault in the files, if there is one.
+    #[serde(skip)]
+    pub error_kind: Option<ErrorKind>,
+}
+
+/// What became of a database.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RebuildStatus {
+    /// Its tables, or those of a second one, have new filters.
+    #[default]
+    Rebuilt,
+    /// Nothing was written: this is what would become of it.
+    DryRun,
+    /// The tables are those from before a rebuild.
+    Undone,
+    /// The tables from before a rebuild are gone.
+    Discarded,
+    /// Nothing but an earlier run was finished, which had been cut off.
+    Finished,
+    /// What was found or asked for does not allow it.
+    Refused,
+    /// Another program has the database open.
+    InUse,
+    /// A signal asked the program to stop.
+    Interrupted,
+    /// The system, or a file that cannot be read, does not allow it.
+    Failed,
+}
+
+/// All tables of a report in numbers. Sizes are in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Sums {
+    /// Number of tables. This and the next five are 0 if it was not done, and after `--undo` and `--discard`.
+    pub tables: u64,
+    /// Number of tables that were left as they are.
+    pub kept: u64,
+    /// Bytes of all tables before.
+    pub old_size: u64,
+    /// Bytes of all tables now.
+    pub new_size: u64,
+    /// Bytes of all filter blocks before.
+    pub old_filter_size: u64,
+    /// Bytes of all filter blocks now.
+    pub new_filter_size: u64,
+}
+
+/// The outcome for a table.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TableReport {
+    /// `rebuilt`: the table has been written again, or would be with `--dry-run`. `kept`: it was left as it
+    /// is, by `--keep-undecodable`.
+    pub status: TableStatus,
+    /// Reason why the table was left as it is. `None`: it was rebuilt.
+    pub error: Option<String>,
+    /// Level that the MANIFEST has the table on.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
+    pub level: u8,
+    /// Name of the new file, in the same folder with `--in-place` and in `target` with `--to`. `path` is the
+    /// old file, which is gone after `--in-place`.
+    pub new_name: String,
+    /// Number of entries. `None`: none was decoded, as the filters were dropped or the table was left as it
+    /// is.
+    pub entries: Option<u64>,
+    /// Size of the old file in bytes.
+    pub old_size: u64,
+    /// Size of the new file in bytes.
+    pub new_size: u64,
+    /// The filter block before. `None`: the table had none, or could not be opened.
+    #[serde(rename = "old_filter")]
+    pub old_filters: Option<FiltersReport>,
+    /// The filter block now. `None`: the table has none.
+    #[serde(rename = "new_filter")]
+    pub new_filters: Option<FiltersReport>,
+    /// The file's name before.
+    #[serde(skip)]
+    pub old_name: String,
+    /// The kind of fault for which it was left as it is.
+    #[serde(skip)]
+    pub error_kind: Option<ErrorKind>,
+}
+
+/// What became of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TableStatus {
+    /// It has other filters.
+    Rebuilt,
+    /// It was left as it is.
+    Kept,
+}
+
+/// The filters of a table.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FiltersReport {
+    /// Name of the filter policy, without `filter.`
+    #[serde(serialize_with = "name")]
+    pub policy: String,
+    /// Size of the filter block in bytes.
+    pub size: u64,
+    /// A filter covers the data blocks that begin in a range of 2^base_lg bytes. `None`: the filter block is
+    /// malformed, or of no known policy.
+    pub base_lg: Option<u8>,
+    /// Bits a key that the filters were made with. `None`: not known, as of every filter that was there
+    /// before.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub bits_per_key: Option<u32>,
+}
+
+fn path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_deref().map(json_path).serialize(serializer)
+}
+
+fn name<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    json_name(name.as_bytes()).serialize(serializer)
+}
+
+impl Report {
+    /// Puts the tables in order, and adds them up.
+    pub(crate) fn conclude(&mut self) {
+        self.tables.sort_by(|a, b| (a.level, &a.new_name).cmp(&(b.level, &b.new_name)));
+        let sum = |of: fn(&TableReport) -> u64| self.tables.iter().map(of).fold(0, u64::saturating_add);
+        self.sums = Sums {
+            tables: self.tables.len() as u64,
+            kept: sum(|table| u64::from(table.status == TableStatus::Kept)),
+            old_size: sum(|table| table.old_size),
+            new_size: sum(|table| table.new_size),
+            old_filter_size: sum(|table| table.old_filters.as_ref().map_or(0, |filters| filters.size)),
+            new_filter_size: sum(|table| table.new_filters.as_ref().map_or(0, |filters| filters.size)),
+        };
+    }
+
+    /// Writes a line of JSON for each table, and then one for the database at `dir`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `to`.
+    pub fn write_json(&self, dir: &Path, mut to: impl Write) -> io::Result<()> {
+        let subject = Subject::of(dir);
+        for of in &self.tables {
+            let path = dir.join(&of.old_name);
+            let frame = Frame::new("table", &Subject { path: &path, ..subject }, of.error_kind);
+            write_line(&mut to, &Framed { frame, of })?;
+        }
+        let frame = Frame::new("database", &subject, self.error_kind).note(self.notes.iter().cloned());
+        write_line(to, &Framed { frame, of: self })
+    }
+}

@@ -1,0 +1,3 @@
+//! Results as lines of JSON.
+
+mod tune;
