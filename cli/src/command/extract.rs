@@ -7,7 +7,7 @@ use clap::Args;
 use filterblock::{escape, table::Table};
 use filterblock_engine::{audit::filter_trouble, audit::stats::Metaindex, walk::input};
 
-use super::limits::Limits;
+use super::arguments::Limits;
 use crate::exit::EXIT_ERROR;
 use crate::io::{Console, WholeFile};
 

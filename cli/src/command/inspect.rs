@@ -7,9 +7,9 @@ use clap::Args;
 use filterblock::{FilterPolicy as _, SharedPolicy, policy::default_read_policies};
 use filterblock_engine::{InspectLine, InspectOutcome, report::write_line, run::MAX_JOBS};
 
-use super::limits::Limits;
+use super::arguments::{Limits, Paths};
 use crate::exit::EXIT_ERROR;
-use crate::io::{Console, Paths, Progress};
+use crate::io::{Console, Progress};
 use crate::text::{ALL_LIVE, TextInspect};
 
 #[cfg(feature = "remote")]
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     jobs: Option<u16>,
     #[cfg(feature = "remote")]
     #[command(flatten)]
-    remote: super::remote::RemoteArguments,
+    remote: super::arguments::RemoteArguments,
     /// How much to read of tables in object storage
     #[cfg(feature = "remote")]
     #[arg(long, value_enum, value_name = "DEPTH", default_value_t = DepthArgument::Tail)]

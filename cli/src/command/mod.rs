@@ -1,17 +1,12 @@
 //! The commands: arguments in, exit status out.
 
+mod arguments;
 mod build;
 mod extract;
-mod hex;
 mod inspect;
-mod key_order;
 mod keys;
-mod limits;
-mod policy_name;
 mod query;
 mod rebuild;
-#[cfg(feature = "remote")]
-mod remote;
 mod report;
 mod scan;
 mod shell;

@@ -8,7 +8,7 @@ use filterblock_engine::rebuild::{BitsByLevel, FilterRequest, InPlace, Options, 
 use filterblock_engine::report::{RebuildStatus, Report};
 use filterblock_engine::run::{MAX_JOBS, Watch};
 
-use super::{limits::bytes, policy_name::PolicyName};
+use super::arguments::{PolicyName, bytes};
 use crate::io::{Console, Deferred, Progress};
 use crate::{exit::EXIT_ERROR, text};
 

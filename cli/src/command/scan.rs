@@ -6,11 +6,10 @@ use clap::{Args, ValueEnum};
 use filterblock_engine::audit::scan::{KeyRange, ScanOutcome, ScanRequest};
 use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, write_line};
 
-use super::hex::{bytes_of, unhex};
-use super::{key_order::KeyOrder, limits::Limits};
-use crate::exit::EXIT_ERROR;
-use crate::io::{Console, Paths};
+use super::arguments::{KeyOrder, Limits, Paths};
+use super::keys::{bytes_of, unhex};
 use crate::text::{Entries, ValuePart};
+use crate::{exit::EXIT_ERROR, io::Console};
 
 /// Something is damaged and was passed over.
 const EXIT_DAMAGED: u8 = 1;

@@ -7,9 +7,9 @@ use filterblock::LegacyHash;
 use filterblock_engine::audit::tune::{Request, TuneOutcome};
 use filterblock_engine::{report::Tuned, run::MAX_JOBS};
 
-use super::limits::{Limits, bytes};
-use super::{keys, policy_name::PolicyName};
-use crate::io::{Console, Paths, Progress};
+use super::arguments::{Limits, Paths, PolicyName, bytes};
+use super::keys;
+use crate::io::{Console, Progress};
 use crate::{exit::EXIT_ERROR, text};
 
 /// Some table could not be read, and is part of no number.

@@ -7,8 +7,8 @@ use clap::Args;
 use filterblock_engine::report::{Verified, write_line};
 use filterblock_engine::{VerifyOutcome, run::MAX_JOBS};
 
-use super::{key_order::KeyOrder, limits::Limits};
-use crate::io::{Console, Paths, Progress};
+use super::arguments::{KeyOrder, Limits, Paths};
+use crate::io::{Console, Progress};
 use crate::{exit::EXIT_ERROR, text};
 
 #[cfg(feature = "remote")]
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     jobs: Option<u16>,
     #[cfg(feature = "remote")]
     #[command(flatten)]
-    remote: super::remote::RemoteArguments,
+    remote: super::arguments::RemoteArguments,
 }
 
 const NOTES: &str = "\

@@ -15,8 +15,7 @@ use super::request::{FilterRequest, Options, check};
 use super::source::{Source, SourceTable};
 use super::table::{Rewritten, Target, rewrite};
 use crate::report::{FiltersReport, TableReport, TableStatus, Weight};
-use crate::run::in_order::threads;
-use crate::run::{FileObserver, Watch};
+use crate::run::{FileObserver, Watch, threads};
 use crate::walk::{ReadAhead, TableRecord};
 use crate::{audit::verify, engine::Engine};
 

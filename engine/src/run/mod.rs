@@ -13,3 +13,5 @@ pub use files::{FileOptions, files};
 pub use in_order::MAX_JOBS;
 pub use survey::{Event, Fetch, LogUse, Place, Survey, Target};
 pub use watch::{Observer, Watch};
+
+pub use in_order::threads;

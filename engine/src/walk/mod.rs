@@ -20,3 +20,5 @@ pub use record::TableRecord;
 pub use sources::{Barren, Discovered, Sources};
 pub(crate) use storage::open_log;
 pub use storage::{Memory, Storage};
+
+pub use url::hex_byte;

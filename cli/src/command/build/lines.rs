@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use crate::command::hex::unhex;
+use crate::command::keys::{unhex, without_end};
 
 /// A key and its value, and the number of their line.
 #[derive(Debug)]
@@ -37,26 +37,16 @@ impl<R: BufRead> Lines<R> {
             return Ok(None);
         }
         self.line += 1;
-        let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = without_end(&self.buffer);
         if line.is_empty() {
-            return Err(self.error("a key, a tab and a value", "an empty line"));
+            return Err(self.about_line("expected a key, a tab and a value, found an empty line"));
         }
-        let (key, value) = match line.iter().position(|&byte| byte == b'\t') {
-            Some(at) => (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default()),
-            None => (line, &[][..]),
-        };
-        let (key, value) = if self.hex {
-            let bytes = |text: &[u8]| unhex(text).map_err(|error| self.about_line(&error));
-            (bytes(key)?, bytes(value)?)
-        } else {
-            (key.to_vec(), value.to_vec())
-        };
-        Ok(Some(KeyValue { key, line: self.line, value }))
-    }
-
-    fn error(&self, expected: &str, found: &str) -> String {
-        self.about_line(&format!("expected {expected}, found {found}"))
+        let mut parts = line.splitn(2, |&byte| byte == b'\t').map(|text| match self.hex {
+            true => unhex(text).map_err(|error| self.about_line(&error)),
+            false => Ok(text.to_vec()),
+        });
+        let mut part = || parts.next().unwrap_or_else(|| Ok(Vec::new()));
+        Ok(Some(KeyValue { key: part()?, line: self.line, value: part()? }))
     }
 
     fn about_line(&self, message: &str) -> String {

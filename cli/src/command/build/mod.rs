@@ -12,7 +12,8 @@ use filterblock::{Error, escape, escape_path, quote};
 use filterblock_engine::words::{count, counted, counted_as, size};
 use lines::{KeyValue, Lines};
 
-use super::policy_name::PolicyName;
+use super::arguments::PolicyName;
+use super::keys::{input_name, is_standard};
 use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
 use crate::io::{Console, WatchedInput, WholeFile};
 
@@ -106,38 +107,31 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         console.message("a table is not text: redirect it, or name a file");
         return EXIT_ERROR;
     }
-    let built = if to_stdout { build_to(arguments, &mut *console) } else { build_file(arguments) };
-    match built {
-        Ok(summary) if to_stdout => {
-            console.message(summary_text(arguments, &summary));
-            0
-        }
-        Ok(summary) => {
-            let written = writeln!(console, "{}", summary_text(arguments, &summary));
-            // The table is there, so the status is 0 even if nobody reads the summary.
-            if let Err(error) = written.and_then(|()| console.flush())
-                && error.kind() != io::ErrorKind::BrokenPipe
-            {
-                let message = format_args!("built; its summary was not written: {error}");
-                console.message_about(&arguments.output, message);
-            }
-            0
-        }
-        Err(Failure::OutputClosed) => EXIT_OUTPUT_CLOSED,
+    let built = open_input(&arguments.input).map_err(Failure::Message).and_then(|input| match to_stdout {
+        true => build(arguments, input, &mut *console),
+        false => build_file(arguments, input),
+    });
+    let summary = match built {
+        Ok(summary) => summary_text(arguments, &summary),
+        Err(Failure::OutputClosed) => return EXIT_OUTPUT_CLOSED,
         Err(Failure::Message(message)) => {
             console.message(message);
-            EXIT_ERROR
+            return EXIT_ERROR;
         }
+    };
+    if to_stdout {
+        console.message(summary);
+        return 0;
     }
-}
-
-fn is_standard(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// The name of the input for messages.
-fn input_name(path: &Path) -> String {
-    if is_standard(path) { "standard input".to_owned() } else { escape_path(path).to_string() }
+    let written = writeln!(console, "{summary}").and_then(|()| console.flush());
+    // The table is there, so the status is 0 even if nobody reads the summary.
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let message = format_args!("built; its summary was not written: {error}");
+        console.message_about(&arguments.output, message);
+    }
+    0
 }
 
 /// The name of the output for messages.
@@ -145,20 +139,14 @@ fn output_name(path: &Path) -> String {
     if is_standard(path) { "standard output".to_owned() } else { escape_path(path).to_string() }
 }
 
-fn build_file(arguments: &Arguments) -> Result<TableSummary, Failure> {
+fn build_file(arguments: &Arguments, input: Input) -> Result<TableSummary, Failure> {
     let about_output = |error: io::Error| format!("{}: {error}", escape_path(&arguments.output));
-    let input = open_input(&arguments.input)?;
     let input_path = (!is_standard(&arguments.input)).then_some(arguments.input.as_path());
     let file = WholeFile::create(&arguments.output, arguments.force, input_path).map_err(about_output)?;
     let writer = file.writer().map_err(about_output)?;
     let summary = build(arguments, input, writer)?;
     file.finish().map_err(about_output)?;
     Ok(summary)
-}
-
-fn build_to(arguments: &Arguments, output: impl Write) -> Result<TableSummary, Failure> {
-    let input = open_input(&arguments.input)?;
-    build(arguments, input, output)
 }
 
 /// Opens the file of lines.
@@ -216,7 +204,7 @@ fn write_options(arguments: &Arguments) -> WriteOptions {
 struct Target<'a, W: Write> {
     builder: TableBuilder<W>,
     arguments: &'a Arguments,
-    /// The internal key of the last entry.
+    /// The key of the last entry.
     key: Vec<u8>,
     last_line: u64,
 }
@@ -246,16 +234,14 @@ impl<W: Write> Target<'_, W> {
     }
 
     fn add(&mut self, entry: &KeyValue) -> Result<(), Failure> {
-        let result = if self.arguments.internal_keys {
+        self.key.clear();
+        self.key.extend_from_slice(&entry.key);
+        if self.arguments.internal_keys {
             /// The type of an entry that is a value, not a deletion.
             const TYPE: u64 = 1;
-            self.key.clear();
-            self.key.extend_from_slice(&entry.key);
             self.key.extend_from_slice(&(entry.line << 8 | TYPE).to_le_bytes());
-            self.builder.add(&self.key, &entry.value)
-        } else {
-            self.builder.add(&entry.key, &entry.value)
-        };
+        }
+        let result = self.builder.add(&self.key, &entry.value);
         result.map_err(|error| self.explain(error, entry))?;
         self.last_line = entry.line;
         Ok(())

@@ -11,8 +11,9 @@ use filterblock_engine::audit::query::{QueryOutcome, Question, SoughtKeys, Wante
 use filterblock_engine::report::{QueryLine, write_line};
 use words::{TablesAndKeys, Words};
 
-use super::{key_order::KeyOrder, keys, limits::Limits};
-use crate::io::{Console, PathSources, Progress};
+use super::arguments::{KeyOrder, Limits, PathSources};
+use super::keys;
+use crate::io::{Console, Progress};
 use crate::{exit::EXIT_ERROR, text};
 
 #[cfg(feature = "remote")]
@@ -76,7 +77,7 @@ pub(crate) struct Arguments {
     json: bool,
     #[cfg(feature = "remote")]
     #[command(flatten)]
-    remote: super::remote::RemoteArguments,
+    remote: super::arguments::RemoteArguments,
 }
 
 const USAGE: &str = "\

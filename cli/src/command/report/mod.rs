@@ -11,12 +11,11 @@ use filterblock_engine::audit::overview::{Kind, Overview};
 use filterblock_engine::audit::tune::{self, Request};
 use filterblock_engine::page::{Page, Verdict, document};
 use filterblock_engine::report::{TuneFailure, Tuning};
-use filterblock_engine::run::MAX_JOBS;
-use filterblock_engine::run::in_order::threads;
+use filterblock_engine::run::{MAX_JOBS, threads};
 use filterblock_engine::walk::{Source, folder};
 use output::Output;
 
-use super::{keys, limits::Limits};
+use super::{arguments::Limits, keys};
 use crate::exit::EXIT_ERROR;
 use crate::io::{Console, Progress};
 

@@ -9,11 +9,9 @@ use super::input::{Input, Request, TableInfo};
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, TuneFailure, Tuned, Tuning};
-use crate::run::in_order::threads;
+use crate::run::{Watch, threads};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, open_file, reopen};
-use crate::{
-    audit::foreign::explain, audit::key_encoding::KeyEncoding, audit::stats::encoding_of, run::Watch,
-};
+use crate::{audit::foreign::explain, audit::key_encoding::KeyEncoding, audit::stats::encoding_of};
 
 /// How often to begin anew if tables vanish meanwhile.
 const ATTEMPTS: u32 = 4;

@@ -3,9 +3,7 @@
 use std::io::{self, Read as _, Write};
 use std::{fs::File, sync::Arc};
 
-use super::operation::Operation;
-use super::rights;
-use super::session::Session;
+use super::{operation::Operation, rights, session::Session};
 
 /// A file that is being written. Until it is given other rights, only its owner may read it.
 #[derive(Debug)]

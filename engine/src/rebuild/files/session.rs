@@ -3,12 +3,13 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::operation::Operation;
+
 #[cfg(all(test, unix))]
 use std::sync::Arc;
 
 #[cfg(all(test, unix))]
 use super::hook::{self, Hook};
-use super::operation::Operation;
 
 /// What folders are opened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

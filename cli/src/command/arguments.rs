@@ -1,0 +1,245 @@
+//! Arguments that several commands have.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use filterblock::{LegacyHash, SharedPolicy, table::ReadOptions};
+use filterblock_engine::audit::{Policy, read_options};
+use filterblock_engine::{Engine, walk::Inputs};
+
+use crate::io::Console;
+
+#[cfg(feature = "remote")]
+use std::time::Duration;
+
+#[cfg(feature = "remote")]
+use filterblock_engine::remote::FleetOptions;
+#[cfg(feature = "remote")]
+use filterblock_engine::report::Depth;
+
+#[derive(Args)]
+pub(super) struct Paths {
+    /// Tables, or database folders: their .ldb and .sst files by number
+    ///
+    /// Also URLs of tables and folders in object storage, if the program was built with the feature
+    /// `remote`.
+    #[arg(required_unless_present = "files_from", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    sources: PathSources,
+}
+
+/// The sources of paths besides the arguments.
+#[derive(Args)]
+pub(super) struct PathSources {
+    /// Take paths from the lines of this file too, after those given; - is standard input
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
+    /// The paths of --files-from end in a zero byte instead of a line break, as `find -print0`
+    /// writes them
+    #[arg(short = '0', long = "null", requires = "files_from")]
+    null: bool,
+    /// Look into the folders below the folders given too; links to folders are not followed
+    #[arg(short, long)]
+    recursive: bool,
+    /// Exit with 0 once every path has its results, whatever they are
+    ///
+    /// For programs that go by what each result says. Only wrong usage, a list of paths that cannot
+    /// be read to its end and output that cannot be written have other exit statuses then.
+    #[arg(long)]
+    keep_going: bool,
+}
+
+impl Paths {
+    /// The only path, if there is certainly only one.
+    pub(super) fn single(&self) -> Option<&Path> {
+        match &*self.paths {
+            [path] if self.sources.files_from.is_none() && !self.sources.recursive => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Returns true if results do not change the exit status.
+    pub(super) const fn keeps_going(&self) -> bool {
+        self.sources.keep_going
+    }
+
+    /// The paths given as arguments.
+    pub(super) fn arguments(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// What is to be looked at.
+    pub(super) fn inputs(&self) -> Inputs {
+        self.sources.after(&self.paths)
+    }
+}
+
+impl PathSources {
+    /// The list of paths, if there is one.
+    pub(super) fn files_from(&self) -> Option<&Path> {
+        self.files_from.as_deref()
+    }
+
+    /// Returns true if results do not change the exit status.
+    pub(super) const fn keeps_going(&self) -> bool {
+        self.keep_going
+    }
+
+    /// `paths`, then those of the list.
+    pub(super) fn after(&self, paths: &[PathBuf]) -> Inputs {
+        Inputs {
+            paths: paths.to_vec(),
+            list: self.files_from.clone(),
+            null: self.null,
+            recursive: self.recursive,
+            storage: None,
+        }
+    }
+}
+
+#[derive(Args)]
+pub(super) struct Limits {
+    /// The most bytes of blocks and keys to decode of each file, and so of one block
+    ///
+    /// If not given, 100 times the file's size and at least 256 MiB, and 256 MiB of one block. A
+    /// block never takes more memory than it really holds, or could hold by its stored size. K, M
+    /// and G behind the number stand for 2^10, 2^20 and 2^30 bytes.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    max_output: Option<u64>,
+}
+
+/// Reads a number of bytes, with a unit or without.
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
+    let text = text.strip_suffix("iB").filter(|text| text.ends_with(['K', 'M', 'G'])).unwrap_or(text);
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (text.get(..at), 1 << 10),
+        Some((at, 'm' | 'M')) => (text.get(..at), 1 << 20),
+        Some((at, 'g' | 'G')) => (text.get(..at), 1 << 30),
+        _ => (Some(text), 1),
+    };
+    let number = digits.and_then(|digits| digits.parse::<u64>().ok());
+    let bytes = number.and_then(|number| number.checked_mul(unit));
+    bytes.ok_or_else(|| "expected a number of bytes, such as 1000000000, 900M or 2G".to_owned())
+}
+
+impl Limits {
+    /// The options for reading tables within these limits.
+    pub(super) fn read_options(&self) -> ReadOptions {
+        let options = read_options();
+        match self.max_output {
+            Some(bytes) => {
+                options.max_output(bytes).max_block_size(usize::try_from(bytes).unwrap_or(usize::MAX))
+            }
+            None => options,
+        }
+    }
+
+    /// An engine with these limits, whose work the console's meter counts.
+    pub(super) fn engine(&self, console: &Console) -> Engine {
+        let engine = Engine::new().meter(console.meter());
+        match self.max_output {
+            Some(bytes) => engine.max_output(bytes),
+            None => engine,
+        }
+    }
+}
+
+/// An order of keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum KeyOrder {
+    /// Byte by byte (leveldb.BytewiseComparator), LevelDB's default
+    Bytewise,
+}
+
+/// The policies that tables can be built with. Basho's has the name of another one, and a table by
+/// it needs marks that only Riak's tables have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum PolicyName {
+    /// For LevelDB since 1.18 (short: new)
+    #[value(name = "leveldb.BuiltinBloomFilter2", alias = "new")]
+    BuiltinBloomFilter2,
+    /// For goleveldb, and LevelDB up to 1.17 on ARM (short: old)
+    #[value(name = "leveldb.BuiltinBloomFilter", alias = "old")]
+    BuiltinBloomFilter,
+    /// For readers by this library alone (short: cassandra)
+    #[value(name = "filterblock.CassandraBloomFilter1", alias = "cassandra")]
+    CassandraBloomFilter1,
+    /// For readers by this library alone (short: murmur3)
+    #[value(name = "filterblock.Murmur3BloomFilter1", alias = "murmur3")]
+    Murmur3BloomFilter1,
+}
+
+impl PolicyName {
+    /// The policy that makes filters under this name, by goleveldb's hash if there are two.
+    pub(super) fn policy(self, bits_per_key: u32) -> SharedPolicy {
+        self.kind(LegacyHash::Unsigned).with_bits(bits_per_key)
+    }
+
+    /// The policy, by `hash` if there are two.
+    pub(super) const fn kind(self, hash: LegacyHash) -> Policy {
+        match self {
+            Self::BuiltinBloomFilter2 => Policy::Builtin2,
+            Self::BuiltinBloomFilter => Policy::Builtin(hash),
+            Self::CassandraBloomFilter1 => Policy::Cassandra,
+            Self::Murmur3BloomFilter1 => Policy::Murmur3,
+        }
+    }
+}
+
+/// How tables in object storage are read.
+#[cfg(feature = "remote")]
+#[derive(Args)]
+pub(super) struct RemoteArguments {
+    /// Number of tables in object storage to read at once; 64 if not given, and 16 if they are read
+    /// to their ends
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    in_flight: Option<u16>,
+    /// Show tables in object storage in the order of the listing, not as their results come
+    #[arg(long)]
+    ordered: bool,
+    /// The time in seconds that a request to object storage may take before it is made once more
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "30")]
+    timeout: Duration,
+}
+
+#[cfg(feature = "remote")]
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| (0.001..=3600.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "expected 0.001 to 3600 seconds".to_owned())
+}
+
+#[cfg(feature = "remote")]
+impl RemoteArguments {
+    /// How tables in object storage are read.
+    pub(super) fn fleet(&self, depth: Depth) -> FleetOptions {
+        let in_flight = self.in_flight.map(usize::from);
+        FleetOptions { in_flight, ordered: self.ordered, timeout: self.timeout, depth }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_may_have_a_unit() {
+        for (text, expected) in
+            [("0", 0), ("1000", 1000), ("1k", 1024), ("3M", 3 << 20), ("2G", 2 << 30), ("5MiB", 5 << 20)]
+        {
+            assert_eq!(bytes(text), Ok(expected), "{text}");
+        }
+        for wrong in ["", "G", "1.5G", "-1", "1GB", "1iBB", "1iB", "99999999999G", "1é", "é"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[cfg(feature = "remote")]
+    #[test]
+    fn times_are_seconds() {
+        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
+        for wrong in ["", "0", "-1", "NaN", "inf", "1s", "3601"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+}
