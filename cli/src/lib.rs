@@ -9,21 +9,15 @@ mod exit;
 mod io;
 mod text;
 
-use std::ffi::OsString;
-use std::io::Write;
-use std::process::ExitCode;
-use std::sync::Arc;
+use std::{ffi::OsString, io::Write, process::ExitCode, sync::Arc};
 
 use clap::{ColorChoice, Parser as _};
-use filterblock::Error;
-use filterblock::table::{Meter, ReadAt, Table};
-
 use command::Arguments;
 use exit::EXIT_ERROR;
-use filterblock_engine::audit::inspect;
-use filterblock_engine::audit::rates::effort::Effort;
-use filterblock_engine::audit::reading::read_options;
-use filterblock_engine::report::fetched::Depth;
+use filterblock::Error;
+use filterblock::table::{Meter, ReadAt, Table};
+use filterblock_engine::audit::{inspect, read_options};
+use filterblock_engine::{audit::rates::Effort, report::Depth};
 use io::console::Console;
 
 /// Runs the program on the arguments and the terminal of this process.

@@ -1,22 +1,19 @@
 //! How everything is done: limits, threads, what watches.
 
 use std::fmt::{self, Debug};
-use std::io;
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use filterblock::table::{Meter, ReadOptions};
 
-use crate::audit::reading::read_options;
+use crate::run::{Event, FileOptions, Survey, Watch, files};
+use crate::{audit::read_options, walk::Inputs};
+
 #[cfg(feature = "remote")]
 use crate::remote::fleet::{FleetOptions, objects};
 #[cfg(feature = "remote")]
-use crate::report::fetched::Depth;
-use crate::run::files::{FileOptions, files};
-use crate::run::survey::{Event, Survey};
-use crate::run::watch::Watch;
+use crate::report::Depth;
 #[cfg(feature = "remote")]
-use crate::walk::paths::Given;
-use crate::walk::paths::Inputs;
+use crate::walk::Given;
 #[cfg(feature = "remote")]
 use crate::walk::url;
 

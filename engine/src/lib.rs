@@ -34,7 +34,7 @@ pub mod walk;
 #[doc(hidden)]
 pub mod words;
 
-pub use audit::inspect::run::{InspectLine, InspectOutcome};
+pub use audit::inspect::{InspectLine, InspectOutcome};
 pub use audit::verify::VerifyOutcome;
 pub use engine::{Engine, Sink};
 pub use walk::paths::Inputs;

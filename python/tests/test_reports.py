@@ -1,6 +1,8 @@
 """inspect() and verify(), held against the program."""
 
+import json
 import os
+import pickle
 import shutil
 
 import pytest
@@ -19,7 +21,19 @@ def test_reports_are_what_the_program_prints(program, path):
     assert filterblock.verify(path) == program("verify", "--json", path)[0]
 
 
-def test_options_reach_the_program(program):
+def test_fields_come_in_the_order_of_the_program(program):
+    database = TESTDATA / "databases/levels"
+    for command in ["inspect", "verify"]:
+        expected = program(command, "--json", database)[0]
+        assert json.dumps(getattr(filterblock, command)(database)) == json.dumps(expected)
+
+
+def test_functions_can_be_sent_to_other_processes():
+    for function in [filterblock.inspect, filterblock.scan, filterblock.verify]:
+        assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_options_are_those_of_the_program(program):
     table = TABLES[0]
     assert filterblock.inspect(table, filters=True) == program("inspect", "--json", "--filters", table)[0]
     assert filterblock.inspect(table, filters=True) != filterblock.inspect(table)

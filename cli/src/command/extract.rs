@@ -4,16 +4,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use filterblock::escape;
-use filterblock::table::Table;
+use filterblock::{escape, table::Table};
+use filterblock_engine::{audit::filter_trouble, audit::stats::Metaindex, walk::input};
 
 use super::limits::Limits;
 use crate::exit::EXIT_ERROR;
-use crate::io::console::Console;
-use crate::io::whole_file::WholeFile;
-use filterblock_engine::audit::reading::filter_trouble;
-use filterblock_engine::audit::stats::metaindex::Metaindex;
-use filterblock_engine::walk::input;
+use crate::io::{Console, WholeFile};
 
 /// The table was opened, but has no filter block that could be read.
 const EXIT_NO_FILTER: u8 = 1;

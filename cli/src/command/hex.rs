@@ -1,7 +1,6 @@
 //! Bytes given in hexadecimal, or as the program shows them: `--hex`.
 
-use std::ffi::OsString;
-use std::fmt::Display;
+use std::{ffi::OsString, fmt::Display};
 
 use filterblock::escape;
 

@@ -4,22 +4,18 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use clap::Args;
-#[cfg(feature = "remote")]
-use clap::ValueEnum;
-use filterblock::policy::default_read_policies;
-use filterblock::{FilterPolicy as _, SharedPolicy};
-#[cfg(feature = "remote")]
-use filterblock_engine::report::fetched::Depth;
-use filterblock_engine::report::line::write_line;
-use filterblock_engine::run::in_order::MAX_JOBS;
-use filterblock_engine::{InspectLine, InspectOutcome};
+use filterblock::{FilterPolicy as _, SharedPolicy, policy::default_read_policies};
+use filterblock_engine::{InspectLine, InspectOutcome, report::write_line, run::MAX_JOBS};
 
 use super::limits::Limits;
 use crate::exit::EXIT_ERROR;
-use crate::io::console::Console;
-use crate::io::paths::Paths;
-use crate::io::progress::Progress;
-use crate::text::inspect::{ALL_LIVE, TextInspect};
+use crate::io::{Console, Paths, Progress};
+use crate::text::{ALL_LIVE, TextInspect};
+
+#[cfg(feature = "remote")]
+use clap::ValueEnum;
+#[cfg(feature = "remote")]
+use filterblock_engine::report::Depth;
 
 /// Something is damaged, and everything could be read.
 const EXIT_DAMAGE: u8 = 1;

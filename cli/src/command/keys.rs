@@ -1,10 +1,7 @@
 //! The keys given: as arguments, and as lines of a file.
 
-use std::ffi::OsString;
-use std::fmt::Display;
-use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::{ffi::OsString, fmt::Display, fs::File, path::Path};
 
 use filterblock::escape_path;
 

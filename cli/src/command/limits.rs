@@ -2,10 +2,9 @@
 
 use clap::Args;
 use filterblock::table::ReadOptions;
-use filterblock_engine::Engine;
-use filterblock_engine::audit::reading::read_options;
+use filterblock_engine::{Engine, audit::read_options};
 
-use crate::io::console::Console;
+use crate::io::Console;
 
 #[derive(Args)]
 pub(super) struct Limits {

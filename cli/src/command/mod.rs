@@ -20,7 +20,7 @@ mod verify;
 
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 
-use crate::io::console::Console;
+use crate::io::Console;
 
 /// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
 ///

@@ -2,8 +2,7 @@
 
 use clap::ValueEnum;
 use filterblock::{LegacyHash, SharedPolicy};
-
-use filterblock_engine::audit::policies::Policy;
+use filterblock_engine::audit::Policy;
 
 /// The policies that tables can be built with. Basho's has the name of another one, and a table by
 /// it needs marks that only Riak's tables have.

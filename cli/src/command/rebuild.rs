@@ -4,18 +4,13 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use filterblock::LegacyHash;
-
-use super::limits::bytes;
-use super::policy_name::PolicyName;
-use crate::exit::EXIT_ERROR;
-use crate::io::console::Console;
-use crate::io::interrupt::Deferred;
-use crate::io::progress::Progress;
-use crate::text;
 use filterblock_engine::rebuild::{BitsByLevel, FilterRequest, InPlace, Options, Request, rebuild};
-use filterblock_engine::report::rebuild::{RebuildStatus, Report};
-use filterblock_engine::run::in_order::MAX_JOBS;
-use filterblock_engine::run::watch::Watch;
+use filterblock_engine::report::{RebuildStatus, Report};
+use filterblock_engine::run::{MAX_JOBS, Watch};
+
+use super::{limits::bytes, policy_name::PolicyName};
+use crate::io::{Console, Deferred, Progress};
+use crate::{exit::EXIT_ERROR, text};
 
 /// What was found, or asked for, does not allow it.
 const EXIT_REFUSED: u8 = 1;

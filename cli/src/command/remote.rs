@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use filterblock_engine::remote::fleet::FleetOptions;
-use filterblock_engine::report::fetched::Depth;
+use filterblock_engine::{remote::FleetOptions, report::Depth};
 
 #[derive(Args)]
 pub(super) struct RemoteArguments {

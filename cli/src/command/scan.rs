@@ -4,16 +4,13 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 use filterblock_engine::audit::scan::{KeyRange, ScanOutcome, ScanRequest};
-use filterblock_engine::report::line::write_line;
-use filterblock_engine::report::scan::{End, Entry, FaultAt, ScanLine};
+use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, write_line};
 
 use super::hex::{bytes_of, unhex};
-use super::key_order::KeyOrder;
-use super::limits::Limits;
+use super::{key_order::KeyOrder, limits::Limits};
 use crate::exit::EXIT_ERROR;
-use crate::io::console::Console;
-use crate::io::paths::Paths;
-use crate::text::scan::{Entries, ValuePart};
+use crate::io::{Console, Paths};
+use crate::text::{Entries, ValuePart};
 
 /// Something is damaged and was passed over.
 const EXIT_DAMAGED: u8 = 1;

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::io::console::Console;
+use crate::io::Console;
 
 /// Write completions for a shell to standard output
 #[derive(Args)]

@@ -1,23 +1,16 @@
 //! `filterblock tune`: finds out which filters would serve a database best.
 
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{io::Write as _, path::PathBuf, sync::Arc};
 
 use clap::Args;
 use filterblock::LegacyHash;
-
-use super::keys;
-use super::limits::{Limits, bytes};
-use super::policy_name::PolicyName;
-use crate::exit::EXIT_ERROR;
-use crate::io::console::Console;
-use crate::io::paths::Paths;
-use crate::io::progress::Progress;
-use crate::text;
 use filterblock_engine::audit::tune::{Request, TuneOutcome};
-use filterblock_engine::report::tune::Tuned;
-use filterblock_engine::run::in_order::MAX_JOBS;
+use filterblock_engine::{report::Tuned, run::MAX_JOBS};
+
+use super::limits::{Limits, bytes};
+use super::{keys, policy_name::PolicyName};
+use crate::io::{Console, Paths, Progress};
+use crate::{exit::EXIT_ERROR, text};
 
 /// Some table could not be read, and is part of no number.
 const EXIT_FAULTS: u8 = 1;

@@ -4,20 +4,15 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use clap::Args;
-use filterblock_engine::VerifyOutcome;
-#[cfg(feature = "remote")]
-use filterblock_engine::report::fetched::Depth;
-use filterblock_engine::report::line::write_line;
-use filterblock_engine::report::verify::Verified;
-use filterblock_engine::run::in_order::MAX_JOBS;
+use filterblock_engine::report::{Verified, write_line};
+use filterblock_engine::{VerifyOutcome, run::MAX_JOBS};
 
-use super::key_order::KeyOrder;
-use super::limits::Limits;
-use crate::exit::EXIT_ERROR;
-use crate::io::console::Console;
-use crate::io::paths::Paths;
-use crate::io::progress::Progress;
-use crate::text;
+use super::{key_order::KeyOrder, limits::Limits};
+use crate::io::{Console, Paths, Progress};
+use crate::{exit::EXIT_ERROR, text};
+
+#[cfg(feature = "remote")]
+use filterblock_engine::report::Depth;
 
 /// There are findings, and everything could be looked at.
 const EXIT_FINDINGS: u8 = 1;

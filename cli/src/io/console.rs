@@ -1,20 +1,15 @@
 //! Standard output and standard error: buffered, coloured if that is wanted, and never a reason to
 //! panic.
 
-use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
-use std::path::Path;
-use std::sync::Arc;
+use std::{ffi::OsString, path::Path, sync::Arc};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
-use filterblock::escape_path;
-use filterblock::table::Meter;
-
-use filterblock_engine::report::folder::Folder;
-use filterblock_engine::report::subject::Remark;
+use filterblock::{escape_path, table::Meter};
+use filterblock_engine::report::{Folder, Remark};
 
 use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use filterblock_engine::walk::paths::Inputs;
+use filterblock_engine::walk::Inputs;
 
 #[derive(Args)]
 pub(crate) struct Paths {

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::io::console::{Console, Tone};
+use crate::io::{Console, Tone};
 
 const GAP: usize = 2;
 

@@ -4,16 +4,13 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::report::fetched::Depth;
-use filterblock_engine::report::filter_list::Filters;
-use filterblock_engine::report::inspect::{
-    Dialect, FilterBlock, Inspected, KeyCount, KeyFormat, LargerRanges, Table,
-};
-use filterblock_engine::words::fill_bins::FillBins;
-use filterblock_engine::words::numbers::{count, counted, interval, measured, or_dash, percent, ratio, size};
+use filterblock_engine::report::inspect::{FilterBlock, LargerRanges};
+use filterblock_engine::report::{Depth, Dialect, Filters, Inspected, KeyCount, KeyFormat, Table};
+use filterblock_engine::words::numbers::interval;
+use filterblock_engine::words::{FillBins, count, counted, measured, or_dash, percent, ratio, size};
 
 use super::{filter_list, list, pictures};
-use crate::io::console::{Console, Tone};
+use crate::io::{Console, Tone};
 
 const LABEL_WIDTH: usize = 15;
 /// The widths of small pictures in signs: of a bar, and the most and the least for the fill of

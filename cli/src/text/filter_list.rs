@@ -2,12 +2,12 @@
 
 use std::io::{self, Write as _};
 
-use filterblock_engine::audit::stats::filter::State;
-use filterblock_engine::report::filter_list::{Filters, ListedFilter};
-use filterblock_engine::words::numbers::{count, or_dash, percent, ratio, size};
+use filterblock_engine::audit::stats::State;
+use filterblock_engine::report::{Filters, ListedFilter};
+use filterblock_engine::words::{count, or_dash, percent, ratio, size};
 
 use super::columns::{Cell, Column, Layout};
-use crate::io::console::{Console, Tone};
+use crate::io::{Console, Tone};
 
 /// The most data blocks to name for a filter on a terminal, whose width is limited. All are
 /// counted.

@@ -4,16 +4,12 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use filterblock::escape_path;
-use filterblock_engine::InspectLine;
-use filterblock_engine::report::folder::Folder;
-use filterblock_engine::report::inspect::Inspected;
-use filterblock_engine::report::totals::Totals;
-use filterblock_engine::words::numbers::counted;
+use filterblock_engine::report::{Folder, Inspected, Totals};
+use filterblock_engine::{InspectLine, words::counted};
 
-use super::columns::width;
-use super::list::{Listing, ListingKind, table_name};
-use super::{detail, levels, list};
-use crate::io::console::{Console, Tone};
+use super::list::{self, Listing, ListingKind, table_name};
+use super::{columns::width, detail, levels};
+use crate::io::{Console, Tone};
 
 /// What it means that a MANIFEST cannot be relied on.
 pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 
 use super::columns::width;
-use crate::io::console::{Console, Tone};
+use crate::io::{Console, Tone};
 
 /// The width of lines where there is no terminal.
 pub(super) const LINE_WIDTH: usize = 100;

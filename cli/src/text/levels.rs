@@ -2,12 +2,12 @@
 
 use std::io::{self, Write as _};
 
-use filterblock_engine::report::totals::{KeySum, LevelTotals, Totals};
-use filterblock_engine::words::numbers::{count, measured, or_dash, percent, ratio, size};
+use filterblock_engine::report::{KeySum, LevelTotals, Totals};
+use filterblock_engine::words::{count, measured, or_dash, percent, ratio, size};
 
 use super::columns::{Cell, Column, Layout};
 use super::pictures::bar;
-use crate::io::console::{Console, Signs, Tone};
+use crate::io::{Console, Signs, Tone};
 
 pub(super) const KEYS_NOTE: &str =
     "~ keys: estimated from some data blocks of each table; +-: how far they may be off";

@@ -4,14 +4,14 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::audit::stats::filter_cost::USUAL_BITS_PER_KEY;
-use filterblock_engine::report::inspect::{FilterBlock, KeyFormat, State, Table};
-use filterblock_engine::report::totals::Totals;
-use filterblock_engine::words::numbers::{count, counted, measured, or_dash, percent, ratio, size};
+use filterblock_engine::audit::stats::USUAL_BITS_PER_KEY;
+use filterblock_engine::report::inspect::{FilterBlock, State};
+use filterblock_engine::report::{KeyFormat, Table, Totals};
+use filterblock_engine::words::{count, counted, measured, or_dash, percent, ratio, size};
 
 use super::columns::{Cell, Column, Layout};
 use super::levels::{self, key_error, key_sum, level_text};
-use crate::io::console::{Console, Tone};
+use crate::io::{Console, Tone};
 
 /// The width to fit lines into where there is no terminal.
 const WIDTH: usize = 100;

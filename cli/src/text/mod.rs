@@ -16,3 +16,6 @@ pub(crate) mod verify;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use inspect::{ALL_LIVE, TextInspect};
+pub(crate) use scan::{Entries, ValuePart};

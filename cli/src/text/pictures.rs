@@ -1,7 +1,8 @@
 //! Small pictures of text, for terminals.
 
-use crate::io::console::Signs;
-use filterblock_engine::words::fill_bins::{FillBin, FillBins};
+use filterblock_engine::words::{FillBin, FillBins};
+
+use crate::io::Signs;
 
 /// A share from 0 to 1 as a bar within brackets, which are `width` signs apart.
 pub(super) fn bar(share: f64, width: usize, signs: Signs) -> String {

@@ -4,10 +4,10 @@ use std::io::{self, Write as _};
 
 use filterblock::{escape, escape_path};
 use filterblock_engine::audit::query::QueryOutcome;
-use filterblock_engine::report::query::{Answer, Count, LogAnswer};
-use filterblock_engine::words::numbers::{count, counted, percent};
+use filterblock_engine::report::{Answer, Count, LogAnswer};
+use filterblock_engine::words::{count, counted, percent};
 
-use crate::io::console::{Console, Tone};
+use crate::io::{Console, Tone};
 
 /// The most data blocks to name on a line of a terminal, whose width is limited. All are counted.
 const NAMED_BLOCKS: usize = 6;

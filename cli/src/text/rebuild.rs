@@ -1,16 +1,14 @@
 //! What became of a database that was rebuilt, for people.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use filterblock::{escape, escape_path};
-
-use crate::io::console::{Console, Tone};
 use filterblock_engine::rebuild::Request;
-use filterblock_engine::report::rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport};
-use filterblock_engine::words::numbers::{count, counted, size};
-use filterblock_engine::words::shell_word::path_word;
+use filterblock_engine::report::{FiltersReport, RebuildStatus, Report, Sums, TableReport};
+use filterblock_engine::words::{count, counted, path_word, size};
+
+use crate::io::{Console, Tone};
 
 /// Writes what became of a database by a request.
 pub(crate) fn write(

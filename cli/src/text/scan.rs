@@ -3,9 +3,9 @@
 use std::io::{self, Write as _};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::report::scan::{Row, State};
+use filterblock_engine::{report::Row, report::scan::State};
 
-use crate::io::console::Console;
+use crate::io::Console;
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 

@@ -1,22 +1,15 @@
 //! Results on a terminal: with small pictures, which output elsewhere does not have.
 
-use std::io::Write as _;
-use std::sync::Arc;
+use std::{io::Write as _, sync::Arc};
 
-use filterblock::BloomFilterPolicy;
-use filterblock::database::LiveTable;
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
+use filterblock::{BloomFilterPolicy, database::LiveTable};
+use filterblock_engine::audit::{inspect, read_options};
+use filterblock_engine::report::{Inspected, Subject, Totals};
+use filterblock_engine::{audit::rates::Effort, walk::TableRecord};
 
 use super::{detail, levels};
-use crate::io::console::{Console, Signs};
-use crate::io::screen::Screen;
-use filterblock_engine::audit::inspect;
-use filterblock_engine::audit::rates::effort::Effort;
-use filterblock_engine::audit::reading::read_options;
-use filterblock_engine::report::inspect::Inspected;
-use filterblock_engine::report::subject::Subject;
-use filterblock_engine::report::totals::Totals;
-use filterblock_engine::walk::record::TableRecord;
+use crate::io::{Console, Screen, Signs};
 
 /// What `write` writes to a terminal, or elsewhere if there is none.
 fn shown(terminal: Option<(Signs, usize)>, write: impl FnOnce(&mut Console)) -> String {

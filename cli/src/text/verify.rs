@@ -3,10 +3,11 @@
 use std::io::{self, Write as _};
 
 use filterblock::escape_path;
-use filterblock_engine::report::verify::{About, Status, VerdictCounts, Verified};
-use filterblock_engine::words::numbers::{count, counted, measured, percent};
+use filterblock_engine::report::verify::Status;
+use filterblock_engine::report::{About, VerdictCounts, Verified};
+use filterblock_engine::words::{count, counted, measured, percent};
 
-use crate::io::console::{Console, Tone};
+use crate::io::{Console, Tone};
 
 pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()> {
     let Verified { verdict, status, .. } = verified;

@@ -158,7 +158,7 @@ fn of_folder(folder: &str, with_parents: bool) -> BTreeMap<Module, String> {
 
 #[test]
 fn no_files_import_each_other_in_a_circle() {
-    for (folder, with_parents) in [("src", true), ("../engine/src", true), ("../src", false)] {
+    for (folder, with_parents) in [("src", false), ("../engine/src", false), ("../src", false)] {
         let mut names = BTreeMap::new();
         if !with_parents {
             handed_on(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &[], &mut names);
@@ -172,7 +172,7 @@ fn no_files_import_each_other_in_a_circle() {
 
 /// The rooms of the engine, and what must not be named in each: the rooms that may use it, and crates.
 const ENGINE: [(&str, &[&str]); 8] = [
-    ("report", &["run", "remote", "rebuild", "words", "page", "engine", "object_store", "maud"]),
+    ("report", &["run", "remote", "rebuild", "page", "engine", "object_store", "maud"]),
     ("walk", &["run", "audit", "remote", "rebuild", "words", "page", "engine", "object_store", "maud"]),
     ("run", &["audit", "remote", "rebuild", "words", "page", "engine", "object_store", "maud"]),
     ("audit", &["remote", "rebuild", "page", "object_store", "tokio", "serde_json", "maud"]),

@@ -1,16 +1,20 @@
 //! Files that take the place of a table and are none: what they are, as far as their bytes tell.
 
-use bytes::Bytes;
-use filterblock::table::ReadAt;
-use filterblock::{Error, Result};
+use std::{path::Path, sync::Arc};
 
-use super::reading::is_not_whole;
-use super::salvage::count_entries;
+use bytes::Bytes;
+use filterblock::{Error, Result, table::ReadAt};
+
+use super::reading::{is_not_whole, read_options};
+use super::scan::carve::rows::{CarvedRows, DecodeLimit};
+use super::{scan::range::KeyRange, scan::rows::Rows as _};
 
 /// The number of bytes to look at.
 const LOOKED_AT: u64 = 64 << 10;
 /// The number of bytes in which entries of a table that was cut short are counted.
 const SALVAGED: u64 = 4 << 20;
+/// The most bytes that are decoded to count them.
+const MAX_DECODED: u64 = 64 << 20;
 /// Fewer bytes tell nothing of text, and fewer line ends nothing of a transfer.
 const MIN_TEXT: usize = 8;
 const MIN_LINE_ENDS: usize = 4;
@@ -47,12 +51,20 @@ pub fn explain<R: ReadAt>(source: &R, error: &Error, text: String) -> Result<Str
     let place = if whole { "".into() } else { format!(" in its first {} bytes", start.len()) };
     Ok(match count_entries(start) {
         0 => text,
-        entries => format!("{text}; {} at its start can be read{place}", counted(entries)),
+        1 => format!("{text}; 1 entry at its start can be read{place}"),
+        entries => format!("{text}; {entries} entries at its start can be read{place}"),
     })
 }
 
-fn counted(entries: u64) -> String {
-    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+/// Counts the entries of the data blocks with right checksums that `start`, the first bytes of a file,
+/// begins with.
+fn count_entries(start: Bytes) -> u64 {
+    let options = read_options().max_block_size(start.len());
+    let range = KeyRange { prefix: None, from: None, to: None };
+    let limit = DecodeLimit::new(Arc::default(), MAX_DECODED);
+    let rows = CarvedRows::new(start, &options, limit, Path::new(""), &range, true, Some(false));
+    let Ok(mut rows) = rows else { return 0 };
+    std::iter::from_fn(|| rows.advance().ok().filter(|is_row| *is_row)).count() as u64
 }
 
 /// The first bytes of a file, `most` at most; none if they cannot be read.
@@ -84,29 +96,17 @@ fn kind_of(start: &[u8]) -> Option<&'static str> {
 /// Returns true if there are no bytes but those of lines of text. A character may be cut off at the
 /// end.
 fn is_text(bytes: &[u8]) -> bool {
-    let valid = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) if error.error_len().is_none() => {
-            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            std::str::from_utf8(valid).unwrap_or_default()
-        }
-        Err(_) => return false,
-    };
-    valid.len() >= MIN_TEXT && valid.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
+    let Some(chunk) = bytes.utf8_chunks().next() else { return false };
+    let is_cut = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+    let (text, rest) = (chunk.valid(), chunk.invalid());
+    text.len() >= MIN_TEXT
+        && (rest.is_empty() || is_cut && text.len() + rest.len() == bytes.len())
+        && text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
 }
 
 /// Returns true if every LF follows a CR, which in a table one of 256 does.
 fn has_converted_line_ends(bytes: &[u8]) -> bool {
-    let mut line_ends = 0;
-    let mut previous = None;
-    for &byte in bytes {
-        if byte == b'\n' {
-            if previous != Some(b'\r') {
-                return false;
-            }
-            line_ends += 1;
-        }
-        previous = Some(byte);
-    }
-    line_ends >= MIN_LINE_ENDS
+    let all = bytes.iter().filter(|byte| **byte == b'\n').count();
+    let converted = bytes.windows(2).filter(|pair| pair == b"\r\n").count();
+    all >= MIN_LINE_ENDS && all == converted
 }

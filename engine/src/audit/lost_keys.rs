@@ -2,13 +2,11 @@
 
 use std::fmt::{self, Display};
 
-use filterblock::database::LiveTable;
-use filterblock::table::Table;
-use filterblock::{escape, quote};
+use filterblock::{database::LiveTable, escape, quote, table::Table};
 use serde::{Serialize, Serializer};
 
 use super::key_encoding::KeyEncoding;
-use crate::report::strings::json_text;
+use crate::report::json_text;
 
 /// The most bytes of a key that are kept, and that a message shows.
 const MAX_KEPT: usize = 256;

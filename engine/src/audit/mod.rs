@@ -8,15 +8,19 @@ pub mod foreign;
 pub mod inspect;
 pub mod key_encoding;
 pub mod lost_keys;
-#[cfg(test)]
-mod missing_ranges;
 pub mod overview;
 pub mod policies;
 pub mod query;
 pub mod rates;
 pub mod reading;
-mod salvage;
 pub mod scan;
 pub mod stats;
 pub mod tune;
 pub mod verify;
+
+#[cfg(test)]
+mod tests;
+
+pub use lost_keys::{CutKey, LostKeys};
+pub use policies::Policy;
+pub use reading::{decode_limit, decode_limit_text, filter_trouble, read_options};

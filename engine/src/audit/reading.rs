@@ -1,8 +1,7 @@
 //! Options for reading tables, and the meaning of errors.
 
-use filterblock::policy::default_read_policies;
 use filterblock::table::{ReadOptions, Table};
-use filterblock::{Error, Structure};
+use filterblock::{Error, Structure, policy::default_read_policies};
 
 /// The options for all tables: the policies that are known, and the library's limits.
 pub fn read_options() -> ReadOptions {

@@ -1,18 +1,16 @@
 //! The page as a whole.
 
+use filterblock::escape_path;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use filterblock::escape_path;
-
-use super::page::Page;
-use super::pictures;
 use super::sections::{facts, fill, findings, levels, rates, reads, settings, tables, tree};
-use super::style::STYLE;
 use super::verdict::{Tone, Verdict};
-use super::words::text;
+use super::{page::Page, pictures, words::text};
 use crate::audit::overview::Kind;
-use crate::words::numbers::{count, counted, measured, size};
+use crate::words::{count, counted, measured, size};
 
+/// The style sheet of a page, for light and dark, besides that of its pictures.
+const STYLE: &str = include_str!("style.css");
 /// The rules for the browser: nothing is loaded, nothing is run, and only the page's own style
 /// counts.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
@@ -35,7 +33,9 @@ pub fn document(page: &Page<'_>, verdict: &Verdict) -> String {
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
                 title { "Filters of " (path) }
-                style { (PreEscaped(STYLE)) (PreEscaped(pictures::STYLE)) }
+                style {
+                    @for line in [STYLE, pictures::STYLE].into_iter().flat_map(str::lines) { (PreEscaped(line)) }
+                }
             }
             body {
                 header {

@@ -5,7 +5,6 @@ mod meanings;
 mod page;
 pub mod pictures;
 mod sections;
-mod style;
 #[cfg(test)]
 mod tests;
 mod verdict;

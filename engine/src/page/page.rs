@@ -2,15 +2,11 @@
 
 use std::path::Path;
 
-use super::pictures::FillStrip;
-use super::words::text;
-use crate::audit::overview::Overview;
-use crate::audit::stats::filters::FilterStats;
-use crate::engine::Engine;
-use crate::report::inspect::Table;
-use crate::report::tune::{Choice, Tuning};
-use crate::walk::input::open_file;
-use crate::words::fill_bins::FillBins;
+use super::{pictures::FillStrip, words::text};
+use crate::report::{Choice, Table, Tuning};
+use crate::{
+    audit::overview::Overview, audit::stats::FilterStats, engine::Engine, walk::open_file, words::FillBins,
+};
 
 /// The most tables whose filters are shown.
 const MOST: usize = 8;

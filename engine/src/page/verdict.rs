@@ -4,15 +4,10 @@ use std::path::Path;
 
 use super::page::Page;
 use super::words::{all_tables, sentence, text};
-use crate::audit::overview::findings::Found;
-use crate::audit::overview::{Kind, Overview};
+use crate::audit::overview::{Found, Kind, Overview};
 use crate::report::inspect::State;
-use crate::report::totals::LevelTotals;
-use crate::report::tune::Tuning;
-use crate::report::verify::Code;
-use crate::words::advice::rebuild_command;
-use crate::words::numbers::{count, counted, counted_as, measured, size};
-use crate::words::shell_word::path_word;
+use crate::report::{Code, LevelTotals, Tuning};
+use crate::words::{count, counted, counted_as, measured, path_word, rebuild_command, size};
 
 /// What to make of a database.
 pub struct Verdict {

@@ -3,8 +3,7 @@
 use filterblock::escape_path;
 use maud::{Markup, html};
 
-use crate::report::inspect::{Place, State};
-use crate::words::numbers::count;
+use crate::{report::Place, report::inspect::State, words::count};
 
 /// The most bytes of a name that are shown.
 const MOST: usize = 120;
@@ -32,10 +31,9 @@ pub(super) fn message(text: &str) -> String {
 
 fn escaped(name: &[u8]) -> String {
     // The encoded bytes of a path are those of its text as far as it is text.
-    let text = String::from_utf8_lossy(name);
-    match text {
-        std::borrow::Cow::Borrowed(text) => escape_path(text).to_string(),
-        std::borrow::Cow::Owned(_) => filterblock::escape(name).to_string(),
+    match std::str::from_utf8(name) {
+        Ok(text) => escape_path(text).to_string(),
+        Err(_) => filterblock::escape(name).to_string(),
     }
 }
 

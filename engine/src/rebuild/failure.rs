@@ -1,13 +1,11 @@
 //! The reasons why a rebuild does not come about.
 
 use std::fmt::{self, Display};
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
 use filterblock::{Error, escape_path};
 
-use crate::report::error_kind::ErrorKind;
-use crate::report::rebuild::{RebuildStatus, Report};
+use crate::report::{ErrorKind, RebuildStatus, Report};
 
 /// The reason why a database was not rebuilt. It is as it was before.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
 use super::files::Folder;
-use crate::report::error_kind::ErrorKind;
+use crate::report::ErrorKind;
 
 /// Longer than the name of a MANIFEST.
 const MAX_CURRENT: usize = 64;

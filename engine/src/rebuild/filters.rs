@@ -5,13 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use filterblock::{FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 
 use super::failure::{Failure, Result};
-use super::files::Folder;
-use super::opening::open;
 use super::request::{BitsByLevel, FilterRequest, Options, check};
-use crate::audit::policies::Policy;
-use crate::audit::stats::dialect::OLD_NAME;
-use crate::report::rebuild::FiltersReport;
-use crate::run::watch::Watch;
+use super::{files::Folder, opening::open};
+use crate::{audit::Policy, audit::stats::OLD_NAME, report::FiltersReport, run::Watch};
 
 /// The range of LevelDB's filters.
 const USUAL_BASE_LG: u8 = 11;

@@ -8,14 +8,13 @@ use filterblock::database::{FileKind, LiveTable};
 use super::failure::{Failure, Result};
 use super::file_record::{FileRecord, current, set_current};
 use super::marker::{Action, Marker};
-use super::place::Place;
 use super::recovery::{self, Recovered};
 use super::request::{InPlace, Options, check};
-use super::source::Source;
 use super::undo_folder::{Contents, Found, Rights, TableFile, UndoRecord};
 use super::work::{Done, Job, Work};
-use crate::report::rebuild::{RebuildStatus, Report};
-use crate::run::watch::Watch;
+use super::{place::Place, source::Source};
+use crate::report::{RebuildStatus, Report};
+use crate::run::Watch;
 
 /// Rebuilds a database in its folder.
 ///

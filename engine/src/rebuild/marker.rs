@@ -2,14 +2,12 @@
 
 use std::io;
 
-use filterblock::database::FileKind;
-use filterblock::quote;
+use filterblock::{database::FileKind, quote};
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
-use super::file_record::FileRecord;
-use super::files::Folder;
-use crate::report::error_kind::ErrorKind;
+use super::{file_record::FileRecord, files::Folder};
+use crate::report::ErrorKind;
 
 /// The marker's name. LevelDB and goleveldb pass over it.
 const NAME: &str = "filterblock-rebuild";

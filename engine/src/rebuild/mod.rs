@@ -40,10 +40,11 @@ mod work;
 
 use std::path::Path;
 
+use crate::report::{RebuildStatus, Report};
+use crate::run::Watch;
+
 pub use self::failure::{Failure, Result};
 pub use self::request::{BitsByLevel, FilterRequest, InPlace, Options, Request};
-use crate::report::rebuild::{RebuildStatus, Report};
-use crate::run::watch::Watch;
 
 /// Does what is asked for with the database in the folder `dir`.
 ///

@@ -1,18 +1,15 @@
 //! Opening tables, and the filters that they have now.
 
-use std::fs::File;
-use std::io;
+use std::{fs::File, io};
 
-use filterblock::policy::Origin;
 use filterblock::table::{ReadOptions, Table};
-use filterblock::{FilterBlockReader, escape_path};
+use filterblock::{FilterBlockReader, escape_path, policy::Origin};
 
 use super::failure::{Failure, Result};
 use super::files::Folder;
-use crate::audit::reading::{decode_limit, read_options};
-use crate::report::error_kind::ErrorKind;
-use crate::report::rebuild::FiltersReport;
-use crate::walk::input::PathError;
+use crate::audit::{decode_limit, read_options};
+use crate::report::{ErrorKind, FiltersReport};
+use crate::walk::PathError;
 
 /// Opens the table of this name, with the options of a database's tables, and a limit on what is decoded of it.
 pub(super) fn open(dir: &Folder, name: &str) -> Result<(File, Table<File>)> {

@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use filterblock::database::DatabaseLock;
-use filterblock::escape_path;
+use filterblock::{database::DatabaseLock, escape_path};
 
 use super::failure::{Failure, Result};
 use super::files::{Folder, Purpose, is_root};
 use super::undo_folder::UndoFolder;
-use crate::report::error_kind::ErrorKind;
-use crate::words::shell_word::path_word;
+use crate::{report::ErrorKind, words::path_word};
 
 /// A database that is changed in its folder.
 pub(super) struct Place {

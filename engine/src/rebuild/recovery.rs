@@ -2,15 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use filterblock::database::FileKind;
-use filterblock::escape_path;
+use filterblock::{database::FileKind, escape_path};
 
 use super::failure::{Failure, Result};
-use super::file_record::current;
-use super::files::Folder;
 use super::marker::{Action, Marker};
-use super::place::Place;
 use super::source::{SourceTable, live_tables, read_database};
+use super::{file_record::current, files::Folder, place::Place};
 
 /// What a run that was cut off had left.
 #[derive(PartialEq, Eq, Debug)]

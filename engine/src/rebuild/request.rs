@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use filterblock::LegacyHash;
 
 use super::failure::{Failure, Result};
-use crate::report::rebuild::RebuildStatus;
-use crate::run::watch::Watch;
+use crate::{report::RebuildStatus, run::Watch};
 
 /// What is to be done with a database.
 #[derive(Clone, Debug)]

@@ -6,8 +6,7 @@ use filterblock::{escape_path, quote};
 use super::failure::{Failure, Result, is_system};
 use super::file_record::{FileRecord, current};
 use super::files::Folder;
-use crate::report::error_kind::ErrorKind;
-use crate::report::rebuild::RebuildStatus;
+use crate::report::{ErrorKind, RebuildStatus};
 
 /// Higher numbers are refused: those of goleveldb have 63 bits, and more are to come.
 const MAX_NUMBER: u64 = 1 << 62;

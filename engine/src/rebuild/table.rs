@@ -1,11 +1,7 @@
 //! One table, written again with other filters.
 
-use std::cell::Cell;
-use std::fs::File;
 use std::io::{self, Seek as _, Write};
-use std::mem;
-use std::path::Path;
-use std::rc::Rc;
+use std::{cell::Cell, fs::File, mem, path::Path, rc::Rc};
 
 use filterblock::table::{Rewriter, Table, WriteOptions};
 use filterblock::{Error, escape_path, quote};
@@ -15,7 +11,7 @@ use super::files::{Folder, NewFile};
 use super::filters::TableFilters;
 use super::opening::{open, open_file, options};
 use super::request::{Options, check};
-use crate::run::watch::Watch;
+use crate::run::Watch;
 
 /// The unit of the space that file systems share between files.
 const SHARED_UNIT: u64 = 4096;

@@ -1,20 +1,15 @@
 //! A second database, with new filters, in a folder of its own.
 
-use std::ffi::OsStr;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io;
-use std::path::Path;
+use std::{ffi::OsStr, io, path::Path};
 
 use filterblock::database::FileKind;
 
 use super::failure::{Failure, Result};
 use super::files::{Folder, Purpose};
-use super::place::Original;
 use super::request::{Options, check};
-use super::source::Source;
-use super::work::Work;
-use crate::report::rebuild::Report;
-use crate::run::watch::Watch;
+use super::{place::Original, source::Source, work::Work};
+use crate::{report::Report, run::Watch};
 
 /// Makes the database anew in the folder `target`, which appears whole or not at all. Tables and
 /// logs keep their names.

@@ -1,7 +1,6 @@
 //! Back to the state before a rebuild in place, or the end of that possibility.
 
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
 use filterblock::database::FileKind;
 
@@ -9,11 +8,9 @@ use super::failure::{Failure, Result};
 use super::file_record::{current, set_current};
 use super::files::{Folder, Status};
 use super::marker::{Action, Marker};
-use super::place::Place;
-use super::recovery;
 use super::undo_folder::{Contents, Found, TableFile, UndoFolder, UndoRecord};
-use crate::report::error_kind::ErrorKind;
-use crate::report::rebuild::{RebuildStatus, Report};
+use super::{place::Place, recovery};
+use crate::report::{ErrorKind, RebuildStatus, Report};
 
 /// Brings the tables back that a rebuild replaced, if nothing was written since.
 ///

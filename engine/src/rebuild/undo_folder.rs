@@ -7,16 +7,14 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use filterblock::database::FileKind;
-use filterblock::quote;
+use filterblock::{database::FileKind, quote};
 use serde::{Deserialize, Serialize};
 
 use super::failure::{Failure, Result};
 use super::file_record::{FileRecord, current_name};
 use super::files::{Folder, Status};
 use super::opening::open_file;
-use crate::report::error_kind::ErrorKind;
-use crate::report::rebuild::RebuildStatus;
+use crate::report::{ErrorKind, RebuildStatus};
 
 /// What the name of the folder ends with, behind the database's.
 const SUFFIX: &str = ".filterblock-undo";

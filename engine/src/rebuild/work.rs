@@ -2,10 +2,8 @@
 //! folder have in common.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use filterblock::database::{LiveTable, Manifest};
-use filterblock::table::Meter;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
@@ -16,14 +14,11 @@ use super::opening::{open_file, survey};
 use super::request::{FilterRequest, Options, check};
 use super::source::{Source, SourceTable};
 use super::table::{Rewritten, Target, rewrite};
-use crate::audit::reading::read_options;
-use crate::audit::verify::{self, VerifyOptions};
-use crate::report::rebuild::{FiltersReport, TableReport, TableStatus};
-use crate::report::verify::Weight;
-use crate::run::files::FileObserver;
-use crate::run::watch::Watch;
-use crate::walk::read_ahead::ReadAhead;
-use crate::walk::record::TableRecord;
+use crate::report::{FiltersReport, TableReport, TableStatus, Weight};
+use crate::run::in_order::threads;
+use crate::run::{FileObserver, Watch};
+use crate::walk::{ReadAhead, TableRecord};
+use crate::{audit::verify, engine::Engine};
 
 /// Space that is left free beside the new tables: for the MANIFEST, the marker, and filters that are
 /// larger than the old ones.
@@ -56,12 +51,7 @@ impl<'r> Work<'r> {
         if makes_filters && !request.assume_bytewise_equality {
             source.check_comparator()?;
         }
-        let mut pool = rayon::ThreadPoolBuilder::new();
-        if let Some(jobs) = request.jobs {
-            pool = pool.num_threads(jobs.into());
-        }
-        let pool =
-            pool.build().map_err(|error| Failure::failed(format!("starting threads: {error}"), None))?;
+        let pool = threads(request.jobs).map_err(|error| Failure::failed(error, None))?;
         let look = |table: &SourceTable| {
             check(watch)?;
             survey(&source.dir, &table.name, request.keep_undecodable)
@@ -203,17 +193,10 @@ impl<'r> Work<'r> {
             is_unlisted: false,
             overlapped: manifest.overlapped_by(&table.record),
         };
-        let options = VerifyOptions {
-            read: read_options(),
-            meter: Arc::new(Meter::default()),
-            bytewise: false,
-            max_output: None,
-            seed: 0,
-        };
         let file = open_file(dir, name)?;
         let source = &ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
         let observer = FileObserver { source: Some(source), watch: self.watch };
-        let verdict = verify::table(source, Some(&record), false, &options, &observer)
+        let verdict = verify::table(source, Some(&record), false, &Engine::new(), &observer)
             .map_err(|error| Failure::of(error, path))?;
         let findings = verdict.findings.to_list();
         let Some(finding) = findings.first() else { return Ok(()) };

@@ -5,8 +5,7 @@ use std::error::Error as StdError;
 use filterblock::escape;
 use object_store::Error;
 
-use crate::report::error_kind::ErrorKind;
-use crate::walk::input::PathError;
+use crate::{report::ErrorKind, walk::PathError};
 
 /// The most characters of an answer to repeat.
 const MAX_TEXT: usize = 240;
@@ -14,57 +13,49 @@ const MAX_TEXT: usize = 240;
 const METADATA_SERVICES: [&str; 4] =
     ["169.254.169.254", "169.254.170.2", "metadata.google.internal", "/latest/api/token"];
 
-pub fn failed(kind: ErrorKind, message: impl Into<String>) -> PathError {
-    PathError::Failed { message: message.into(), kind }
-}
+/// What the stores say of a bucket that does not exist.
+const BUCKET_MISSING: [&str; 3] =
+    ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"];
+const NO_CREDENTIALS: &str =
+    "no credentials: none in the environment, and no service of the machine that has some";
+const HTTP_NOT_PERMITTED: &str = "expected an endpoint with https, found http, which is not permitted: \
+    AWS_ALLOW_HTTP=true, GOOGLE_ALLOW_HTTP=true or AZURE_ALLOW_HTTP=true permits it";
 
 /// The object became another while it was read. `what` tells the two apart.
 pub(super) fn changed(what: &str, expected: &str, found: &str) -> PathError {
     let expected = escape(expected.as_bytes());
     let found = escape(found.as_bytes());
-    failed(
-        ErrorKind::Changed,
-        format!("changed while it was read: expected {what} {expected}, found {found}"),
-    )
+    let message = format!("changed while it was read: expected {what} {expected}, found {found}");
+    PathError::failed(ErrorKind::Changed, message)
 }
 
 /// The reason why a request failed. `listed`: the object was in a listing.
 pub(super) fn of(error: &Error, listed: bool) -> PathError {
     let text = chain(error);
-    let has = |part: &str| text.contains(part);
-    if has("NoSuchBucket") || has("ContainerNotFound") || has("The specified bucket does not exist") {
-        return failed(ErrorKind::Missing, "no such bucket");
-    }
-    if METADATA_SERVICES.iter().any(|service| has(service)) {
-        let message = "no credentials: none in the environment, and no service of the machine that has some";
-        return failed(ErrorKind::Denied, message);
-    }
-    if has("URL scheme is not allowed") {
-        let message = "expected an endpoint with https, found http, which is not permitted: AWS_ALLOW_HTTP=true, \
-                       GOOGLE_ALLOW_HTTP=true or AZURE_ALLOW_HTTP=true permits it";
-        return failed(ErrorKind::Unreadable, message);
-    }
-    if matches!(error, Error::NotSupported { .. }) && has("Range request not supported") {
-        let message =
-            "expected a part of the object, found an answer with all of it: the server ignores ranges";
-        return failed(ErrorKind::Unsupported, message);
-    }
+    let has = |part: &&str| text.contains(part);
+    let failed = |kind, message: &str| PathError::failed(kind, message);
     match error {
-        Error::NotFound { .. } if listed => {
-            failed(ErrorKind::Vanished, "vanished: it was there when the folder was listed, and is gone now")
+        _ if BUCKET_MISSING.iter().any(has) => failed(ErrorKind::Missing, "no such bucket"),
+        _ if METADATA_SERVICES.iter().any(has) => failed(ErrorKind::Denied, NO_CREDENTIALS),
+        _ if has(&"URL scheme is not allowed") => failed(ErrorKind::Unreadable, HTTP_NOT_PERMITTED),
+        Error::NotSupported { .. } if has(&"Range request not supported") => {
+            let message =
+                "expected a part of the object, found an answer with all of it: the server ignores ranges";
+            failed(ErrorKind::Unsupported, message)
         }
+        Error::NotFound { .. } if listed => PathError::vanished(),
         Error::NotFound { .. } => failed(ErrorKind::Missing, "no such object, or no such bucket"),
         Error::Precondition { .. } => {
             failed(ErrorKind::Changed, "changed while it was read: the store has another version now")
         }
         // A listing that fails has no error of its own for this.
-        _ if matches!(error, Error::PermissionDenied { .. }) || has("403 Forbidden") => {
-            failed(ErrorKind::Denied, format!("access denied: {}", code(&text)))
+        _ if matches!(error, Error::PermissionDenied { .. }) || has(&"403 Forbidden") => {
+            failed(ErrorKind::Denied, &format!("access denied: {}", code(&text)))
         }
         Error::Unauthenticated { .. } => {
-            failed(ErrorKind::Denied, format!("credentials not accepted: {}", code(&text)))
+            failed(ErrorKind::Denied, &format!("credentials not accepted: {}", code(&text)))
         }
-        _ => failed(ErrorKind::Unreadable, short(&text)),
+        _ => failed(ErrorKind::Unreadable, &short(&text)),
     }
 }
 

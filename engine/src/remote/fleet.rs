@@ -1,28 +1,21 @@
 //! Many tables at once: what URLs lead to, read with so many tables in flight.
 
-use std::future::Future;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::time::Duration;
+use std::{io, pin::pin, sync::Arc, time::Duration};
 
 use futures_util::StreamExt as _;
+use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, unfold};
 use tokio::runtime::Builder;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::listing::{Found, ListOptions, Lister, RemoteLog, Source};
-use super::object::Object;
-use super::order::Order;
+use super::listing::{Found, Lister, RemoteLog, Source};
 use super::reader::{Reader, Work};
-use super::traffic::Traffic;
-use crate::report::fetched::Depth;
-use crate::report::subject::Remark;
-use crate::run::survey::{Event, Fetch, LogUse, Place, Survey, Target};
-use crate::run::watch::Watch;
-use crate::walk::input::PathError;
-use crate::walk::paths::Given;
+use super::store::{Stores, Traffic};
+use super::{object::Object, order::Order};
+use crate::report::{Depth, Remark};
+use crate::run::{Event, Fetch, LogUse, Place, Survey, Target, Watch};
+use crate::walk::{Given, PathError};
 
 /// The most bytes of all tables that are streamed, and of one.
 const ALL_WINDOWS: usize = 48 << 20;
@@ -56,6 +49,11 @@ impl FleetOptions {
     fn in_flight(&self) -> usize {
         self.in_flight.unwrap_or(if self.depth == Depth::All { 16 } else { 64 }).max(1)
     }
+
+    /// The most bytes in memory of a table that is streamed.
+    fn window(&self) -> usize {
+        (ALL_WINDOWS / self.in_flight()).min(MAX_WINDOW)
+    }
 }
 
 /// Looks at the tables that `urls` lead to, and calls `show` with what is found out. Once `watch` is interrupted, it
@@ -77,18 +75,12 @@ pub fn objects<S: Survey>(
     let runtime =
         Builder::new_current_thread().enable_all().max_blocking_threads(options.in_flight()).build()?;
     let traffic = Arc::new(Traffic::default());
-    let mut fleet = Fleet {
-        survey,
-        options,
-        window: (ALL_WINDOWS / options.in_flight()).min(MAX_WINDOW),
-        watch,
-        traffic: Arc::clone(&traffic),
-        running: FuturesUnordered::new(),
-        order: Order::new(options.ordered),
-    };
     let urls = urls.filter_map(|given| Some((given.input, given.path.ok()?)));
-    let list = ListOptions { recursive, logs: S::LOGS, timeout: options.timeout };
-    let result = runtime.block_on(fleet.fly(Lister::new(urls, list, traffic), show));
+    let stores = Stores::new(options.timeout, Arc::clone(&traffic));
+    let lister = Lister::new(urls, recursive, S::LOGS, stores);
+    let (running, order) = (FuturesUnordered::new(), Order::new(options.ordered));
+    let mut fleet = Fleet { survey, options, watch, traffic, running, order };
+    let result = runtime.block_on(fleet.fly(lister, show));
     drop(fleet);
     runtime.shutdown_background();
     watch.requests(false)?;
@@ -102,11 +94,9 @@ type Done<T> = (u64, Option<Event<T>>);
 struct Fleet<'a, S: Survey> {
     survey: &'a Arc<S>,
     options: FleetOptions,
-    /// The most bytes in memory of a table that is streamed.
-    window: usize,
     watch: &'a dyn Watch,
     traffic: Arc<Traffic>,
-    running: FuturesUnordered<Pin<Box<dyn Future<Output = Done<S::Found>> + 'a>>>,
+    running: FuturesUnordered<LocalBoxFuture<'a, Done<S::Found>>>,
     order: Order<Option<Event<S::Found>>>,
 }
 
@@ -136,7 +126,8 @@ impl<S: Survey> Fleet<'_, S> {
                     Some(found) => self.found(found),
                 },
                 _ = tick.tick() => {
-                    self.watch.fetched(self.traffic.bytes(), self.traffic.requests());
+                    let (requests, bytes) = self.traffic.so_far();
+                    self.watch.fetched(bytes, requests);
                     if self.watch.is_interrupted() {
                         is_listed = true;
                         self.running.clear();
@@ -166,61 +157,57 @@ impl<S: Survey> Fleet<'_, S> {
                     self.watch.expect(1, false);
                 }
                 let number = self.order.announce();
-                let (survey, options) = (Arc::clone(self.survey), self.options);
-                let (window, traffic) = (self.window, Arc::clone(&self.traffic));
-                self.running.push(Box::pin(async move {
-                    (number, table(survey, target, source, options, window, traffic).await)
-                }));
+                let (survey, options) = (self.survey, self.options);
+                let look = async move { (number, table(survey, target, source, options).await) };
+                self.running.push(Box::pin(look));
             }
         }
     }
 
     fn begin(&mut self, place: Place, logs: Vec<RemoteLog>) {
         self.watch.expect(place.folder.tables().count() as u64, false);
-        let failed = logs.iter().filter_map(|log| Some(Remark::new(&log.path, log.contents.as_ref().err()?)));
+        let failed =
+            logs.iter().filter_map(|(path, contents)| Some(Remark::new(path, contents.as_ref().err()?)));
         let remarks = if S::LOGS == LogUse::Named { failed.collect() } else { Vec::new() };
-        let paths = logs.iter().map(|log| log.path.clone()).collect();
+        let paths = logs.iter().map(|(path, _)| path.clone()).collect();
         let begin = Event::Begin { place: place.clone(), logs: paths, remarks, passed_over: Vec::new() };
         self.order.mark(Some(begin));
-        for RemoteLog { path, contents } in logs {
+        for (path, contents) in logs {
             let target = place.target(path);
             let found = contents.map(|contents| self.survey.log(&target, &mut &contents[..]));
-            let result = match found {
-                Ok(None) => continue,
-                Ok(Some(found)) => Ok(found),
-                Err(_) if S::LOGS != LogUse::Read => continue,
-                Err(error) => Err(error),
-            };
-            self.order.mark(Some(Event::Log { target, result }));
+            let Some(result) = found.transpose() else { continue };
+            if result.is_ok() || S::LOGS == LogUse::Read {
+                self.order.mark(Some(Event::Log { target, result }));
+            }
         }
     }
 }
 
 /// Looks at a table. `None` if the survey does not want it.
 async fn table<S: Survey>(
-    survey: Arc<S>,
+    survey: &Arc<S>,
     target: Target,
     source: Source,
     options: FleetOptions,
-    window: usize,
-    traffic: Arc<Traffic>,
 ) -> Option<Event<S::Found>> {
-    let FleetOptions { depth, timeout, .. } = options;
+    let depth = options.depth;
     let fetch = survey.wants(&target, depth);
     if fetch == Fetch::Nothing && target.listed {
         return None;
     }
     let object = match source {
         Source::Listed(object) => Ok(object),
-        Source::Named(place) => Object::named(place.store, &place.key, timeout, traffic).await,
+        Source::Named(place) => Object::named(&place).await,
     };
-    let object = match object {
-        Ok(object) => object,
-        Err(error) => return Some(Event::Table { target, fetched: None, result: Err(error) }),
+    let (fetched, result) = match object {
+        Ok(object) => {
+            let reader = Reader::new(object, options.window());
+            let result = look(&reader, survey, &target, fetch, depth).await;
+            (Some(reader.fetched(depth)), result)
+        }
+        Err(error) => (None, Err(error)),
     };
-    let reader = Reader::new(object, window);
-    let result = look(&reader, &survey, &target, fetch, depth).await;
-    Some(Event::Table { target, fetched: Some(reader.fetched(depth)), result })
+    Some(Event::Table { target, fetched, result })
 }
 
 /// Fetches what the survey wants, and lets it look.

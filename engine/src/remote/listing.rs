@@ -1,41 +1,30 @@
 //! The tables and folders that URLs stand for.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::{io, sync::Arc};
 
 use filterblock::database::{DatabaseListing, batch_has_writes};
+use object_store::ObjectMeta;
 use object_store::path::Path as Key;
-use object_store::{ObjectMeta, ObjectStore};
 
-use super::failure;
-use super::object::Object;
-use super::store::{self, Stores};
-use super::traffic::Traffic;
-use crate::report::error_kind::ErrorKind;
-use crate::run::survey::{LogUse, Place, Target};
-use crate::walk::folder::Folder;
-use crate::walk::input::PathError;
-use crate::walk::sources::Barren;
-use crate::walk::url;
+use super::store::{self, Store, Stores};
+use super::{failure, object::Object};
+use crate::report::ErrorKind;
+use crate::run::{LogUse, Place, Target};
+use crate::walk::{Barren, Folder, PathError, url};
 
 /// The names that a store lists in one answer.
 const NAMES_AN_ANSWER: usize = 1000;
 /// The bytes of a log that are looked at for writes.
 const LOG_START: u64 = 64 << 10;
-/// The most times that a folder is listed while its tables change.
-const MAX_LISTINGS: u32 = 2;
 /// More tables than these do not change what is spent on each.
 const ENOUGH_TABLES: usize = 2500;
 
-/// A folder's logs that may hold writes that are in no table yet.
-pub(super) struct RemoteLog {
-    pub(super) path: PathBuf,
-    /// Nothing, or its contents, as the survey wants it.
-    pub(super) contents: Result<Vec<u8>, PathError>,
-}
+/// A log of a folder that may hold writes that are in no table yet, with nothing or its contents, as the survey wants it.
+pub(super) type RemoteLog = (PathBuf, Result<Vec<u8>, PathError>);
+/// The objects of a folder by their names.
+type Names = BTreeMap<String, ObjectMeta>;
 
 /// Where a table is read from.
 pub(super) enum Source {
@@ -52,19 +41,12 @@ pub(super) enum Found {
     End(Place),
 }
 
-/// The options of a lister.
-pub(super) struct ListOptions {
-    pub(super) recursive: bool,
-    pub(super) logs: LogUse,
-    pub(super) timeout: Duration,
-}
-
 /// Goes from URL to URL.
 pub(super) struct Lister<I> {
     urls: I,
-    options: ListOptions,
+    recursive: bool,
+    logs: LogUse,
     stores: Stores,
-    traffic: Arc<Traffic>,
     /// What was found and not given out.
     pending: VecDeque<Found>,
     /// The folders below the current URL that are to be listed, the next one last.
@@ -75,11 +57,10 @@ pub(super) struct Lister<I> {
 }
 
 impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
-    pub(super) fn new(urls: I, options: ListOptions, traffic: Arc<Traffic>) -> Self {
-        let stores = Stores::new(options.timeout);
-        let (pending, below) = (VecDeque::new(), Vec::new());
-        let barren = Barren::new(options.recursive);
-        Self { urls, options, stores, traffic, pending, below, is_fruitful: false, barren }
+    pub(super) fn new(urls: I, recursive: bool, logs: LogUse, stores: Stores) -> Self {
+        let (pending, below) = Default::default();
+        let barren = Barren::new(recursive);
+        Self { urls, recursive, logs, stores, pending, below, is_fruitful: false, barren }
     }
 
     pub(super) async fn next(&mut self) -> Option<Found> {
@@ -114,13 +95,12 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             let target =
                 Target { input, path, listed: false, folder: None, around: None, tables: ENOUGH_TABLES };
             let is_table = matches!(place.key.extension(), Some("ldb" | "sst"));
-            if is_table || !place.has_listing {
+            if is_table || !place.store.has_listing {
                 self.pending.push_back(Found::Table(target, Source::Named(place)));
                 return Ok(());
             }
             // The listing below an object's own key is empty, so the object is asked for first.
-            let store = Arc::clone(&place.store);
-            match Object::named(store, &place.key, self.options.timeout, Arc::clone(&self.traffic)).await {
+            match Object::named(&place).await {
                 Ok(object) => {
                     self.pending.push_back(Found::Table(target, Source::Listed(object)));
                     return Ok(());
@@ -129,11 +109,9 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
                 Err(error) => return Err(error),
             }
         }
-        if !place.has_listing {
-            return Err(PathError::Unexpected {
-                expected: "the URL of a table, as such servers are not listed".to_owned(),
-                found: "that of a folder".to_owned(),
-            });
+        if !place.store.has_listing {
+            let expected = "the URL of a table, as such servers are not listed";
+            return Err(PathError::unexpected(expected, "that of a folder"));
         }
         let folder = PathBuf::from(url.to_string_lossy().trim_end_matches('/'));
         self.list(input, &place, &folder).await
@@ -141,33 +119,25 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
 
     /// Lists a folder. `url`: without a slash at its end.
     async fn list(&mut self, input: &Arc<Path>, place: &store::Place, url: &Path) -> Result<(), PathError> {
-        let mut listed = self.names(place).await?;
+        let (mut names, below) = names(place).await?;
         let is_first = !self.is_fruitful && self.below.is_empty();
-        let below = std::mem::take(&mut listed.below);
-        let is_empty = listed.objects.is_empty() && below.is_empty();
-        if self.options.recursive {
-            let of = |key: &Key| url::join(url, key.filename().unwrap_or_default());
-            let folders = below.iter().rev().map(|key| {
-                (
-                    Arc::clone(input),
-                    store::Place { key: key.clone(), is_folder: true, ..place.clone() },
-                    of(key),
-                )
-            });
-            self.below.extend(folders);
+        let is_empty = names.is_empty() && below.is_empty();
+        if self.recursive {
+            self.below.extend(below.iter().rev().map(|key| {
+                let store = Arc::clone(&place.store);
+                let url = url::join(url, key.filename().unwrap_or_default());
+                (Arc::clone(input), store::Place { store, key: key.clone(), is_folder: true }, url)
+            }));
         }
-        let mut folder = self.database(&listed, url).await;
-        for _ in 1..MAX_LISTINGS {
-            // A writer at work may be the reason.
-            if folder.missing().next().is_none() {
-                break;
-            }
-            listed = self.names(place).await?;
-            folder = self.database(&listed, url).await;
+        let mut folder = database(&place.store, &names, url).await;
+        // A writer at work may be the reason.
+        if folder.missing().next().is_some() {
+            (names, _) = self::names(place).await?;
+            folder = database(&place.store, &names, url).await;
         }
         if folder.is_nothing() {
             if is_empty && is_first {
-                return Err(failure::failed(ErrorKind::Missing, "no such object or folder"));
+                return Err(PathError::failed(ErrorKind::Missing, "no such object or folder"));
             }
             if self.barren.passes_over(input, is_first) {
                 return Ok(());
@@ -176,29 +146,22 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         }
         self.barren.found_something();
         self.is_fruitful = true;
-        self.found(input, place, folder, listed.objects).await;
+        self.found(input, &place.store, folder, &names).await;
         Ok(())
     }
 
     /// Puts a folder and its tables among what was found.
-    async fn found(
-        &mut self,
-        input: &Arc<Path>,
-        place: &store::Place,
-        folder: Folder,
-        mut objects: BTreeMap<String, ObjectMeta>,
-    ) {
-        let store = Arc::clone(&place.store);
+    async fn found(&mut self, input: &Arc<Path>, store: &Arc<Store>, folder: Folder, names: &Names) {
+        let object = |path: &Path| {
+            let meta = names.get(path.file_name()?.to_str()?)?;
+            Some(Object::listed(store, meta))
+        };
         let mut logs = Vec::new();
-        if self.options.logs != LogUse::Ignored {
+        if self.logs != LogUse::Ignored {
             for path in folder.filled_logs() {
-                let Some(meta) = path.file_name().and_then(|name| objects.get(name.to_str()?)) else {
-                    continue;
-                };
-                let contents = self.log(&store, meta).await;
-                if !matches!(&contents, Ok(None)) {
-                    let contents = contents.map(Option::unwrap_or_default);
-                    logs.push(RemoteLog { path: path.to_owned(), contents });
+                let Some(object) = object(path) else { continue };
+                if let Some(contents) = log(&object, self.logs).await.transpose() {
+                    logs.push((path.to_owned(), contents));
                 }
             }
         }
@@ -206,76 +169,55 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         let place = Place { input: Arc::clone(input), path: folder.path().to_owned(), folder };
         self.pending.push_back(Found::Begin(place.clone(), logs));
         for path in place.folder.tables() {
-            let Some(meta) = path.file_name().and_then(|name| objects.remove(name.to_str()?)) else {
-                continue;
-            };
-            let source = Source::Listed(self.object(&store, &meta));
-            self.pending.push_back(Found::Table(place.target(path.to_owned()), source));
+            let Some(object) = object(path) else { continue };
+            self.pending.push_back(Found::Table(place.target(path.to_owned()), Source::Listed(object)));
         }
         self.pending.push_back(Found::End(place));
     }
-
-    fn object(&self, store: &Arc<dyn ObjectStore>, meta: &ObjectMeta) -> Object {
-        Object::listed(Arc::clone(store), meta, self.options.timeout, Arc::clone(&self.traffic))
-    }
-
-    /// The contents of a log, if they are wanted. `None` if it holds no writes.
-    async fn log(
-        &self,
-        store: &Arc<dyn ObjectStore>,
-        meta: &ObjectMeta,
-    ) -> Result<Option<Vec<u8>>, PathError> {
-        let object = self.object(store, meta);
-        if self.options.logs == LogUse::Read {
-            return object.get(0..meta.size).await.map(|bytes| Some(bytes.into()));
-        }
-        let bytes = object.get(0..meta.size.min(LOG_START)).await?;
-        let is_whole = bytes.len() as u64 == meta.size;
-        // A record that goes on beyond what was read is a write most likely.
-        let has_writes = batch_has_writes(&*bytes).unwrap_or(true) || !is_whole;
-        Ok(has_writes.then(Vec::new))
-    }
-
-    /// The database of a listing: reads CURRENT and the MANIFEST if they are there.
-    async fn database(&self, listed: &Listed, url: &Path) -> Folder {
-        let names = listed.objects.iter().map(|(name, meta)| (name.as_str(), meta.size));
-        let mut listing = DatabaseListing::new(names).in_dir(url);
-        while let Some(name) = listing.wanted() {
-            let contents = match listed.objects.get(name) {
-                Some(meta) if meta.size == 0 => Ok(Vec::new()),
-                Some(meta) => self.object(&listed.store, meta).get(0..meta.size).await.map(Vec::from),
-                None => Err(failure::failed(ErrorKind::Missing, "no such object")),
-            };
-            listing.supply(contents.map_err(|error| {
-                let kind = match error.kind() {
-                    ErrorKind::Missing | ErrorKind::Vanished => io::ErrorKind::NotFound,
-                    ErrorKind::Denied => io::ErrorKind::PermissionDenied,
-                    _ => io::ErrorKind::Other,
-                };
-                io::Error::new(kind, error.to_string())
-            }));
-        }
-        Folder::of_listing(listing.into_database())
-    }
-
-    async fn names(&self, place: &store::Place) -> Result<Listed, PathError> {
-        let prefix = Some(&place.key).filter(|key| !key.as_ref().is_empty());
-        let listed = place.store.list_with_delimiter(prefix).await;
-        let listed = listed.map_err(|error| failure::of(&error, false))?;
-        let answers = (listed.objects.len() + listed.common_prefixes.len()).div_ceil(NAMES_AN_ANSWER);
-        (0..answers.max(1)).for_each(|_| self.traffic.request());
-        let named = |meta: ObjectMeta| Some((meta.location.filename()?.to_owned(), meta));
-        Ok(Listed {
-            store: Arc::clone(&place.store),
-            objects: listed.objects.into_iter().filter_map(named).collect(),
-            below: listed.common_prefixes,
-        })
-    }
 }
 
-struct Listed {
-    store: Arc<dyn ObjectStore>,
-    objects: BTreeMap<String, ObjectMeta>,
-    /// The folders in this one.
-    below: Vec<Key>,
+/// The contents of a log, if they are wanted. `None` if it holds no writes.
+async fn log(object: &Object, wanted: LogUse) -> Result<Option<Vec<u8>>, PathError> {
+    let size = object.size();
+    if wanted == LogUse::Read {
+        return object.get(0..size).await.map(|bytes| Some(bytes.into()));
+    }
+    let bytes = object.get(0..size.min(LOG_START)).await?;
+    let is_whole = bytes.len() as u64 == size;
+    // A record that goes on beyond what was read is a write most likely.
+    let has_writes = batch_has_writes(&*bytes).unwrap_or(true) || !is_whole;
+    Ok(has_writes.then(Vec::new))
+}
+
+/// The database of a listing: reads CURRENT and the MANIFEST if they are there.
+async fn database(store: &Arc<Store>, names: &Names, url: &Path) -> Folder {
+    let sizes = names.iter().map(|(name, meta)| (name.as_str(), meta.size));
+    let mut listing = DatabaseListing::new(sizes).in_dir(url);
+    while let Some(name) = listing.wanted() {
+        let contents = match names.get(name) {
+            Some(meta) if meta.size == 0 => Ok(Vec::new()),
+            Some(meta) => Object::listed(store, meta).get(0..meta.size).await.map(Vec::from),
+            None => Err(PathError::failed(ErrorKind::Missing, "no such object")),
+        };
+        listing.supply(contents.map_err(|error| {
+            let kind = match error.kind() {
+                ErrorKind::Missing | ErrorKind::Vanished => io::ErrorKind::NotFound,
+                ErrorKind::Denied => io::ErrorKind::PermissionDenied,
+                _ => io::ErrorKind::Other,
+            };
+            io::Error::new(kind, error.to_string())
+        }));
+    }
+    Folder::of_listing(listing.into_database())
+}
+
+/// Lists the objects in a folder, and the folders in it.
+async fn names(store::Place { store, key, .. }: &store::Place) -> Result<(Names, Vec<Key>), PathError> {
+    let prefix = Some(key).filter(|key| !key.as_ref().is_empty());
+    let listed = store.objects.list_with_delimiter(prefix).await;
+    let listed = listed.map_err(|error| failure::of(&error, false))?;
+    let answers = (listed.objects.len() + listed.common_prefixes.len()).div_ceil(NAMES_AN_ANSWER);
+    store.traffic.add(answers.max(1) as u64, 0);
+    let named = |meta: ObjectMeta| Some((meta.location.filename()?.to_owned(), meta));
+    Ok((listed.objects.into_iter().filter_map(named).collect(), listed.common_prefixes))
 }

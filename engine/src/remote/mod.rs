@@ -5,12 +5,13 @@
 //!   └─────► reader ──► stream ──► object        how one table is read
 //! ```
 
-pub mod failure;
+mod failure;
 pub mod fleet;
 mod listing;
 mod object;
 mod order;
-pub mod reader;
+mod reader;
 pub mod store;
 mod stream;
-mod traffic;
+
+pub use fleet::{FleetOptions, objects};

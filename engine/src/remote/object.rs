@@ -1,37 +1,28 @@
 //! One object: ranges of it, all of the same version.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt as _};
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStoreExt as _};
 
 use super::failure;
-use super::traffic::Traffic;
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::{Depth, Fetched};
-use crate::walk::input::PathError;
-
-/// The client gives a request up by then, with all its repetitions.
-const TIMEOUTS: u32 = 4;
+use super::store::{Place, Store, Traffic};
+use crate::report::{Depth, ErrorKind, Fetched};
+use crate::walk::PathError;
 
 /// An object, of which only one version is read.
 pub struct Object {
-    store: Arc<dyn ObjectStore>,
+    store: Arc<Store>,
     key: Path,
     size: u64,
     /// The version: that of the listing until the first answer, which is more exact.
     version: Mutex<Version>,
     /// The object was found in a listing.
     listed: bool,
-    timeout: Duration,
-    requests: AtomicU64,
-    bytes_read: AtomicU64,
-    /// The requests for all objects.
-    traffic: Arc<Traffic>,
+    /// The requests for it.
+    traffic: Traffic,
 }
 
 #[derive(Clone, Debug)]
@@ -77,39 +68,22 @@ fn bare(tag: &str) -> &str {
 
 impl Object {
     /// An object that was listed.
-    pub(super) fn listed(
-        store: Arc<dyn ObjectStore>,
-        meta: &ObjectMeta,
-        timeout: Duration,
-        traffic: Arc<Traffic>,
-    ) -> Self {
-        let version = Mutex::new(Version::of(meta, false));
-        let (requests, bytes_read) = (AtomicU64::new(0), AtomicU64::new(0));
+    pub(super) fn listed(store: &Arc<Store>, meta: &ObjectMeta) -> Self {
         Self {
-            store,
+            store: Arc::clone(store),
             key: meta.location.clone(),
             size: meta.size,
-            version,
+            version: Mutex::new(Version::of(meta, false)),
             listed: true,
-            timeout,
-            requests,
-            bytes_read,
-            traffic,
+            traffic: Traffic::default(),
         }
     }
 
     /// An object whose key was given. Asks for its size.
-    pub(super) async fn named(
-        store: Arc<dyn ObjectStore>,
-        key: &Path,
-        timeout: Duration,
-        traffic: Arc<Traffic>,
-    ) -> Result<Self, PathError> {
-        traffic.request();
-        let head = tokio::time::timeout(timeout.saturating_mul(TIMEOUTS), store.head(key)).await;
-        let meta = head.map_err(|_| too_late(timeout))?.map_err(|error| failure::of(&error, false))?;
-        let object = Self { listed: false, ..Self::listed(store, &meta, timeout, traffic) };
-        object.requests.store(1, Ordering::Relaxed);
+    pub(super) async fn named(Place { store, key, .. }: &Place) -> Result<Self, PathError> {
+        let head = async { store.objects.head(key).await.map_err(|error| failure::of(&error, false)) };
+        let object = Self { listed: false, ..Self::listed(store, &store.ask(head).await?) };
+        object.traffic.add(1, 0);
         Ok(object)
     }
 
@@ -120,16 +94,17 @@ impl Object {
 
     /// What reading it has taken so far.
     pub fn fetched(&self, depth: Depth) -> Fetched {
+        let (requests, bytes_read) = self.traffic.so_far();
         Fetched {
             depth: Some(depth),
-            e_tag: self.version().e_tag,
-            requests: Some(self.requests.load(Ordering::Relaxed)),
-            bytes_read: Some(self.bytes_read.load(Ordering::Relaxed)),
+            e_tag: self.version().e_tag.clone(),
+            requests: Some(requests),
+            bytes_read: Some(bytes_read),
         }
     }
 
-    fn version(&self) -> Version {
-        self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn version(&self) -> MutexGuard<'_, Version> {
+        self.version.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Fetches a range that is not empty and ends within the object.
@@ -138,21 +113,19 @@ impl Object {
     ///
     /// Also if the object has another version than before, or than it was listed with.
     pub(super) async fn get(&self, range: Range<u64>) -> Result<Bytes, PathError> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        self.traffic.request();
-        let fetched = tokio::time::timeout(self.timeout.saturating_mul(TIMEOUTS), self.fetch(range)).await;
-        fetched.unwrap_or_else(|_| Err(too_late(self.timeout)))
+        self.traffic.add(1, 0);
+        self.store.ask(self.fetch(range)).await
     }
 
     async fn fetch(&self, range: Range<u64>) -> Result<Bytes, PathError> {
-        let known = self.version();
+        let known = self.version().clone();
         let options = GetOptions {
             range: Some(GetRange::Bounded(range.clone())),
             if_match: known.if_match(),
             ..GetOptions::default()
         };
         let failed = |error| failure::of(&error, self.listed);
-        let answer = self.store.get_opts(&self.key, options).await.map_err(failed)?;
+        let answer = self.store.objects.get_opts(&self.key, options).await.map_err(failed)?;
         if answer.meta.size != self.size {
             let (expected, found) = (self.size.to_string(), answer.meta.size.to_string());
             return Err(failure::changed("a size of", &expected, &found));
@@ -161,24 +134,19 @@ impl Object {
         known.compare(&found)?;
         if !known.is_answer {
             // Of several requests side by side, the first one to be answered counts.
-            let mut version = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut version = self.version();
             version.compare(&found)?;
             *version = found;
         }
         let bytes = answer.bytes().await.map_err(failed)?;
-        self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        self.traffic.received(bytes.len() as u64);
+        let found = bytes.len() as u64;
+        self.traffic.add(0, found);
+        self.store.traffic.add(0, found);
         let expected = range.end.saturating_sub(range.start);
-        if bytes.len() as u64 != expected {
-            let message =
-                format!("expected {expected} bytes at offset {}, found {}", range.start, bytes.len());
-            return Err(failure::failed(ErrorKind::Unreadable, message));
+        if found != expected {
+            let message = format!("expected {expected} bytes at offset {}, found {found}", range.start);
+            return Err(PathError::failed(ErrorKind::Unreadable, message));
         }
         Ok(bytes)
     }
-}
-
-fn too_late(timeout: Duration) -> PathError {
-    let seconds = timeout.as_secs_f64();
-    failure::failed(ErrorKind::Unreadable, format!("no answer, {seconds} s a try: --timeout allows more"))
 }

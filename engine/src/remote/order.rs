@@ -16,9 +16,8 @@ pub(super) struct Order<T> {
 
 enum Slot<T> {
     Awaited,
-    Ready(T),
+    Ready { result: T, is_mark: bool },
     Shown,
-    Mark(T),
 }
 
 impl<T> Order<T> {
@@ -38,7 +37,7 @@ impl<T> Order<T> {
 
     /// Adds what no other result passes.
     pub(super) fn mark(&mut self, mark: T) {
-        self.push(Slot::Mark(mark));
+        self.push(Slot::Ready { result: mark, is_mark: true });
     }
 
     fn push(&mut self, slot: Slot<T>) -> u64 {
@@ -50,35 +49,25 @@ impl<T> Order<T> {
     pub(super) fn put(&mut self, number: u64, result: T) {
         let at = number.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
         if let Some(slot) = at.and_then(|at| self.slots.get_mut(at)) {
-            *slot = Slot::Ready(result);
+            *slot = Slot::Ready { result, is_mark: false };
         }
     }
 
     /// The next result to show, if there is one.
     pub(super) fn next(&mut self) -> Option<T> {
         while let Some(Slot::Shown) = self.slots.front() {
-            self.pop();
+            self.slots.pop_front();
+            self.first = self.first.saturating_add(1);
         }
-        match self.slots.front() {
-            Some(Slot::Ready(_) | Slot::Mark(_)) => match self.pop() {
-                Some(Slot::Ready(result) | Slot::Mark(result)) => Some(result),
-                _ => None,
-            },
-            _ if self.is_strict => None,
-            _ => {
-                let slots = self.slots.iter_mut().take_while(|slot| !matches!(slot, Slot::Mark(_)));
-                let ready = slots.into_iter().find(|slot| matches!(slot, Slot::Ready(_)))?;
-                match std::mem::replace(ready, Slot::Shown) {
-                    Slot::Ready(result) => Some(result),
-                    _ => None,
-                }
-            }
+        let is_mark = |slot: &Slot<T>| matches!(slot, Slot::Ready { is_mark: true, .. });
+        let passable = if self.is_strict { Some(1) } else { self.slots.iter().position(is_mark) };
+        // The first one passes none.
+        let mut slots = self.slots.iter_mut().take(passable.map_or(usize::MAX, |count| count.max(1)));
+        let ready = slots.find(|slot| matches!(slot, Slot::Ready { .. }))?;
+        match std::mem::replace(ready, Slot::Shown) {
+            Slot::Ready { result, .. } => Some(result),
+            _ => None,
         }
-    }
-
-    fn pop(&mut self) -> Option<Slot<T>> {
-        self.first = self.first.saturating_add(1);
-        self.slots.pop_front()
     }
 }
 

@@ -1,9 +1,6 @@
 //! The reading of one table: its end in one request, and what else is needed in rounds of few.
 
-use std::iter::once;
-use std::ops::Range;
-use std::sync::Arc;
-use std::{io, panic};
+use std::{io, iter::once, ops::Range, panic, sync::Arc};
 
 use bytes::Bytes;
 use filterblock::Error;
@@ -12,14 +9,10 @@ use futures_util::future::try_join_all;
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
-use super::failure::failed;
-use super::object::Object;
-use super::stream::Stream;
-use crate::audit::stats::blocks::Blocks;
-use crate::audit::stats::clusters::Clusters;
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::{Depth, Fetched};
-use crate::walk::input::PathError;
+use super::{object::Object, stream::Stream};
+use crate::audit::stats::{Blocks, Clusters};
+use crate::report::{Depth, ErrorKind, Fetched};
+use crate::walk::PathError;
 
 /// The bytes to read from the end: all that opening needs of most tables.
 const TAIL: u64 = 64 << 10;
@@ -120,17 +113,15 @@ impl Reader {
                     if len as u64 > MAX_RANGE {
                         let message =
                             format!("expected ranges of up to {MAX_RANGE} bytes, found one of {len}");
-                        return Err(failed(ErrorKind::Unsupported, message));
+                        return Err(PathError::failed(ErrorKind::Unsupported, message));
                     }
                     self.fetch(once(offset..end)).await?;
                 }
                 _ => return Ok(answer),
             }
         }
-        Err(failed(
-            ErrorKind::Unsupported,
-            format!("expected up to {MAX_ROUNDS} rounds of requests, found more"),
-        ))
+        let message = format!("expected up to {MAX_ROUNDS} rounds of requests, found more");
+        Err(PathError::failed(ErrorKind::Unsupported, message))
     }
 
     /// Calls `question` with the whole table, of which only a part is in memory at a time.
@@ -166,7 +157,7 @@ impl Reader {
 fn joined<T>(result: Result<T, tokio::task::JoinError>) -> Result<T, PathError> {
     result.map_err(|error| match error.try_into_panic() {
         Ok(cause) => panic::resume_unwind(cause),
-        Err(_) => failed(ErrorKind::Unreadable, "given up"),
+        Err(_) => PathError::failed(ErrorKind::Unreadable, "given up"),
     })
 }
 

@@ -1,9 +1,8 @@
 //! The stores behind URLs, set up from the environment as the tools of each cloud are.
 
-use std::collections::BTreeMap;
-use std::path::Path as FilePath;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::{collections::BTreeMap, convert::identity, path::Path as FilePath, time::Duration};
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
@@ -13,14 +12,15 @@ use object_store::path::Path;
 use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 
 use super::failure;
-use crate::report::error_kind::ErrorKind;
-use crate::walk::input::PathError;
-use crate::walk::url;
+use crate::report::ErrorKind;
+use crate::walk::{PathError, url};
 
 /// The time to wait for a connection.
 const CONNECT: &str = "5s";
 /// The most times that the client repeats a request that failed.
 const MAX_RETRIES: usize = 3;
+/// The client gives a request up by then, with all its repetitions.
+const TIMEOUTS: u32 = 4;
 
 /// Stores in this process, by their names.
 static NAMED: Mutex<BTreeMap<String, Arc<dyn ObjectStore>>> = Mutex::new(BTreeMap::new());
@@ -30,13 +30,55 @@ pub fn register(name: &str, store: Arc<dyn ObjectStore>) {
     NAMED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), store);
 }
 
-/// The place that a URL names: a store, and a key in it.
-#[derive(Clone)]
-pub(super) struct Place {
-    pub(super) store: Arc<dyn ObjectStore>,
-    pub(super) key: Path,
-    /// The store can be listed.
+/// Requests, and the bytes that came with the answers.
+#[derive(Default, Debug)]
+pub(super) struct Traffic {
+    requests: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Traffic {
+    pub(super) fn add(&self, requests: u64, bytes: u64) {
+        self.requests.fetch_add(requests, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The requests so far, and the bytes.
+    pub(super) fn so_far(&self) -> (u64, u64) {
+        (self.requests.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+}
+
+/// A store, and how it is asked.
+pub(super) struct Store {
+    pub(super) objects: Arc<dyn ObjectStore>,
     pub(super) has_listing: bool,
+    /// The time that each request may take.
+    timeout: Duration,
+    /// The requests to all stores.
+    pub(super) traffic: Arc<Traffic>,
+}
+
+impl Store {
+    /// Makes a request, unless its answer takes too long.
+    pub(super) async fn ask<T>(
+        &self,
+        request: impl Future<Output = Result<T, PathError>>,
+    ) -> Result<T, PathError> {
+        self.traffic.add(1, 0);
+        let answer = tokio::time::timeout(self.timeout.saturating_mul(TIMEOUTS), request).await;
+        answer.unwrap_or_else(|_| {
+            let seconds = self.timeout.as_secs_f64();
+            let message = format!("no answer, {seconds} s a try: --timeout allows more");
+            Err(PathError::failed(ErrorKind::Unreadable, message))
+        })
+    }
+}
+
+/// The place that a URL names: a store, and a key in it.
+pub(super) struct Place {
+    pub(super) store: Arc<Store>,
+    pub(super) key: Path,
     /// The URL ends as that of a folder does.
     pub(super) is_folder: bool,
 }
@@ -44,23 +86,22 @@ pub(super) struct Place {
 /// Opens stores, each once.
 pub(super) struct Stores {
     timeout: Duration,
-    opened: BTreeMap<String, Arc<dyn ObjectStore>>,
+    traffic: Arc<Traffic>,
+    opened: BTreeMap<String, Arc<Store>>,
 }
 
 impl Stores {
-    /// `timeout`: of each request, with its body.
-    pub(super) fn new(timeout: Duration) -> Self {
+    /// `timeout`: of each request, with its body. `traffic`: counts them.
+    pub(super) fn new(timeout: Duration, traffic: Arc<Traffic>) -> Self {
         // Fails only if there is a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { timeout, opened: BTreeMap::new() }
+        Self { timeout, traffic, opened: BTreeMap::new() }
     }
 
     /// Finds the store and the key of a URL.
     pub(super) fn place(&mut self, url: &FilePath) -> Result<Place, PathError> {
-        let invalid = |found: &str| PathError::Unexpected {
-            expected: "the URL of an object, such as s3://bucket/key".to_owned(),
-            found: found.to_owned(),
-        };
+        let invalid =
+            |found: &str| PathError::unexpected("the URL of an object, such as s3://bucket/key", found);
         let scheme = url::scheme(url).ok_or_else(|| invalid("something else"))?;
         let text = url.to_str().ok_or_else(|| invalid("one that is not UTF-8"))?;
         let (_, rest) = text.split_once("://").unwrap_or_default();
@@ -83,13 +124,15 @@ impl Stores {
         let store = match self.opened.get(&name) {
             Some(store) => Arc::clone(store),
             None => {
-                let store = self.open(&scheme, authority, &name)?;
+                let objects = self.open(&scheme, authority, &name)?;
+                let (timeout, traffic) = (self.timeout, Arc::clone(&self.traffic));
+                let store = Arc::new(Store { objects, has_listing: !is_http, timeout, traffic });
                 self.opened.insert(name, Arc::clone(&store));
                 store
             }
         };
         let is_folder = rest.ends_with('/') || key.as_ref().is_empty();
-        Ok(Place { store, key, has_listing: !is_http, is_folder })
+        Ok(Place { store, key, is_folder })
     }
 
     fn open(&self, scheme: &str, authority: &str, name: &str) -> Result<Arc<dyn ObjectStore>, PathError> {
@@ -99,52 +142,44 @@ impl Stores {
             max_retries: MAX_RETRIES,
             retry_timeout: self.timeout.saturating_mul(2),
         };
-        let (of_all, of_connecting) = (ClientConfigKey::Timeout, ClientConfigKey::ConnectTimeout);
+        macro_rules! built {
+            ($builder:expr, $key:expr) => {
+                $builder
+                    .with_config($key(ClientConfigKey::Timeout), timeout)
+                    .with_config($key(ClientConfigKey::ConnectTimeout), CONNECT)
+                    .with_retry(retry)
+                    .build()
+                    .map(|store| Arc::new(store) as Arc<dyn ObjectStore>)
+            };
+        }
         let opened = match scheme {
-            "s3" | "s3a" => AmazonS3Builder::from_env()
-                .with_bucket_name(authority)
-                .with_config(AmazonS3ConfigKey::Client(of_all), timeout)
-                .with_config(AmazonS3ConfigKey::Client(of_connecting), CONNECT)
-                .with_retry(retry)
-                .build()
-                .map(|store| Arc::new(store) as Arc<dyn ObjectStore>),
-            "gs" => GoogleCloudStorageBuilder::from_env()
-                .with_bucket_name(authority)
-                .with_config(GoogleConfigKey::Client(of_all), timeout)
-                .with_config(GoogleConfigKey::Client(of_connecting), CONNECT)
-                .with_retry(retry)
-                .build()
-                .map(|store| Arc::new(store) as _),
-            "az" | "abfs" | "abfss" => MicrosoftAzureBuilder::from_env()
-                .with_url(name)
-                .with_config(AzureConfigKey::Client(of_all), timeout)
-                .with_config(AzureConfigKey::Client(of_connecting), CONNECT)
-                .with_retry(retry)
-                .build()
-                .map(|store| Arc::new(store) as _),
-            "http" | "https" => HttpBuilder::new()
-                .with_url(name)
-                .with_config(of_all, timeout)
-                .with_config(of_connecting, CONNECT)
+            "s3" | "s3a" => {
+                built!(AmazonS3Builder::from_env().with_bucket_name(authority), AmazonS3ConfigKey::Client)
+            }
+            "gs" => {
+                let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(authority);
+                built!(builder, GoogleConfigKey::Client)
+            }
+            "az" | "abfs" | "abfss" => {
+                built!(MicrosoftAzureBuilder::from_env().with_url(name), AzureConfigKey::Client)
+            }
+            "http" | "https" => {
                 // Whoever names such a URL permits it.
-                .with_config(ClientConfigKey::AllowHttp, "true")
-                .with_retry(retry)
-                .build()
-                .map(|store| Arc::new(store) as _),
+                let builder = HttpBuilder::new().with_config(ClientConfigKey::AllowHttp, "true");
+                built!(builder.with_url(name), identity)
+            }
             "memory" => {
                 let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
                 let store = named.get(authority).cloned();
-                return store.ok_or_else(|| failure::failed(ErrorKind::Missing, "no store of this name"));
+                return store.ok_or_else(|| PathError::failed(ErrorKind::Missing, "no store of this name"));
             }
             _ => {
-                let hint = match scheme {
-                    "hdfs" => ": copy the tables out of HDFS first, or mount it",
-                    _ => "",
-                };
-                return Err(PathError::Unexpected {
-                    expected: "s3, s3a, gs, az, abfs, abfss, http, https or file".to_owned(),
-                    found: format!("{scheme}, which is not supported{hint}"),
-                });
+                let hint =
+                    if scheme == "hdfs" { ": copy the tables out of HDFS first, or mount it" } else { "" };
+                return Err(PathError::unexpected(
+                    "s3, s3a, gs, az, abfs, abfss, http, https or file",
+                    format!("{scheme}, which is not supported{hint}"),
+                ));
             }
         };
         opened.map_err(|error| failure::of(&error, false))
@@ -158,7 +193,7 @@ mod tests {
     use super::*;
 
     fn stores() -> Stores {
-        Stores::new(Duration::from_secs(1))
+        Stores::new(Duration::from_secs(1), Arc::default())
     }
 
     fn error(url: &str) -> String {
@@ -184,7 +219,7 @@ mod tests {
         ] {
             let place = stores.place(FilePath::new(url)).unwrap_or_else(|error| panic!("{url}: {error}"));
             assert_eq!(
-                (place.key.as_ref(), place.has_listing, place.is_folder),
+                (place.key.as_ref(), place.store.has_listing, place.is_folder),
                 (key, has_listing, is_folder),
                 "{url}"
             );

@@ -1,15 +1,13 @@
 //! A table that is read from its start to its end, with a window of it in memory.
 
-use std::cell::RefCell;
-use std::io;
-use std::sync::Arc;
+use std::{cell::RefCell, io, sync::Arc};
 
 use bytes::Bytes;
 use filterblock::table::ReadAt;
 use tokio::runtime::Handle;
 
 use super::object::Object;
-use crate::walk::input::PathError;
+use crate::walk::{PathError, part};
 
 /// The bytes to fetch at once as long as reads are not in order.
 const LEAST_WINDOW: usize = 64 << 10;
@@ -85,10 +83,4 @@ impl ReadAt for Stream {
         }
         part(&state.window, offset, len).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
-}
-
-fn part((start, bytes): &(u64, Bytes), offset: u64, len: usize) -> Option<Bytes> {
-    let start = usize::try_from(offset.checked_sub(*start)?).ok()?;
-    let end = start.checked_add(len).filter(|&end| end <= bytes.len())?;
-    Some(bytes.slice(start..end))
 }

@@ -1,18 +1,14 @@
 //! What is known of a folder before its tables, and of what cannot be looked at.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use filterblock::escape_path;
 use serde::{Serialize, Serializer};
 
-use super::error_kind::ErrorKind;
-use super::frame::Frame;
-use super::inspect::Status;
 use super::strings::{Name, json_path};
 use super::subject::{Remark, Subject};
-use crate::walk::folder::Folder as Listed;
-use crate::walk::input::PathError;
+use super::{error_kind::ErrorKind, frame::Frame, inspect::Status};
+use crate::walk::{Folder as Listed, PathError};
 
 /// A folder, before its tables.
 #[derive(Clone, Debug, Serialize)]

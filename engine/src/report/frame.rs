@@ -1,14 +1,12 @@
 //! The fields that all objects have.
 
-use std::borrow::Cow;
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use filterblock::escape_path;
 use serde::Serialize;
 
-use super::error_kind::ErrorKind;
 use super::strings::{Hex, json_path};
-use super::subject::Subject;
+use super::{error_kind::ErrorKind, subject::Subject};
 
 /// Raised when a field changes its meaning or goes.
 const SCHEMA_VERSION: u32 = 1;

@@ -6,16 +6,14 @@ use std::path::{Path, PathBuf};
 use filterblock::database::LiveTable;
 use serde::Serialize;
 
-use super::error_kind::ErrorKind;
-use super::fetched::Fetched;
-use super::filter_list::Filters;
-use super::frame::Frame;
-use super::strings::Name;
 use super::subject::{Remark, Subject};
-use super::words::words;
-use crate::audit::lost_keys::{CutKey, LostKeys};
-use crate::audit::rates::measured::MeasuredRate;
-use crate::walk::record::TableRecord;
+use super::{
+    error_kind::ErrorKind, fetched::Fetched, filter_list::Filters, frame::Frame, strings::Name, words::words,
+};
+use crate::audit::{CutKey, LostKeys};
+use crate::walk::TableRecord;
+
+pub use super::filter_list::{FilterBlock, FilterCost, LargerRanges};
 
 /// A table, or a filter block without one.
 #[derive(Clone, Default, Debug, Serialize)]
@@ -173,93 +171,6 @@ pub enum Dialect {
     Basho,
     /// RocksDB.
     Rocksdb,
-}
-
-/// The filter block.
-#[derive(Clone, Default, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FilterBlock {
-    /// Name of the filter policy, without `filter.`
-    pub policy: String,
-    /// True for a bare filter block (`--block`) without `--policy`: the policy is a guess.
-    pub policy_assumed: bool,
-    /// Offset of the filter block in the file, in bytes.
-    pub offset: u64,
-    /// Size of the filter block in bytes, without its trailer.
-    pub size: u64,
-    /// Binary logarithm of the range of offsets that one filter is for. The block is malformed if it is above
-    /// 63.
-    pub base_lg: u8,
-    /// Number of filters, empty ones included.
-    pub filters: u64,
-    /// Number of empty filters: those whose ranges hold no data block.
-    pub empty_filters: u64,
-    /// Bytes of the filter block that the offsets of the filters take.
-    pub offset_array_bytes: u64,
-    /// The part of `offset_array_bytes` that is for empty filters.
-    pub empty_filter_bytes: u64,
-    /// Larger ranges that would make the block smaller. `None`: nothing would be saved, the block is
-    /// malformed, its data blocks are not known, or none of them was looked at.
-    pub larger_ranges: Option<LargerRanges>,
-    /// Bits of all filters together. Filters in an encoding that is not known count as 0.
-    pub bits: u64,
-    /// Number of those bits that are 1.
-    pub bits_set: u64,
-    /// Probes a key, *k*. `None`: the filters differ in it, or none has it.
-    #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
-    pub probes: Option<u32>,
-    /// Share of absent keys expected to pass, 0 to 1, going by the bits set: the mean over the data blocks,
-    /// and for a bare filter block over the filters that are not empty. `None`: there are none of these, or
-    /// the encoding is not read.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub estimated_fpr: Option<f64>,
-    /// Share of random keys that pass, measured: the mean over the data blocks, and for a bare filter block
-    /// over the filters that are not empty. `None`: there was nothing to ask, or no data block was looked at.
-    pub random_fpr: Option<MeasuredRate>,
-    /// Share of neighbours that pass, measured in up to 16 data blocks: keys that are not stored, made from
-    /// stored ones by changing a byte or appending six. `None`: none was asked for, or `key_format` is null.
-    pub neighbour_fpr: Option<MeasuredRate>,
-    /// The first contradiction in the block's structure. Offsets in it are within the block. `None`: well
-    /// formed.
-    pub malformed: Option<String>,
-    /// The number of stored keys that the filters deny, of those tried. `None`: none.
-    pub unsound: Option<String>,
-    /// Each filter, in order. Present only with `--filters`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<super::filter_list::ListedFilter>"))]
-    pub list: Option<Filters>,
-}
-
-/// Larger ranges, and what they would save.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LargerRanges {
-    /// The smallest base_lg that saves nine tenths of what one filter for the whole table would.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 63)))]
-    pub base_lg: u8,
-    /// Bytes of the filter block that it saves, estimated from the sizes of the filters.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
-    pub saves: u64,
-    /// Share of random absent keys expected to pass then, 0 to 1. Of keys that count up more may pass.
-    /// `None`: the filters' sizes do not tell.
-    #[serde(rename = "estimated_fpr")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
-    pub rate: Option<f64>,
-}
-
-/// The cost of a filter block for a table that has none.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FilterCost {
-    /// Bits a key that the estimate is for. The range is LevelDB's, 2 KiB.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
-    pub bits_per_key: u64,
-    /// Number of keys in the table.
-    pub keys: u64,
-    /// True if all keys were counted; false if `keys` is an estimate from some data blocks.
-    pub keys_exact: bool,
-    /// Size of the filter block in bytes.
-    pub size: u64,
 }
 
 /// What was found out about a table, with its filters.

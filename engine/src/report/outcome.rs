@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::audit::rates::measured::MeasuredRate;
+use crate::audit::rates::MeasuredRate;
 
 /// A number with the ends of its 95 % interval. The ends of an exact one are the same.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]

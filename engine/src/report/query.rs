@@ -4,13 +4,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::error_kind::ErrorKind;
-use super::fetched::Fetched;
-use super::folder::Folder;
-use super::frame::Frame;
-use super::strings::Hex;
-use super::subject::Subject;
-use super::words::words;
+use super::{
+    error_kind::ErrorKind, fetched::Fetched, folder::Folder, frame::Frame, strings::Hex, subject::Subject,
+    words::words,
+};
 
 words! {
     /// The newest write of a log for one key.

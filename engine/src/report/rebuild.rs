@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-use super::error_kind::ErrorKind;
 use super::frame::{Frame, Framed};
-use super::line::write_line;
 use super::strings::{json_name, json_path};
-use super::subject::Subject;
+use super::{error_kind::ErrorKind, line::write_line, subject::Subject};
 
 /// The outcome for a database.
 #[derive(Default, Debug, Serialize)]

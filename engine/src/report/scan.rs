@@ -6,12 +6,8 @@ use std::path::{Path, PathBuf};
 use filterblock::Error;
 use serde::Serialize;
 
-use super::error_kind::ErrorKind;
-use super::frame::Frame;
-use super::strings::Hex;
-use super::subject::Subject;
-use super::words::words;
-use crate::audit::reading::decode_limit_text;
+use super::{error_kind::ErrorKind, frame::Frame, strings::Hex, subject::Subject, words::words};
+use crate::audit::decode_limit_text;
 
 /// One version of a key, and where it lies.
 #[derive(Debug)]

@@ -1,8 +1,7 @@
 //! Bytes as JSON strings.
 
-use std::borrow::Cow;
 use std::fmt::{self, Display};
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use filterblock::escape;
 use serde::{Serialize, Serializer};

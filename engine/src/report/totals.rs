@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::frame::Frame;
 use super::inspect::{KeyCount, Place, State, Table};
-use crate::audit::rates::measured::{MeanRate, MeasuredRate};
+use crate::audit::rates::{MeanRate, MeasuredRate};
 
 /// Sums over the tables of a folder.
 #[derive(Clone, Default, Debug, Serialize)]

@@ -7,13 +7,10 @@ use std::sync::Arc;
 use filterblock::Error;
 use serde::{Serialize, Serializer};
 
-use super::error_kind::ErrorKind;
 use super::frame::{Frame, Framed};
-use super::line::write_line;
 use super::outcome::{Estimate, Outcome};
-use super::strings::json_path;
-use super::subject::Subject;
-use crate::audit::policies::Policy;
+use super::{error_kind::ErrorKind, line::write_line, strings::json_path, subject::Subject};
+use crate::audit::Policy;
 
 /// What was found out about one of the paths given.
 #[derive(Debug)]

@@ -6,14 +6,8 @@ use std::path::PathBuf;
 use filterblock::{Error, Structure};
 use serde::{Serialize, Serializer};
 
-use super::error_kind::ErrorKind;
-use super::fetched::Fetched;
-use super::frame::Frame;
-use super::subject::Subject;
-use super::words::words;
-use crate::audit::lost_keys::LostKeys;
-use crate::audit::rates::measured::MeasuredRate;
-use crate::walk::input::PathError;
+use super::{error_kind::ErrorKind, fetched::Fetched, frame::Frame, subject::Subject, words::words};
+use crate::{audit::LostKeys, audit::rates::MeasuredRate, walk::PathError};
 
 /// The number of findings of one code that are kept. Others are counted.
 const MAX_OF_A_CODE: u64 = 16;

@@ -1,22 +1,13 @@
 //! Files and folders: each table on a thread, its result in the order of the paths.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{fs, io, sync::Arc};
 
-use super::in_order::InOrder;
-use super::in_use;
 use super::survey::{Event, Fetch, LogUse, Place, Survey, Target};
 use super::watch::{Observer, Watch};
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::Depth;
-use crate::report::subject::Remark;
-use crate::walk::input::{PathError, open_file};
-use crate::walk::paths::Given;
-use crate::walk::read_ahead::ReadAhead;
-use crate::walk::sources::{Discovered, Sources};
-use crate::walk::storage::{Storage, open_log};
+use super::{in_order::InOrder, in_use};
+use crate::report::{Depth, ErrorKind, Remark};
+use crate::walk::{Discovered, Given, PathError, ReadAhead, Sources, Storage, open_file, open_log};
 
 /// How files are run over.
 #[derive(Clone, Copy)]

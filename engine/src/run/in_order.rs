@@ -1,15 +1,23 @@
 //! Work on several threads, with its results in the order in which it was given out.
 
-use std::collections::VecDeque;
-use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::{collections::VecDeque, io, sync::Arc};
 
-use rayon::{Scope, ThreadPoolBuildError, ThreadPoolBuilder};
+use rayon::{Scope, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 /// The most jobs. Each is a thread with memory of its own.
 pub const MAX_JOBS: i64 = 256;
+
+/// So many threads to work on; as many as there are processors if `jobs` is `None`.
+///
+/// # Errors
+///
+/// The reason why the system lets none be started.
+pub fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
+    let threads = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or_default().into());
+    threads.build().map_err(|error| format!("starting threads: {error}"))
+}
 
 /// Gives out work, and shows its results in order.
 ///

@@ -1,11 +1,8 @@
 //! Databases in use: tables that vanish while a command goes through the folder.
 
-use std::collections::BTreeSet;
-use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{collections::BTreeSet, io, path::PathBuf, sync::Arc};
 
-use crate::walk::folder::{Folder, reopen};
+use crate::walk::{Folder, reopen};
 
 /// The most times that a folder is read for tables that vanished.
 const MAX_ROUNDS: u32 = 16;

@@ -7,3 +7,9 @@ pub mod survey;
 #[cfg(test)]
 mod tests;
 pub mod watch;
+
+pub(crate) use files::FileObserver;
+pub use files::{FileOptions, files};
+pub use in_order::MAX_JOBS;
+pub use survey::{Event, Fetch, LogUse, Place, Survey, Target};
+pub use watch::{Observer, Watch};

@@ -1,18 +1,14 @@
 //! What is done with each table.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{io::Read, sync::Arc};
 
 use filterblock::Error;
 use filterblock::table::{ReadAt, ReadOptions};
 
 use super::watch::Observer;
-use crate::report::fetched::{Depth, Fetched};
-use crate::report::subject::{Remark, Subject};
-use crate::walk::folder::Folder;
-use crate::walk::input::PathError;
-use crate::walk::record::TableRecord;
+use crate::report::{Depth, Fetched, Remark, Subject};
+use crate::walk::{Folder, PathError, TableRecord};
 
 /// A table or a log to look at.
 #[derive(Clone, Debug)]

@@ -1,21 +1,16 @@
 //! What a run tells of paths, folders and tables.
 
-use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fs, path::Path, sync::Arc};
 
 use filterblock::Error;
 use filterblock::table::{ReadAt, ReadOptions};
 
 use super::survey::{Event, Fetch, LogUse, Survey, Target};
 use super::watch::{Observer, Watch};
-use crate::engine::Engine;
-use crate::report::fetched::Depth;
-use crate::walk::input::PathError;
-use crate::walk::paths::Inputs;
-use crate::walk::storage::Memory;
+use crate::walk::{Inputs, Memory, PathError};
+use crate::{engine::Engine, report::Depth};
 
 /// Finds out how long files are, and does not want those that begin with 9.
 #[derive(Default)]

@@ -1,18 +1,17 @@
 //! The tables and database folders that paths given on the command line stand for.
 
-use std::collections::VecDeque;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{collections::VecDeque, fs, sync::Arc};
 
 use filterblock::Error;
-use filterblock::database::{Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest};
-use filterblock::database::{StrayFile, TableStatus, UnreadableFile, batch_has_writes, log_has_writes};
+use filterblock::database::{
+    Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest, StrayFile, TableStatus, UnreadableFile,
+    batch_has_writes, log_has_writes,
+};
 
-use super::input::{PathError, failure, kind};
+use super::input::{PathError, kind, refuse_url};
 use super::storage::{Storage, database_in, open_log};
-use crate::report::error_kind::ErrorKind;
-use crate::walk::record::TableRecord;
+use crate::{report::ErrorKind, walk::record::TableRecord};
 
 /// The number of names to look at for a hint.
 const MAX_NAMES_BELOW: u32 = 10_000;
@@ -30,16 +29,11 @@ pub fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<Source
         let folder = Folder::stored(path, storage)?;
         return Ok(folder.map_or(Source::File, |folder| Source::Folder(Arc::new(folder))));
     }
-    PathError::refuse_url(path)?;
-    let metadata = fs::metadata(path)?;
-    if metadata.is_dir() {
-        let folder = Folder::open(path)?;
-        Ok(Source::Folder(Arc::new(folder)))
-    } else if metadata.is_file() {
-        Ok(Source::File)
-    } else {
-        let expected = "a table or a database folder".to_owned();
-        Err(PathError::Unexpected { expected, found: kind(metadata.file_type()).to_owned() })
+    refuse_url(path)?;
+    match fs::metadata(path)?.file_type() {
+        file_type if file_type.is_dir() => Ok(Source::Folder(Arc::new(Folder::open(path)?))),
+        file_type if file_type.is_file() => Ok(Source::File),
+        file_type => Err(PathError::unexpected("a table or a database folder", kind(file_type))),
     }
 }
 
@@ -66,10 +60,7 @@ impl Folder {
     /// Lists the folder, and reads the MANIFEST. Fails with the message of the system if it cannot
     /// be listed.
     pub(super) fn open(path: &Path) -> Result<Self, PathError> {
-        let database = Database::open(path).map_err(|error| match error.without_path() {
-            Error::Io { source, .. } => failure(source, false),
-            error => PathError::Failed { message: error.to_string(), kind: ErrorKind::of(error) },
-        })?;
+        let database = Database::open(path).map_err(|error| PathError::of(&error, false))?;
         Ok(Self { database, is_listing: false, storage: None })
     }
 
@@ -135,24 +126,22 @@ impl Folder {
         if name.and_then(FileKind::parse).is_some_and(|(kind, _)| kind != FileKind::Table) {
             return None;
         }
-        let table = name.and_then(|name| self.database.table_named(name));
-        let live = match table.map(|table| table.status) {
+        let status = name.and_then(|name| self.database.table_named(name)).map(|table| table.status);
+        let live = match status {
             Some(TableStatus::Live(live)) => Some(live),
             Some(TableStatus::Unknown) => return None,
             _ => None,
         };
-        let is_unlisted = table.is_some_and(|table| table.status == TableStatus::Unlisted);
-        Some(TableRecord { is_unlisted, ..record(manifest, live) })
+        Some(TableRecord { is_unlisted: status == Some(TableStatus::Unlisted), ..record(manifest, live) })
     }
 
     /// The live tables that are not there, with the usual path and the MANIFEST's record of each.
     /// Those that cannot be looked at are [`skipped`](Self::skipped) instead.
     pub fn missing(&self) -> impl Iterator<Item = (PathBuf, &LiveTable, TableRecord<'_>)> {
-        let manifest = self.database.manifest().ok();
-        let missing = manifest
-            .into_iter()
-            .flat_map(|manifest| self.database.missing().map(|table| (table, record(manifest, Some(table)))));
-        missing.map(|(table, record)| (self.database.table_path(table.number), table, record))
+        self.database.manifest().into_iter().flat_map(|manifest| {
+            let path = |table: &LiveTable| self.database.table_path(table.number);
+            self.database.missing().map(move |table| (path(table), table, record(manifest, Some(table))))
+        })
     }
 
     /// Returns true if it is no database and holds no table, readable or not.
@@ -162,30 +151,29 @@ impl Folder {
 
     /// The reason why a folder without tables that is no database cannot be looked at.
     pub fn nothing_here(&self) -> PathError {
-        let found = match has_tables_below(self.path()) {
+        Self::nothing(match has_tables_below(self.path()) {
             true => "neither, but tables in folders below it, which --recursive looks into",
             false => "neither",
-        };
-        PathError::Unexpected { expected: Self::EXPECTED.to_owned(), found: found.to_owned() }
+        })
     }
 
     /// The same of a folder in object storage.
     #[cfg(feature = "remote")]
     pub fn nothing_among(has_folders: bool) -> PathError {
-        let found = match has_folders {
+        Self::nothing(match has_folders {
             true => "neither, but folders in it, which --recursive looks into",
             false => "neither",
-        };
-        PathError::Unexpected { expected: Self::EXPECTED.to_owned(), found: found.to_owned() }
+        })
     }
 
     /// The reason why a folder cannot be looked at with those below it.
     pub fn nothing_below() -> PathError {
-        let found = "neither, nor in the folders below it".to_owned();
-        PathError::Unexpected { expected: Self::EXPECTED.to_owned(), found }
+        Self::nothing("neither, nor in the folders below it")
     }
 
-    const EXPECTED: &str = "a database, or a folder with tables (.ldb, .sst)";
+    fn nothing(found: &str) -> PathError {
+        PathError::unexpected("a database, or a folder with tables (.ldb, .sst)", found)
+    }
 
     /// The `.ldb` and `.sst` files, in the order of their numbers. Those without a number come last.
     pub fn tables(&self) -> impl Iterator<Item = &Path> {
@@ -215,22 +203,20 @@ impl Folder {
     /// Those of them that hold writes. A log that cannot be read to its end counts, and `on_error`
     /// is called.
     pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, String)) -> Vec<&Path> {
-        let reason = |error: Error| (ErrorKind::of(&error), error.without_path().to_string());
-        let with_data = self.filled_logs().filter(|log| {
-            let has_writes = match &self.storage {
-                None => log_has_writes(log).map_err(reason),
-                Some(storage) => open_log(&**storage, log)
-                    .map_err(|error| (ErrorKind::of_io(&error), error.to_string()))
-                    .and_then(|contents| batch_has_writes(contents).map_err(reason)),
-            };
-            has_writes.unwrap_or_else(|(kind, text)| {
-                // Its writes are in a table by now.
-                let has_vanished = kind == ErrorKind::Missing;
-                if !has_vanished {
-                    on_error(log, text);
-                }
-                !has_vanished
-            })
+        let reason =
+            |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());
+        let has_writes = |log: &Path| match &self.storage {
+            None => log_has_writes(log).map_err(reason),
+            Some(storage) => batch_has_writes(open_log(&**storage, log)?).map_err(reason),
+        };
+        let with_data = self.filled_logs().filter(|log| match has_writes(log) {
+            Ok(has_writes) => has_writes,
+            // Its writes are in a table by now.
+            Err(error) if error.kind() == ErrorKind::Missing => false,
+            Err(error) => {
+                on_error(log, error.to_string());
+                true
+            }
         });
         with_data.collect()
     }
@@ -242,8 +228,7 @@ impl Folder {
         let links = files.iter().filter(|file| file.is_link);
         let links = links.map(|file| (file.kind, file.number, &*file.path, PathError::skipped_link()));
         let unreadable = files.unreadable();
-        let unreadable =
-            unreadable.map(|file| (file.kind, file.number, &*file.path, unreadable_reason(file)));
+        let unreadable = unreadable.map(|file| (file.kind, file.number, &*file.path, reason(file)));
         let strays = files.strays().filter_map(|stray| {
             let name = stray.path.file_name().and_then(|name| FileKind::parse(name.to_str()?));
             let found = match stray.file_type {
@@ -255,9 +240,8 @@ impl Folder {
             let (kind, number) = name.unwrap_or((FileKind::Table, u64::MAX));
             Some((kind, number, &*stray.path, PathError::Skipped { found }))
         });
-        let all = links.chain(unreadable).chain(strays);
-        let mut all: Vec<_> =
-            all.filter(|(kind, ..)| matches!(kind, FileKind::Table | FileKind::Log)).collect();
+        let mut all: Vec<_> = links.chain(unreadable).chain(strays).collect();
+        all.retain(|(kind, ..)| matches!(kind, FileKind::Table | FileKind::Log));
         all.sort_by_key(|&(_, number, path, _)| (number, path));
         all.into_iter().map(|(_, _, path, error)| (path, error)).collect()
     }
@@ -274,11 +258,10 @@ fn has_tables_below(folder: &Path) -> bool {
                 return false;
             }
             let Ok(file_type) = entry.file_type() else { continue };
+            let is_table = || entry.path().extension().is_some_and(|end| end == "ldb" || end == "sst");
             if file_type.is_dir() {
                 folders.push_back(entry.path());
-            } else if path != folder
-                && entry.path().extension().is_some_and(|end| end == "ldb" || end == "sst")
-            {
+            } else if path != folder && is_table() {
                 return true;
             }
         }
@@ -296,14 +279,11 @@ fn record<'d>(manifest: &'d Manifest, live: Option<&'d LiveTable>) -> TableRecor
     }
 }
 
-fn unreadable_reason(file: &UnreadableFile) -> PathError {
+fn reason(file: &UnreadableFile) -> PathError {
     if fs::symlink_metadata(&file.path).is_ok_and(|metadata| metadata.is_symlink()) {
         return PathError::skipped_link();
     }
-    match file.error.without_path() {
-        Error::Io { source, .. } => failure(source, true),
-        error => PathError::Failed { message: error.to_string(), kind: ErrorKind::of(error) },
-    }
+    PathError::of(&file.error, true)
 }
 
 #[cfg(test)]

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::folder::Folder;
-use super::input::PathError;
-use super::storage::Storage;
+use super::{folder::Folder, input::PathError, storage::Storage};
 
 /// The number of folders remembered, for lists of paths that alternate between folders.
 const MAX_FOLDERS: usize = 16;
@@ -27,25 +25,24 @@ impl FolderCache {
         on_error: impl FnOnce(&Path, PathError),
     ) -> Option<Arc<Folder>> {
         let path = folder_of(path);
-        if let Some(at) = self.folders.iter().position(|(known, _)| known == path) {
-            let known = self.folders.remove(at);
-            let folder = known.1.clone();
-            self.folders.push(known);
-            return folder;
-        }
-        let opened = match storage {
-            None => Folder::open(path).map(Some),
-            Some(storage) => Folder::stored(path, storage),
-        };
-        let opened = opened.map_err(|error| {
-            let kind = error.kind();
-            on_error(path, PathError::Failed { message: format!("listing the folder: {error}"), kind });
+        let known =
+            self.folders.iter().position(|(known, _)| known == path).map(|at| self.folders.remove(at));
+        let (path, folder) = known.unwrap_or_else(|| {
+            let opened = match storage {
+                None => Folder::open(path).map(Some),
+                Some(storage) => Folder::stored(path, storage),
+            };
+            let opened = opened.unwrap_or_else(|error| {
+                let message = format!("listing the folder: {error}");
+                on_error(path, PathError::failed(error.kind(), message));
+                None
+            });
+            (path.to_owned(), opened.filter(Folder::is_database).map(Arc::new))
         });
-        let folder = opened.ok().flatten().filter(Folder::is_database).map(Arc::new);
         if self.folders.len() >= MAX_FOLDERS {
             self.folders.remove(0);
         }
-        self.folders.push((path.to_owned(), folder.clone()));
+        self.folders.push((path, folder.clone()));
         folder
     }
 }

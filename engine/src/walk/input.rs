@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Display};
 use std::fs::{self, File, FileType, Metadata};
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
+
+use filterblock::Error;
 
 use super::url;
-use crate::report::error_kind::ErrorKind;
+use crate::report::ErrorKind;
 
 /// The reason why a path cannot be looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,16 +24,35 @@ impl PathError {
     const REGULAR_FILE: &str = "a regular file";
     const LINK: &str = "a symbolic link (links are followed when named)";
 
-    /// A file that was listed and is gone.
-    pub fn vanished() -> Self {
-        failure(&io::ErrorKind::NotFound.into(), true)
+    /// Something else than expected.
+    pub fn unexpected(expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self::Unexpected { expected: expected.into(), found: found.into() }
     }
 
-    /// Fails for the URL of an object: a file was expected.
-    pub(super) fn refuse_url(path: &Path) -> Result<(), Self> {
-        match url::refused(path) {
-            Some((expected, found)) => Err(Self::Unexpected { expected, found }),
-            None => Ok(()),
+    /// A message that does not say what was expected.
+    pub fn failed(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), kind }
+    }
+
+    /// A file that was listed and is gone.
+    pub fn vanished() -> Self {
+        let message = "vanished: it was there when the folder was listed, and is gone now";
+        Self::failed(ErrorKind::Vanished, message)
+    }
+
+    /// An error of the system. `listed`: the name was found in a folder a moment ago.
+    pub(super) fn of_io(error: &io::Error, listed: bool) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound if listed => Self::vanished(),
+            _ => Self::failed(ErrorKind::of_io(error), error.to_string()),
+        }
+    }
+
+    /// An error of the library, without its path. `listed`: the name was found in a folder a moment ago.
+    pub(super) fn of(error: &Error, listed: bool) -> Self {
+        match error.without_path() {
+            Error::Io { source, .. } => Self::of_io(source, listed),
+            error => Self::failed(ErrorKind::of(error), error.to_string()),
         }
     }
 
@@ -71,7 +91,7 @@ impl Display for PathError {
 
 impl From<io::Error> for PathError {
     fn from(error: io::Error) -> Self {
-        Self::Failed { message: error.to_string(), kind: ErrorKind::of_io(&error) }
+        Self::of_io(&error, false)
     }
 }
 
@@ -94,17 +114,24 @@ pub(super) fn kind(file_type: FileType) -> &'static str {
     }
 }
 
+/// Fails for the URL of an object: a path was expected.
+pub(super) fn refuse_url(path: &Path) -> Result<(), PathError> {
+    let Some(scheme) = url::scheme(path) else { return Ok(()) };
+    let expected = match cfg!(feature = "remote") {
+        true => "a path: only `inspect`, `verify` and `query` read from object storage",
+        false => "a path: for object storage, build the program with the feature `remote`",
+    };
+    Err(PathError::unexpected(expected, format!("a URL ({scheme}:)")))
+}
+
 /// Opens a regular file as it is. `listed`: its name was found in a folder a moment ago.
 pub fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
     let check = |metadata: Metadata| match metadata.is_file() {
         true => Ok(()),
-        false => Err(PathError::Unexpected {
-            expected: PathError::REGULAR_FILE.to_owned(),
-            found: kind(metadata.file_type()).to_owned(),
-        }),
+        false => Err(PathError::unexpected(PathError::REGULAR_FILE, kind(metadata.file_type()))),
     };
-    let failure = |error| failure(&error, listed);
-    PathError::refuse_url(path)?;
+    let failure = |error| PathError::of_io(&error, listed);
+    refuse_url(path)?;
     // Opening a pipe would wait for its other end, so this is checked before; and once more after,
     // as the file may be another by then.
     check(fs::metadata(path).map_err(failure)?)?;
@@ -113,20 +140,16 @@ pub fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
     Ok(file)
 }
 
-/// `listed`: the name was found in a folder a moment ago.
-pub(super) fn failure(error: &io::Error, listed: bool) -> PathError {
-    match error.kind() {
-        io::ErrorKind::NotFound if listed => {
-            let message = "vanished: it was there when the folder was listed, and is gone now".to_owned();
-            PathError::Failed { message, kind: ErrorKind::Vanished }
-        }
-        _ => PathError::Failed { message: error.to_string(), kind: ErrorKind::of_io(error) },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn urls_are_refused_where_paths_are_expected() {
+        let refused = refuse_url(Path::new("s3://bucket/db")).unwrap_err().to_string();
+        assert_eq!(refused.contains("the feature `remote`"), cfg!(not(feature = "remote")), "{refused}");
+        assert!(refuse_url(Path::new("file:///db")).is_ok());
+    }
 
     #[test]
     fn a_table_that_vanishes_between_listing_and_opening_is_reported_as_that() {

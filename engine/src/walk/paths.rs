@@ -1,14 +1,11 @@
 //! The paths given to a command: as arguments, from a list, and the folders below them.
 
-use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
-use super::input::PathError;
-use super::storage::Storage;
-use super::url;
+use super::{input::PathError, storage::Storage, url};
 
 /// The longest path accepted. A longer line means that the file is not a list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
@@ -59,45 +56,41 @@ impl Inputs {
 /// The lines of a list of paths.
 struct List {
     path: Arc<Path>,
-    source: Option<Box<dyn BufRead>>,
+    /// What is left of it; `None` once it has ended or failed.
+    source: Option<io::Result<Box<dyn BufRead>>>,
     end: u8,
 }
 
 impl List {
-    fn open(path: &Path, null: bool) -> impl Iterator<Item = Given> + use<> {
-        let end = if null { 0 } else { b'\n' };
-        let opened = match path.as_os_str() == "-" {
-            true => Ok(Box::new(io::stdin().lock()) as Box<dyn BufRead>),
-            false => File::open(path).map(|file| Box::new(BufReader::new(file)) as Box<dyn BufRead>),
+    fn open(path: &Path, null: bool) -> Self {
+        let source: io::Result<Box<dyn BufRead>> = match path.as_os_str() == "-" {
+            true => Ok(Box::new(io::stdin().lock())),
+            false => File::open(path).map(|file| Box::new(BufReader::new(file)) as _),
         };
-        let (source, failure) = match opened {
-            Ok(source) => (Some(source), None),
-            Err(error) => (None, Some(Given { input: path.into(), path: Err(error.into()) })),
-        };
-        failure.into_iter().chain(Self { path: path.into(), source, end })
+        Self { path: path.into(), source: Some(source), end: if null { 0 } else { b'\n' } }
     }
 
-    fn read(&mut self) -> Result<Option<Vec<u8>>, PathError> {
-        let Some(source) = &mut self.source else { return Ok(None) };
-        let mut line = Vec::new();
-        source.take(MAX_PATH_LEN).read_until(self.end, &mut line)?;
-        if line.is_empty() {
-            return Ok(None);
-        }
-        if line.last() == Some(&self.end) {
-            line.pop();
-            if self.end == b'\n' && line.last() == Some(&b'\r') {
-                line.pop();
+    /// Reads the next line that is not empty.
+    fn line(&self, source: &mut dyn BufRead) -> Result<Option<Vec<u8>>, PathError> {
+        loop {
+            let mut line = Vec::new();
+            source.take(MAX_PATH_LEN).read_until(self.end, &mut line)?;
+            if line.is_empty() {
+                return Ok(None);
             }
-        } else if line.len() as u64 == MAX_PATH_LEN {
-            let expected = format!("paths of less than {MAX_PATH_LEN} bytes");
-            return Err(PathError::Unexpected { expected, found: "a longer one".to_owned() });
+            if line.last() == Some(&self.end) {
+                line.pop();
+                if self.end == b'\n' && line.last() == Some(&b'\r') {
+                    line.pop();
+                }
+            } else if line.len() as u64 == MAX_PATH_LEN {
+                let expected = format!("paths of less than {MAX_PATH_LEN} bytes");
+                return Err(PathError::unexpected(expected, "a longer one"));
+            }
+            if !line.is_empty() {
+                return Ok(Some(line));
+            }
         }
-        Ok(Some(line))
-    }
-
-    fn failed(&self, error: PathError) -> Given {
-        Given { input: Arc::clone(&self.path), path: Err(error) }
     }
 }
 
@@ -105,23 +98,14 @@ impl Iterator for List {
     type Item = Given;
 
     fn next(&mut self) -> Option<Given> {
-        loop {
-            match self.read() {
-                // An empty line is not a path.
-                Ok(Some(line)) if line.is_empty() => {}
-                Ok(Some(line)) => {
-                    return Some(match to_path(line) {
-                        Ok(path) => Given::new(path),
-                        Err(error) => self.failed(error),
-                    });
-                }
-                Ok(None) => return None,
-                Err(error) => {
-                    self.source = None;
-                    return Some(self.failed(error));
-                }
-            }
-        }
+        let line = self.source.take()?.map_err(PathError::from).and_then(|mut source| {
+            let line = self.line(&mut *source)?;
+            self.source = Some(Ok(source));
+            Ok(line)
+        });
+        let path = line.transpose()?.and_then(to_path);
+        let failed = |error| Given { input: Arc::clone(&self.path), path: Err(error) };
+        Some(path.map_or_else(failed, Given::new))
     }
 }
 
@@ -138,9 +122,8 @@ fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
 #[cfg(not(unix))]
 fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
     let path = String::from_utf8(bytes).map(PathBuf::from);
-    path.map_err(|error| PathError::Unexpected {
-        expected: "paths in UTF-8".to_owned(),
-        found: filterblock::quote(error.as_bytes()).to_string(),
+    path.map_err(|error| {
+        PathError::unexpected("paths in UTF-8", filterblock::quote(error.as_bytes()).to_string())
     })
 }
 
@@ -153,12 +136,9 @@ struct Below {
 impl Below {
     /// Puts the folders in `folder`, sorted by name, before those that are pending.
     fn descend(&mut self, input: &Arc<Path>, folder: &Path) {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                found.push(entry.path());
-            }
-        }
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let mut found: Vec<_> = folders.map(|folder| folder.path()).collect();
         found.sort();
         for path in found.into_iter().rev() {
             self.pending.push_front(Given { input: Arc::clone(input), path: Ok(path) });

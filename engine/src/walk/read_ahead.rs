@@ -70,7 +70,8 @@ impl ReadAt for ReadAhead {
     }
 }
 
-fn part((start, bytes): &(u64, Bytes), offset: u64, len: usize) -> Option<Bytes> {
+/// The bytes at `offset`, if they are all in a window, which has an offset itself.
+pub(crate) fn part((start, bytes): &(u64, Bytes), offset: u64, len: usize) -> Option<Bytes> {
     let start = usize::try_from(offset.checked_sub(*start)?).ok()?;
     let end = start.checked_add(len).filter(|&end| end <= bytes.len())?;
     Some(bytes.slice(start..end))

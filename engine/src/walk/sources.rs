@@ -1,14 +1,11 @@
 //! What the paths given stand for.
 
-use std::iter::Peekable;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{iter::Peekable, sync::Arc};
 
 use super::folder::{self, Folder, Source};
-use super::folder_cache::FolderCache;
-use super::input::PathError;
 use super::paths::{Given, into_local};
-use super::storage::Storage;
+use super::{folder_cache::FolderCache, input::PathError, storage::Storage};
 
 /// What a path leads to. `input` is the path as the user gave it.
 pub enum Discovered {

@@ -1,9 +1,8 @@
 //! Files that lie elsewhere than in folders of this system.
 
-use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, fmt::Debug};
 
 use bytes::Bytes;
 use filterblock::database::{Database, DatabaseListing};

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use super::numbers::size;
 use super::shell_word::{path_word, shell_word};
-use crate::report::outcome::Outcome;
-use crate::report::tune::{Budget, BudgetOrigin, Choice, LevelBits};
+use crate::report::{Budget, BudgetOrigin, Choice, LevelBits, Outcome};
 
 /// Advice to leave the filters as they are, as a sentence without an end. `ten_bits`: what ten bits a key
 /// would do instead, if that were much, for more space.

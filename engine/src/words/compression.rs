@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use filterblock::table::{Codec, Compression};
 
-use crate::audit::stats::table::TableStats;
+use crate::audit::stats::TableStats;
 
 /// The names of the codecs.
 ///

@@ -1,7 +1,7 @@
 //! Estimated numbers as people read them: with the digits that are known, and marked as estimates.
 
 use super::numbers::{count, size};
-use crate::report::outcome::Estimate;
+use crate::report::Estimate;
 
 /// The most decimals shown.
 const MOST_DECIMALS: i32 = 6;

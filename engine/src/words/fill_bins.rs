@@ -1,7 +1,6 @@
 //! The filters of a table in as many parts as a picture or a line of text has room for.
 
-use crate::audit::stats::filter::{Filter, State};
-use crate::audit::stats::filters::FilterStats;
+use crate::audit::stats::{Filter, FilterStats, State};
 
 /// The state of one filter.
 #[derive(Clone, Copy, PartialEq, Debug)]

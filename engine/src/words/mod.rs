@@ -9,3 +9,10 @@ pub mod numbers;
 pub mod shell_word;
 #[cfg(any(test, feature = "examples"))]
 pub mod tune_examples;
+
+pub use advice::{bits_text, leave_text, ranges_text, rebuild_command, rebuild_text};
+pub use compression::compression_names;
+pub use estimates::{about_count, about_size, estimate, number, size_interval};
+pub use fill_bins::{Fill, FillBin, FillBins};
+pub use numbers::{count, counted, counted_as, measured, or_dash, percent, ratio, size};
+pub use shell_word::path_word;

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use filterblock::{escape, quote};
 
 use super::numbers::counted_as;
-use crate::report::verify::Note;
+use crate::report::Note;
 
 impl Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

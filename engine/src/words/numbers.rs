@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use crate::audit::rates::measured::MeasuredRate;
+use crate::audit::rates::MeasuredRate;
 
 /// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the
 /// point.

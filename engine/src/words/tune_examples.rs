@@ -1,14 +1,11 @@
 //! Results of `tune`, made by hand for the tests of what shows them.
 
-use crate::audit::policies::Policy;
-use crate::audit::rates::measured::MeasuredRate;
-use crate::report::error_kind::ErrorKind;
-use crate::report::outcome::{Estimate, LevelOutcome, Outcome, Rates, Reads};
-use crate::report::tune::{
-    Action, Advice, Budget, BudgetOrigin, Choice, Fault, Level, LevelBits, Lookups, Memory, SampleSize,
-    Setting, Tried, Tuning, Visits,
+use crate::report::{
+    Action, Advice, Budget, BudgetOrigin, Choice, ErrorKind, Estimate, Level, LevelBits, LevelOutcome,
+    Lookups, Memory, Outcome, Rates, Reads, SampleSize, Setting, Tried, Tuning, Visits,
 };
 use crate::words::advice::{leave_text, rebuild_text};
+use crate::{audit::Policy, audit::rates::MeasuredRate, report::tune::Fault};
 
 fn about(value: f64, distance: f64) -> Estimate {
     Estimate { value, low: f64::max(0.0, value - distance), high: value + distance }

@@ -20,9 +20,10 @@ from ._filterblock import (
     Table,
     TableFile,
     __version__,
+    inspect,
     scan,
+    verify,
 )
-from ._reports import inspect, verify
 
 __all__ = [
     "ArgumentError",

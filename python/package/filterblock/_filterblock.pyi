@@ -1,6 +1,6 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, final
+from typing import Any, Literal, final
 
 from typing_extensions import Buffer
 
@@ -17,9 +17,10 @@ __all__ = [
     "Scan",
     "FilterBlockReader",
     "BloomFilterPolicy",
-    "_run",
+    "inspect",
     "scan",
     "Table",
+    "verify",
     "__version__",
 ]
 
@@ -287,4 +288,37 @@ class BloomFilterPolicy:
     def bits_per_key(self) -> int:
         """Bits a key of filters that are made."""
 
-def _run(arguments: list[str]) -> str: ...
+def inspect(
+    path: _Path,
+    *,
+    filters: bool = False,
+    recursive: bool = False,
+    jobs: int | None = None,
+    max_output: int | None = None,
+) -> list[dict[str, Any]]:
+    """Finds out what tables and their filters are like, as `filterblock inspect --json` does.
+
+    Returns a dictionary for each line that the program prints: for a table, one; for a database, one for the
+    folder, one for each table, and the totals. `object` tells which. What cannot be looked at has one too
+    (`status` or `error_kind`), and raises nothing.
+
+    `filters` lists every filter. `recursive` looks into the folders below. `jobs` tables are looked at at once,
+    by default as many as there are processors. `max_output` limits the bytes to decode of each file.
+    """
+def verify(
+    path: _Path,
+    *,
+    recursive: bool = False,
+    comparator: str | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    max_output: int | None = None,
+) -> list[dict[str, Any]]:
+    """Checks every block, entry and filter, and the MANIFEST, as `filterblock verify --json` does.
+
+    Returns a dictionary for each line that the program prints: one for each table, and one for a folder.
+    Damage is in `findings`, and raises nothing.
+
+    `comparator` is the order of user keys where no MANIFEST names it: "bytewise" or None. Another `seed` makes
+    other absent keys to measure false positives with. The others are as for `inspect`.
+    """

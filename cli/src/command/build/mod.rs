@@ -9,14 +9,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use filterblock::table::{Compression, TableBuilder, TableSummary, WriteOptions};
 use filterblock::{Error, escape, escape_path, quote};
+use filterblock_engine::words::{count, counted, counted_as, size};
+use lines::{KeyValue, Lines};
 
 use super::policy_name::PolicyName;
 use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
-use crate::io::console::Console;
-use crate::io::progress::WatchedInput;
-use crate::io::whole_file::WholeFile;
-use filterblock_engine::words::numbers::{count, counted, counted_as, size};
-use lines::{KeyValue, Lines};
+use crate::io::{Console, WatchedInput, WholeFile};
 
 /// Build a table, with filters, from lines of key and value
 ///

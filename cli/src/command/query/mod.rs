@@ -2,27 +2,21 @@
 
 mod words;
 
-use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{ffi::OsString, sync::Arc};
 
 use clap::Args;
 use filterblock_engine::audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
-#[cfg(feature = "remote")]
-use filterblock_engine::report::fetched::Depth;
-use filterblock_engine::report::line::write_line;
-use filterblock_engine::report::query::QueryLine;
-
-use super::key_order::KeyOrder;
-use super::keys;
-use super::limits::Limits;
-use crate::exit::EXIT_ERROR;
-use crate::io::console::Console;
-use crate::io::paths::PathSources;
-use crate::io::progress::Progress;
-use crate::text;
+use filterblock_engine::report::{QueryLine, write_line};
 use words::{TablesAndKeys, Words};
+
+use super::{key_order::KeyOrder, keys, limits::Limits};
+use crate::io::{Console, PathSources, Progress};
+use crate::{exit::EXIT_ERROR, text};
+
+#[cfg(feature = "remote")]
+use filterblock_engine::report::Depth;
 
 /// No key may be there, and every table was read soundly.
 const EXIT_NOT_FOUND: u8 = 1;

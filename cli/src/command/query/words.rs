@@ -4,10 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use filterblock::escape_path;
-
-use filterblock_engine::walk::folder::{self, Source};
-use filterblock_engine::walk::paths::into_local;
 use filterblock_engine::walk::url::is_remote;
+use filterblock_engine::walk::{Source, folder, into_local};
 
 /// The arguments without a name, as they were given.
 pub(super) struct Words {

@@ -2,27 +2,23 @@
 
 mod output;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{io::Write as _, sync::Arc};
 
 use clap::Args;
-use filterblock::escape_path;
-use filterblock::table::ReadOptions;
-use rayon::ThreadPoolBuilder;
-
-use super::keys;
-use super::limits::Limits;
-use crate::exit::EXIT_ERROR;
-use crate::io::console::Console;
-use crate::io::progress::Progress;
+use filterblock::{escape_path, table::ReadOptions};
 use filterblock_engine::audit::overview::{Kind, Overview};
 use filterblock_engine::audit::tune::{self, Request};
 use filterblock_engine::page::{Page, Verdict, document};
-use filterblock_engine::report::tune::{TuneFailure, Tuning};
-use filterblock_engine::run::in_order::MAX_JOBS;
-use filterblock_engine::walk::folder::{self, Source};
+use filterblock_engine::report::{TuneFailure, Tuning};
+use filterblock_engine::run::MAX_JOBS;
+use filterblock_engine::run::in_order::threads;
+use filterblock_engine::walk::{Source, folder};
 use output::Output;
+
+use super::{keys, limits::Limits};
+use crate::exit::EXIT_ERROR;
+use crate::io::{Console, Progress};
 
 /// The page was written, and tells of something that is damaged or could not be read.
 const EXIT_FINDINGS: u8 = 1;
@@ -133,11 +129,7 @@ impl Arguments {
         if self.no_tune || overview.in_use().next().is_none() || overview.kind == Kind::Folder {
             return Ok(None);
         }
-        let mut pool = ThreadPoolBuilder::new();
-        if let Some(jobs) = self.jobs {
-            pool = pool.num_threads(jobs.into());
-        }
-        let pool = pool.build().map_err(|error| format!("starting threads: {error}"))?;
+        let pool = threads(self.jobs)?;
         let request = Request { lookups, ..Request::default() };
         Ok(Some(pool.install(|| match source {
             Source::Folder(folder) => tune::folder(folder, &request, read, progress),

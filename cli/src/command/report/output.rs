@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use filterblock::database::FileKind;
 
-use crate::io::console::Console;
-use crate::io::whole_file::WholeFile;
+use crate::io::{Console, WholeFile};
 
 /// The place of a page: a file, or standard output.
 pub(super) struct Output<'a> {

@@ -3,17 +3,16 @@
 use std::fmt::Display;
 use std::io::{self, Write as _};
 
-use crate::io::console::{Console, Tone};
+use filterblock_engine::report::{Estimate, Level, LevelOutcome, Memory, Tuning};
+use filterblock_engine::words::{
+    about_count, about_size, count, counted, estimate, measured, number, numbers, or_dash, size,
+    size_interval,
+};
+use filterblock_engine::{audit::Policy, audit::rates::MeasuredRate, words::estimates::interval};
+
+use crate::io::{Console, Tone};
 use crate::text::columns::{Cell, Column, Layout};
 use crate::text::labelled::{line_width, write as line, write_text};
-use filterblock_engine::audit::policies::Policy;
-use filterblock_engine::audit::rates::measured::MeasuredRate;
-use filterblock_engine::report::outcome::{Estimate, LevelOutcome};
-use filterblock_engine::report::tune::{Level, Memory, Tuning};
-use filterblock_engine::words::estimates::{
-    about_count, about_size, estimate, interval, number, size_interval,
-};
-use filterblock_engine::words::numbers::{self, count, counted, measured, or_dash, size};
 
 /// Writes what was looked at.
 pub(super) fn write(tuning: &Tuning, console: &mut Console) -> io::Result<()> {

@@ -6,15 +6,13 @@ mod settings;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use filterblock::escape_path;
-
 use self::settings::Settings;
+use filterblock::escape_path;
+use filterblock_engine::report::{Action, Budget, BudgetOrigin, Choice, Tuned, Tuning};
+use filterblock_engine::words::{about_size, bits_text, estimate, ranges_text, rebuild_command, size};
+
 use super::labelled::{self, write_text};
-use crate::io::console::{Console, Tone};
-use filterblock_engine::report::tune::{Action, Budget, BudgetOrigin, Choice, Tuned, Tuning};
-use filterblock_engine::words::advice::{bits_text, ranges_text, rebuild_command};
-use filterblock_engine::words::estimates::{about_size, estimate};
-use filterblock_engine::words::numbers::size;
+use crate::io::{Console, Tone};
 
 /// The factor below which fewer reads are none to speak of.
 const LEAST_GAIN: f64 = 1.05;

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write as _};
 
-use crate::io::console::{Console, Tone};
+use filterblock_engine::audit::Policy;
+use filterblock_engine::report::{Choice, Setting, Tried, Tuning};
+use filterblock_engine::words::{about_size, counted, estimate, measured, number, or_dash, percent};
+
+use crate::io::{Console, Tone};
 use crate::text::columns::{Cell, Column, Layout};
 use crate::text::labelled::{line_width, write_text};
-use filterblock_engine::audit::policies::Policy;
-use filterblock_engine::report::tune::{Choice, Setting, Tried, Tuning};
-use filterblock_engine::words::estimates::{about_size, estimate, number};
-use filterblock_engine::words::numbers::{counted, measured, or_dash, percent};
 
 /// The numbers of bits a key that show what more of them do.
 const TELLING_BITS: [u32; 8] = [4, 6, 8, 10, 12, 14, 16, 20];

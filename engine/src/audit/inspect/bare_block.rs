@@ -1,14 +1,12 @@
 //! Bare filter blocks, as `filterblock extract` writes them.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
-use std::sync::Arc;
+use std::{fs::File, path::Path, sync::Arc};
 
 use bytes::Bytes;
 use filterblock::{BloomFilterPolicy, FilterBlockReader, SharedPolicy};
 
-use crate::walk::input::PathError;
+use crate::walk::PathError;
 
 /// The greatest length of a filter block: its offsets have 32 bits.
 const MAX_LEN: u64 = u32::MAX as u64;

@@ -1,27 +1,17 @@
 //! The inspection of all that paths lead to.
 
-use std::io;
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use filterblock::table::{ReadAt, ReadOptions};
 use filterblock::{Result, SharedPolicy};
 
 use super::bare_block::read;
-use super::{bare_block, table_to_depth};
-use crate::audit::rates::effort::Effort;
+use super::table::{bare_block, table_to_depth};
+use crate::audit::rates::Effort;
 use crate::engine::{Engine, Sink};
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::Depth;
-use crate::report::folder::{Folder, Unreadable};
-use crate::report::frame::Frame;
-use crate::report::inspect::{Inspected, Table};
-use crate::report::subject::{Remark, Subject};
-use crate::report::totals::Totals;
-use crate::run::survey::{Event, LogUse, Place, Survey, Target};
-use crate::run::watch::Observer;
-use crate::walk::input::PathError;
-use crate::walk::paths::{Given, Inputs};
-use crate::walk::record::TableRecord;
+use crate::report::{Depth, ErrorKind, Folder, Frame, Inspected, Remark, Subject, Table, Totals, Unreadable};
+use crate::run::{Event, LogUse, Observer, Place, Survey, Target};
+use crate::walk::{Given, Inputs, PathError, TableRecord};
 
 /// More tables than these do not change the effort for each.
 const ENOUGH_TABLES: usize = 2500;

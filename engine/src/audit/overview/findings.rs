@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::inspect::Table;
-use crate::report::verify::{Code, Finding, Note, Verdict, VerdictCounts, Weight};
+use crate::report::{Code, Finding, Note, Table, Verdict, VerdictCounts, Weight};
 
 /// The most findings that are kept, and the most notes.
 const MAX_KEPT: usize = 200;

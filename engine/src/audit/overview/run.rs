@@ -6,20 +6,14 @@ use std::path::{Path, PathBuf};
 use filterblock::table::{ReadAt, ReadOptions};
 use filterblock::{Error, Result};
 
+use super::database::{Kind, Overview};
 use super::spans::{Extent, Spans};
-use super::{Kind, Overview};
-use crate::audit::inspect::run::{InspectSurvey, missing_tables, or_unreadable};
-use crate::audit::verify::run::{VerifySurvey, verdicts_on_folder};
+use crate::audit::inspect::{InspectSurvey, missing_tables, or_unreadable};
+use crate::audit::verify::{VerifySurvey, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::fetched::Depth;
-use crate::report::inspect::{Inspected, name_of};
-use crate::report::subject::Remark;
-use crate::report::verify::{Finding, Verdict};
-use crate::run::survey::{Event, LogUse, Place, Survey, Target};
-use crate::run::watch::Observer;
-use crate::walk::folder::Folder;
-use crate::walk::input::PathError;
-use crate::walk::paths::Inputs;
+use crate::report::{Depth, Finding, Inspected, Remark, Verdict, name_of};
+use crate::run::{Event, LogUse, Observer, Place, Survey, Target};
+use crate::walk::{Folder, Inputs, PathError};
 
 impl Engine {
     /// Finds out what a page tells of the database, folder or table at `path`. `verify`: every block and every entry is
@@ -31,7 +25,7 @@ impl Engine {
     pub fn overview(&self, path: &Path, verify: bool) -> std::result::Result<Overview, String> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey(self.read.clone()),
-            verify: verify.then(|| VerifySurvey(self.verify_options())),
+            verify: verify.then(|| VerifySurvey(self.clone())),
         };
         let mut fold = Fold { overview: Overview::new(Kind::Table), begun: None, failed: None };
         fold.overview.found.verified = verify;

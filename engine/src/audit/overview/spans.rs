@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use filterblock::database::LiveTable;
 
-use crate::report::inspect::ends_of;
+use crate::report::ends_of;
 
 /// A table's part of the range of keys.
 #[derive(Clone, Copy, Debug)]

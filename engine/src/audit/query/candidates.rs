@@ -3,21 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use filterblock::database::LiveTable;
 use filterblock::table::{ReadAt, ReadOptions, Table};
-use filterblock::{FilterPolicy as _, Result};
+use filterblock::{FilterPolicy as _, Result, database::LiveTable};
 
 use super::index::{BlockOfKey, look_up};
 use super::keys::SoughtKeys;
-use crate::audit::reading::filter_trouble;
-use crate::audit::stats::blocks::Blocks;
-use crate::audit::stats::clusters::Clusters;
-use crate::audit::stats::filters::FilterStats;
-use crate::audit::stats::sample::Sample;
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::Depth;
-use crate::report::query::{KeyBlocks, Reason};
-use crate::walk::record::TableRecord;
+use crate::audit::stats::{Blocks, Clusters, FilterStats, Sample};
+use crate::report::{Depth, ErrorKind, KeyBlocks, Reason};
+use crate::{audit::reading::filter_trouble, walk::TableRecord};
 
 /// A table, ready to answer for each key sought.
 #[derive(Debug)]

@@ -2,12 +2,10 @@
 
 use std::io::Read;
 
-use filterblock::Error;
-use filterblock::database::LogWrites;
+use filterblock::{Error, database::LogWrites};
 
 use super::keys::SoughtKeys;
-use crate::report::error_kind::ErrorKind;
-use crate::report::query::{LogAnswer, Reason};
+use crate::report::{ErrorKind, LogAnswer, Reason};
 
 /// The answers of a log for the keys sought.
 pub struct LogAnswers {

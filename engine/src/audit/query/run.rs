@@ -10,19 +10,14 @@ use filterblock::{Error, escape_path};
 use super::candidates::{self, BlockCandidates};
 use super::keys::SoughtKeys;
 use super::logs::{self, LogAnswers};
-use crate::audit::foreign::explain;
 use crate::engine::{Engine, Sink};
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::Depth;
-use crate::report::folder::Folder as FolderReport;
-use crate::report::query::{Answer, Count, LogAnswer, QueryLine, Reason, Reply};
-use crate::report::subject::{Remark, Subject};
-use crate::run::survey::{Event, Fetch, LogUse, Place, Survey, Target};
-use crate::run::watch::Observer;
-use crate::walk::folder::Folder;
-use crate::walk::input::PathError;
-use crate::walk::paths::Inputs;
-use crate::words::numbers::counted_as;
+use crate::report::{
+    Answer, Count, Depth, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply,
+    Subject,
+};
+use crate::run::{Event, Fetch, LogUse, Observer, Place, Survey, Target};
+use crate::walk::{Folder, Inputs, PathError};
+use crate::{audit::foreign::explain, words::counted_as};
 
 /// The answers that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,11 +71,7 @@ impl Engine {
         let engine = self.clone();
         #[cfg(feature = "remote")]
         let engine = engine.to_depth(Depth::Sample);
-        let survey = QuerySurvey {
-            keys: Arc::clone(&question.keys),
-            options: self.read.clone(),
-            is_bytewise: self.is_bytewise,
-        };
+        let survey = QuerySurvey { keys: Arc::clone(&question.keys), engine: engine.clone() };
         let found = vec![false; question.keys.given().len()];
         let mut query = Query {
             question,
@@ -95,9 +86,7 @@ impl Engine {
 
 struct QuerySurvey {
     keys: Arc<SoughtKeys>,
-    options: ReadOptions,
-    /// The user has said that keys are in bytewise order.
-    is_bytewise: bool,
+    engine: Engine,
 }
 
 /// What can answer for each key.
@@ -115,7 +104,7 @@ impl Survey for QuerySurvey {
     const WAITING: usize = 2;
 
     fn options(&self) -> &ReadOptions {
-        &self.options
+        &self.engine.read
     }
 
     fn wants(&self, target: &Target, _: Depth) -> Fetch {
@@ -123,7 +112,7 @@ impl Survey for QuerySurvey {
             // The database does not use it, which is said at the beginning of the folder.
             Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
             Some(record) if record.is_bytewise => Fetch::Sample,
-            _ if self.is_bytewise => Fetch::Sample,
+            _ if self.engine.is_bytewise => Fetch::Sample,
             _ => Fetch::Tail,
         }
     }
@@ -135,7 +124,8 @@ impl Survey for QuerySurvey {
         depth: Depth,
         _: &dyn Observer,
     ) -> Result<Asked, Error> {
-        match candidates::table(source, &self.options, &self.keys, self.is_bytewise, target.record(), depth) {
+        let Engine { read, is_bytewise, .. } = &self.engine;
+        match candidates::table(source, read, &self.keys, *is_bytewise, target.record(), depth) {
             Ok(table) => Ok(Asked::Table(Box::new(table))),
             Err(error) if error.needs_range() => Err(error),
             Err(error) => {

@@ -10,3 +10,10 @@ pub mod measured;
 pub mod neighbours;
 pub mod random;
 pub mod split_mix;
+
+pub use clusters::Clusters;
+pub use effort::Effort;
+pub use measured::{MeanRate, MeasuredRate};
+pub use neighbours::{Neighbours, change, hash};
+pub use random::{random_rate, random_rate_of_filters};
+pub use split_mix::{SplitMix, mix};

@@ -16,7 +16,7 @@ const MAX_SEED_BYTES: usize = 64 << 10;
 const MAX_MADE_BYTES: usize = 1 << 20;
 
 /// The neighbours of the keys of one filter after another.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct Neighbours {
     random: SplitMix,
     /// The number of keys to make for the current filter.
@@ -54,17 +54,7 @@ struct Within {
 
 impl Neighbours {
     pub fn new(seed: u64) -> Self {
-        Self {
-            random: SplitMix(seed),
-            count: 0,
-            seeds: None,
-            seed_bytes: 0,
-            stored: Vec::new(),
-            made: KeyBuf::new(),
-            candidates: Vec::new(),
-            within: None,
-            answers: Vec::new(),
-        }
+        Self { random: SplitMix(seed), ..Self::default() }
     }
 
     /// Begins with another filter, for which `count` keys are to be made.

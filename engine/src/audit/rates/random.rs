@@ -6,11 +6,8 @@
 
 use filterblock::{FilterPolicy as _, KeyHash};
 
-use super::measured::MeasuredRate;
-use super::split_mix::SplitMix;
-use crate::audit::stats::filter::State;
-use crate::audit::stats::filters::FilterStats;
-use crate::audit::stats::offsets::Offsets;
+use super::{measured::MeasuredRate, split_mix::SplitMix};
+use crate::audit::stats::{FilterStats, Offsets, State};
 
 /// The number of keys that have to pass: the interval then is about a seventh of the rate to either
 /// side.

@@ -1,15 +1,13 @@
 //! The entries of a database.
 
-use std::cmp::Ordering;
-use std::path::Path;
+use std::{cmp::Ordering, path::Path};
 
 use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
-use filterblock::table::ReadOptions;
-use filterblock::{Error, InternalKey};
+use filterblock::{Error, InternalKey, table::ReadOptions};
 
-use super::range::KeyRange;
-use super::rows::Rows;
-use crate::report::scan::{Fault, Row, State, Version};
+use super::{range::KeyRange, rows::Rows};
+use crate::report::scan::{Fault, State};
+use crate::report::{Row, Version};
 
 pub struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,

@@ -1,13 +1,12 @@
 //! The writes of a log.
 
-use std::io::Read;
-use std::path::Path;
+use std::{io::Read, path::Path};
 
 use filterblock::database::LogWrites;
 
-use super::range::KeyRange;
-use super::rows::Rows;
-use crate::report::scan::{Fault, Row, Version};
+use super::{range::KeyRange, rows::Rows};
+use crate::report::scan::Fault;
+use crate::report::{Row, Version};
 
 pub struct LogRows<'a, R> {
     writes: LogWrites<R>,

@@ -1,6 +1,6 @@
 //! Where entries come from.
 
-use crate::report::scan::{Fault, Row};
+use crate::{report::Row, report::scan::Fault};
 
 /// A source of entries.
 pub trait Rows {

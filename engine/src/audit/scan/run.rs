@@ -1,32 +1,22 @@
 //! The entries of all that paths lead to.
 
-use std::cell::OnceCell;
-use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{cell::OnceCell, collections::BTreeSet, sync::Arc};
 
 use bytes::Bytes;
 use filterblock::database::{FileKind, FileOpener, Opener};
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::carve::rows::{CarvedRows, DecodeLimit};
-use super::database::DatabaseRows;
-use super::log::LogRows;
-use super::range::KeyRange;
-use super::rows::Rows;
 use super::table::{TableRows, has_internal_keys};
+use super::{database::DatabaseRows, log::LogRows, range::KeyRange, rows::Rows};
 use crate::audit::foreign::explain;
 use crate::audit::reading::{decode_limit, limit_walks};
 use crate::engine::{Engine, Sink};
-use crate::report::error_kind::ErrorKind;
-use crate::report::scan::{Fault, ScanLine, State};
-use crate::report::subject::{Remark, Subject};
-use crate::walk::folder::{self, Folder};
-use crate::walk::input::{PathError, open_file};
-use crate::walk::paths::Inputs;
-use crate::walk::sources::{Discovered, Sources};
-use crate::walk::storage::{Storage, open_log};
+use crate::report::scan::{Fault, State};
+use crate::report::{ErrorKind, Remark, ScanLine, Subject};
+use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder, open_file, open_log};
 
 /// The most times that a database is read anew, one after the other, without an entry in between.
 const MAX_ROUNDS: u32 = 16;

@@ -1,17 +1,14 @@
 //! The entries of one table.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use filterblock::table::{Cursor, Origin, ReadAt, ReadOptions, Table};
 use filterblock::{Error, InternalKey, KeyFormat};
 
-use super::range::KeyRange;
-use super::rows::Rows;
-use crate::audit::stats::blocks::Blocks;
-use crate::audit::stats::filters::FilterStats;
-use crate::audit::stats::sample::{self, Sample};
-use crate::report::scan::{Fault, Row, Version};
+use super::{range::KeyRange, rows::Rows};
+use crate::audit::stats::{Blocks, FilterStats, Sample, sample};
+use crate::report::scan::Fault;
+use crate::report::{Row, Version};
 
 /// The number of keys looked at to tell internal keys from others.
 const TRIED: usize = 256;

@@ -1,16 +1,15 @@
 //! The data blocks that the index names.
 
-use std::collections::BTreeSet;
-use std::fmt::{self, Display};
+use std::{collections::BTreeSet, fmt::Display};
 
 use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result, Structure};
 
 use super::offsets::Offsets;
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::lost_keys::LostKeys;
-use crate::audit::reading::is_unreadable;
-use crate::report::error_kind::ErrorKind;
+use crate::{
+    audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys, audit::reading::is_unreadable,
+    report::ErrorKind,
+};
 
 /// The data blocks of a table, each once however often the index names it.
 #[derive(Default, PartialEq, Eq, Debug)]
@@ -25,23 +24,16 @@ impl Blocks {
     /// Lists the blocks that lie within the file. Their bytes are not read.
     pub fn list<R>(table: &Table<R>) -> Result<Self> {
         let mut blocks = Self::default();
-        for handle in table.data_blocks() {
-            let checked = handle.map_err(BlockFault::from);
-            blocks.add(checked.and_then(|handle| lies_in_file(table, handle)))?;
-        }
+        table.data_blocks().try_for_each(|handle| blocks.add(table, handle))?;
         Ok(blocks)
     }
 
     /// Lists the blocks whose trailer can be read, and the compression types found there.
     pub fn list_with_types<R: ReadAt>(table: &Table<R>) -> Result<(Self, BTreeSet<u8>)> {
-        let mut blocks = Self::default();
-        let mut types = BTreeSet::new();
+        let (mut blocks, mut types) = (Self::default(), BTreeSet::new());
         for block in table.data_block_types() {
-            let handle = block.map(|(handle, id)| {
-                types.insert(id);
-                handle
-            });
-            blocks.add(handle.map_err(BlockFault::from))?;
+            types.extend(block.iter().map(|(_, id)| *id));
+            blocks.add(table, block.map(|(handle, _)| handle))?;
         }
         Ok((blocks, types))
     }
@@ -53,79 +45,36 @@ impl Blocks {
 
     /// Adds the block of the next entry of the index. One with a fault is noted as damage and not
     /// listed.
-    fn add(&mut self, block: std::result::Result<BlockHandle, BlockFault>) -> Result<()> {
+    fn add<R>(&mut self, table: &Table<R>, handle: Result<BlockHandle>) -> Result<()> {
         self.entries += 1;
-        match block {
+        let file_size = table.file_size();
+        match handle {
+            Ok(handle) if handle.end().is_none_or(|end| end > file_size) => {
+                let (index, BlockHandle { offset, size }) = (table.index_handle().offset, handle);
+                let text = format_args!(
+                    "block handle at offset {index}: expected a block that ends by {file_size}, found offset {offset} \
+                     and size {size}"
+                );
+                self.damage.note(text, ErrorKind::Damaged, Some(offset));
+            }
             // A block is identified by its offset: no sound index names one twice.
-            Ok(handle) if self.offsets.contains(handle.offset) => {
-                self.damage.note(&BlockFault::Repeated { offset: handle.offset });
+            Ok(BlockHandle { offset, .. }) if self.offsets.contains(offset) => {
+                let text = format_args!(
+                    "index: expected each data block once, found the one at offset {offset} again"
+                );
+                self.damage.note(text, ErrorKind::Damaged, None);
             }
             Ok(handle) => self.offsets.insert(handle.offset),
-            Err(BlockFault::Read(error)) if error.needs_range() => return Err(error),
-            Err(fault) => match fault.block() {
-                Some(offset) => self.damage.note_block(&fault, offset),
-                None => self.damage.note(&fault),
-            },
-        }
-        Ok(())
-    }
-}
-
-fn lies_in_file<R>(table: &Table<R>, handle: BlockHandle) -> std::result::Result<BlockHandle, BlockFault> {
-    let file_size = table.file_size();
-    if handle.end().is_some_and(|end| end <= file_size) {
-        return Ok(handle);
-    }
-    Err(BlockFault::BeyondFile { index_offset: table.index_handle().offset, file_size, handle })
-}
-
-/// The reason why an entry of the index does not count as a data block.
-pub(super) enum BlockFault {
-    Read(Error),
-    BeyondFile { index_offset: u64, file_size: u64, handle: BlockHandle },
-    Repeated { offset: u64 },
-}
-
-impl BlockFault {
-    /// The offset of the block whose handle is bad.
-    fn block(&self) -> Option<u64> {
-        match self {
-            Self::BeyondFile { handle, .. } => Some(handle.offset),
-            Self::Read(error) => match error.without_path() {
-                Error::Corrupt { what: Structure::BlockHandle, offset, .. } => Some(*offset),
-                _ => None,
-            },
-            Self::Repeated { .. } => None,
-        }
-    }
-
-    fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Read(error) => ErrorKind::of(error),
-            Self::BeyondFile { .. } | Self::Repeated { .. } => ErrorKind::Damaged,
-        }
-    }
-}
-
-impl From<Error> for BlockFault {
-    fn from(error: Error) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl Display for BlockFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(error) => error.without_path().fmt(f),
-            Self::BeyondFile { index_offset, file_size, handle: BlockHandle { offset, size } } => write!(
-                f,
-                "block handle at offset {index_offset}: expected a block that ends by {file_size}, \
-                 found offset {offset} and size {size}"
-            ),
-            Self::Repeated { offset } => {
-                write!(f, "index: expected each data block once, found the one at offset {offset} again")
+            Err(error) if error.needs_range() => return Err(error),
+            Err(error) => {
+                let block = match error.without_path() {
+                    Error::Corrupt { what: Structure::BlockHandle, offset, .. } => Some(*offset),
+                    _ => None,
+                };
+                self.damage.note_error(&error, block);
             }
         }
+        Ok(())
     }
 }
 
@@ -143,18 +92,24 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// Notes a fault of the data block at this offset.
-    pub(super) fn note_block(&mut self, fault: &BlockFault, offset: u64) {
-        if self.is_none() {
-            self.block = Some(offset);
+    /// Notes that the data block at `offset` does not decode. Returns false if it may be sound: this
+    /// build or its limits are in the way.
+    pub(super) fn note_block(&mut self, error: &Error, offset: u64) -> bool {
+        let is_damage = !matches!(error.without_path(), Error::Unsupported { .. } | Error::Limit { .. });
+        if is_damage {
+            self.note_error(error, Some(offset));
         }
-        self.note(fault);
+        is_damage
     }
 
-    pub(super) fn note(&mut self, fault: &BlockFault) {
-        self.unreadable |= matches!(fault, BlockFault::Read(error) if is_unreadable(error));
+    fn note_error(&mut self, error: &Error, block: Option<u64>) {
+        self.unreadable |= is_unreadable(error);
+        self.note(error.without_path(), ErrorKind::of(error), block);
+    }
+
+    fn note(&mut self, text: impl Display, kind: ErrorKind, block: Option<u64>) {
         match self.first {
-            None => self.first = Some((fault.to_string(), fault.kind())),
+            None => (self.first, self.block) = (Some((text.to_string(), kind)), block),
             Some(_) => self.more += 1,
         }
     }
@@ -174,7 +129,7 @@ impl Damage {
     }
 
     pub fn text(&self) -> Option<String> {
-        let mut text = self.first.as_ref().map(|(first, _)| first.clone())?;
+        let (mut text, _) = self.first.clone()?;
         if let Some(lost) = &self.lost {
             let how = if self.unreadable { "not looked at" } else { "lost" };
             text += &format!("; {how}: {lost}");

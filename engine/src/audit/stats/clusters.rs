@@ -1,15 +1,13 @@
 //! Data blocks side by side in three places of a table: a sample for sources where each place takes
 //! a request.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
-use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
+use filterblock::{Error, Result};
 
-use super::blocks::Blocks;
-use super::sample::Sample;
-use crate::report::inspect::KeyCount;
+use super::{blocks::Blocks, sample::Sample};
+use crate::report::KeyCount;
 
 /// The number of places, and the most data blocks of all of them.
 const PLACES: u64 = 3;
@@ -34,20 +32,17 @@ impl Clusters {
         let mut places: Vec<(Range<u64>, u64, Vec<BlockHandle>)> = (0..PLACES)
             .map(|place| {
                 let third = entries * place / PLACES..entries * (place + 1) / PLACES;
-                let most = match entries > MAX_BLOCKS {
-                    true => (MAX_BLOCKS + PLACES - 1 - place) / PLACES,
-                    false => third.end - third.start,
-                };
+                let most =
+                    if entries > MAX_BLOCKS { (MAX_BLOCKS + PLACES - 1 - place) / PLACES } else { u64::MAX };
                 let skipped = (third.end - third.start).saturating_sub(most) / 2;
-                (third.start + skipped..(third.start + skipped + most).min(third.end), 0, Vec::new())
+                let start = third.start + skipped;
+                (start..start.saturating_add(most).min(third.end), 0, Vec::new())
             })
             .collect();
         let mut seen = BTreeSet::new();
         for (at, handle) in (0..).zip(table.data_blocks()) {
-            let Some((_, bytes, chosen)) = places.iter_mut().find(|(range, ..)| range.contains(&at)) else {
-                continue;
-            };
-            let Ok(handle) = handle else { continue };
+            let place = places.iter_mut().find(|(range, ..)| range.contains(&at));
+            let (Some((_, bytes, chosen)), Ok(handle)) = (place, handle) else { continue };
             let size = handle.size.saturating_add(TRAILER);
             let fits = chosen.is_empty() || bytes.saturating_add(size) <= MAX_BYTES;
             if fits && size <= room && blocks.offsets.contains(handle.offset) && seen.insert(handle.offset) {
@@ -72,15 +67,8 @@ impl Clusters {
 
     /// The compression types of the blocks. A trailer that cannot be read has none.
     pub(super) fn types<R: ReadAt>(&self, table: &Table<R>) -> Result<BTreeSet<u8>> {
-        let mut types = BTreeSet::new();
-        for handle in self.handles() {
-            match table.compression_of(handle) {
-                Ok(id) => drop(types.insert(id)),
-                Err(error) if error.needs_range() => return Err(error),
-                Err(_) => {}
-            }
-        }
-        Ok(types)
+        let types = self.handles().map(|handle| table.compression_of(handle));
+        types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)).collect()
     }
 
     /// The number of the table's keys, by those of the blocks in `sample`. `None` if a place has no
@@ -93,7 +81,7 @@ impl Clusters {
         let sum = decoded.iter().flatten().fold(0_u64, |sum, keys| sum.saturating_add(*keys));
         let all = blocks.offsets.len();
         if number == all && blocks.are_distinct() {
-            return Some(KeyCount { keys: sum, low: sum, high: sum, exact: true });
+            return Some(KeyCount::exactly(sum));
         }
         let mean = |keys: &Vec<u64>| {
             let sum: f64 = keys.iter().map(|keys| *keys as f64).sum();

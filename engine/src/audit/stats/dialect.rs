@@ -3,8 +3,7 @@
 
 use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolicy, LegacyHash};
 
-use crate::audit::key_encoding::is_internal;
-use crate::report::inspect::Dialect;
+use crate::{audit::key_encoding::is_internal, report::Dialect};
 
 /// The policy's name in LevelDB up to 1.17, and in goleveldb, which still writes it.
 pub const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";

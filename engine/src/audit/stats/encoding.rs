@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use filterblock::Result;
 use filterblock::table::{ReadAt, Table};
 
-use super::blocks::Blocks;
-use super::filters::FilterStats;
 use super::sample::{KeyFormat, Sample};
+use super::{blocks::Blocks, filters::FilterStats};
 use crate::audit::key_encoding::{KeyEncoding, has_timed_type, is_internal};
 
 /// The types of LevelDB's entries.

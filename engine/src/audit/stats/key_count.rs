@@ -5,12 +5,11 @@
 //! from the differences between neighbouring parts. While it is large, each part is cut in two and
 //! a block of the other half is decoded too.
 
+use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
-use filterblock::{Error, Result};
 
-use super::blocks::{BlockFault, Blocks};
-use super::sample::Sample;
-use crate::report::inspect::KeyCount;
+use super::{blocks::Blocks, sample::Sample};
+use crate::{audit::rates::mix, report::KeyCount};
 
 /// The number of parts to begin with, and the most parts.
 const MIN_PARTS: u64 = 64;
@@ -71,7 +70,7 @@ impl KeyCount {
         let mut parts = Parts { entries, chosen: Vec::new() };
         let mut number = MIN_PARTS;
         loop {
-            parts.refine(number, |positions| counter.keys_at(positions))?;
+            parts.refine(number, &mut counter)?;
             let mut count = parts.estimate(last, counter.blocks.offsets.len());
             if let Some(count) = &mut count {
                 count.exact &= counter.blocks.damage.is_none();
@@ -84,7 +83,8 @@ impl KeyCount {
         }
     }
 
-    const fn exactly(keys: u64) -> Self {
+    /// The number of keys that were all counted.
+    pub(super) const fn exactly(keys: u64) -> Self {
         Self { keys, low: keys, high: keys, exact: true }
     }
 
@@ -96,11 +96,7 @@ impl KeyCount {
 impl Parts {
     /// Cuts the index into `number` parts and chooses a block of each, which stays the one chosen
     /// before if there is one in it.
-    fn refine(
-        &mut self,
-        number: u64,
-        keys_at: impl FnOnce(&[u64]) -> Result<Vec<Option<u64>>>,
-    ) -> Result<()> {
+    fn refine<R: ReadAt>(&mut self, number: u64, counter: &mut Counter<'_, R>) -> Result<()> {
         let number = number.min(self.entries);
         let mut positions = Vec::new();
         for part in 0..number {
@@ -108,10 +104,10 @@ impl Parts {
             let behind = self.chosen.partition_point(|(at, _)| *at < start);
             if self.chosen.get(behind).is_none_or(|(at, _)| *at >= end) {
                 // Any block of the part is as likely as another, and the same ones in each run.
-                positions.push(start + scramble(start ^ self.entries.rotate_left(32)) % (end - start));
+                positions.push(start + mix(start ^ self.entries.rotate_left(32)) % (end - start));
             }
         }
-        let keys = keys_at(&positions)?;
+        let keys = counter.keys_at(&positions)?;
         self.chosen.extend(positions.into_iter().zip(keys));
         self.chosen.sort_unstable();
         Ok(())
@@ -174,23 +170,14 @@ impl<R: ReadAt> Counter<'_, R> {
     /// The keys of the blocks at these positions in the index, which ascend. `None` for a block that
     /// cannot be decoded, and for one that has been counted before.
     fn keys_at(&mut self, positions: &[u64]) -> Result<Vec<Option<u64>>> {
-        let mut wanted = positions.iter().copied().peekable();
-        let mut found = Vec::with_capacity(positions.len());
-        for (at, handle) in (0..).zip(self.table.data_blocks()) {
-            match wanted.peek() {
-                None => break,
-                Some(&position) if position != at => continue,
-                Some(_) => {}
-            }
-            wanted.next();
-            let handle = handle.ok().filter(|handle| self.blocks.offsets.contains(handle.offset));
-            found.push(match handle {
-                Some(handle) => self.keys_of(handle)?,
-                None => None,
-            });
-        }
-        found.resize(positions.len(), None);
-        Ok(found)
+        let mut handles = (0..).zip(self.table.data_blocks());
+        let keys = positions.iter().map(|position| {
+            let (_, handle) = handles.find(|(at, _)| at == position).unzip();
+            let handle = handle.and_then(Result::ok);
+            let handle = handle.filter(|handle| self.blocks.offsets.contains(handle.offset));
+            handle.map_or(Ok(None), |handle| self.keys_of(handle))
+        });
+        keys.collect()
     }
 
     fn keys_of(&mut self, handle: BlockHandle) -> Result<Option<u64>> {
@@ -208,11 +195,8 @@ impl<R: ReadAt> Counter<'_, R> {
         match self.count(handle) {
             Ok(keys) => Ok(Some(keys)),
             Err(error) if error.needs_range() => Err(error),
-            // The block may be sound: this build or its limits are in the way.
             Err(error) => {
-                if !matches!(error.without_path(), Error::Unsupported { .. } | Error::Limit { .. }) {
-                    self.blocks.damage.note_block(&BlockFault::Read(error), handle.offset);
-                }
+                self.blocks.damage.note_block(&error, handle.offset);
                 Ok(None)
             }
         }
@@ -227,11 +211,4 @@ impl<R: ReadAt> Counter<'_, R> {
         }
         Ok(keys)
     }
-}
-
-/// Mixes the bits of `value` (the finalizer of SplitMix64).
-const fn scramble(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }

@@ -2,7 +2,7 @@
 
 use filterblock::table::Table;
 
-use crate::report::strings::Name;
+use crate::report::Name;
 
 /// More names than this are counted, not listed: prefix compression lets a small file hold very
 /// many.

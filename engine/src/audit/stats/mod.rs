@@ -14,3 +14,16 @@ pub mod offsets;
 pub mod ranges;
 pub mod sample;
 pub mod table;
+
+pub use blocks::Blocks;
+pub use clusters::Clusters;
+pub use dialect::OLD_NAME;
+pub use encoding::encoding_of;
+pub use filter::{Filter, State};
+pub use filter_cost::USUAL_BITS_PER_KEY;
+pub use filters::{FilterStats, Summary};
+pub use metaindex::Metaindex;
+pub use offsets::Offsets;
+pub use ranges::{OFFSET_ENTRY_LEN, Ranges};
+pub use sample::Sample;
+pub use table::TableStats;

@@ -1,7 +1,6 @@
 //! A set of offsets in a file.
 
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 /// A page covers 2^9 offsets, a bit each.
 const PAGE_LG: u32 = 9;

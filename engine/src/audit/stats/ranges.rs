@@ -11,9 +11,8 @@
 
 use filterblock::expected_false_positive_rate;
 
-use super::filters::FilterStats;
-use super::offsets::Offsets;
-use crate::report::inspect::{KeyCount, LargerRanges};
+use super::{filters::FilterStats, offsets::Offsets};
+use crate::{report::KeyCount, report::inspect::LargerRanges};
 
 /// The bytes that a filter takes in the offset array.
 pub const OFFSET_ENTRY_LEN: u64 = 4;
@@ -69,11 +68,10 @@ impl<'a> Ranges<'a> {
         let most_lg = (u64::BITS - last.leading_zeros()).min(u32::from(MAX_BASE_LG)) as u8;
         let now = self.size_with(base_lg);
         let saves = |base_lg: u8| now.saturating_sub(self.size_with(base_lg));
-        let most = saves(most_lg);
-        let enough = |saved: u64| saved > 0 && saved.saturating_mul(10) >= most.saturating_mul(9);
+        let enough = saves(most_lg).saturating_mul(9);
         let (base_lg, saves) = (base_lg + 1..=most_lg)
             .map(|base_lg| (base_lg, saves(base_lg)))
-            .find(|&(_, saved)| enough(saved))?;
+            .find(|(_, saved)| *saved > 0 && saved.saturating_mul(10) >= enough)?;
         Some(LargerRanges { base_lg, saves, rate: self.changed_rate(rate, base_lg) })
     }
 
@@ -103,10 +101,7 @@ impl<'a> Ranges<'a> {
 
     /// The bytes of a filter's bits.
     fn array_len(&self, joined: Joined) -> u64 {
-        match self.sizing {
-            Some(sizing) => sizing.array_len(joined.keys),
-            None => joined.bytes,
-        }
+        self.sizing.map_or(joined.bytes, |sizing| sizing.array_len(joined.keys))
     }
 
     /// The mean rate over the data blocks that is expected with this base_lg, of keys like random
@@ -160,11 +155,10 @@ impl Sizing {
     fn explaining(filters: &FilterStats, probes: u32, keys: KeyCount) -> Option<Self> {
         // LevelDB's k is 0.69 times the bits a key, at least 1 and at most 30.
         let fits = |bits: &u64| (bits * 69 / 100).clamp(1, 30) == u64::from(probes);
-        let candidates = (1..=MAX_BITS_PER_KEY).filter(fits);
+        // Of those that are as near, that of the most bits.
+        let candidates = (1..=MAX_BITS_PER_KEY).rev().filter(fits);
         let explained = candidates.filter_map(|bits| Self::of(filters, bits, keys));
-        let all = explained
-            .min_by(|(off, a), (than, b)| off.total_cmp(than).then(b.bits_per_key.cmp(&a.bits_per_key)));
-        all.map(|(_, sizing)| sizing)
+        explained.min_by(|(off, _), (than, _)| off.total_cmp(than)).map(|(_, sizing)| sizing)
     }
 
     /// The rule of so many bits a key, if filters of these sizes can come from it, and the share by
@@ -200,9 +194,10 @@ impl Sizing {
     }
 
     fn keys_of(self, bytes: u64) -> f64 {
-        match bytes {
-            MIN_ARRAY => self.keys_of_least,
-            bytes => (bytes.saturating_mul(8) / self.bits_per_key) as f64,
+        if bytes == MIN_ARRAY {
+            self.keys_of_least
+        } else {
+            (bytes.saturating_mul(8) / self.bits_per_key) as f64
         }
     }
 }

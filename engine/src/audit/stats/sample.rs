@@ -3,18 +3,14 @@
 use std::collections::BTreeSet;
 
 use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
-use filterblock::{BashoInternalFilterPolicy, Error, FilterBlockReader, FilterPolicy as _, Result};
+use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, FilterPolicy as _, Result};
 
-use super::blocks::{BlockFault, Blocks};
 use super::dialect::{HashReaders, HashTrial};
-use super::filters::FilterStats;
-use super::offsets::Offsets;
+use super::{blocks::Blocks, filters::FilterStats, offsets::Offsets};
 use crate::audit::key_encoding::{KeyEncoding, is_internal};
-use crate::audit::rates::clusters::Clusters;
-use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::rates::neighbours::Neighbours;
-use crate::audit::reading::decode_limit;
-use crate::report::inspect::Dialect;
+use crate::audit::rates::{Clusters, MeasuredRate, Neighbours};
+use crate::{audit::reading::decode_limit, report::Dialect};
+
 pub use crate::report::inspect::KeyFormat;
 
 /// The most data blocks to read.
@@ -26,13 +22,6 @@ const MAX_KEY_BYTES: usize = 8 << 20;
 const ENCODINGS: [KeyEncoding; 2] = [KeyEncoding::Internal, KeyEncoding::Whole];
 /// zlib makes at most so many bytes of one.
 const FAILED_EXPANSION: u64 = 1032;
-
-/// The results of reading one data block.
-struct BlockRead {
-    keys: u64,
-    /// The size of the block once decompressed.
-    decoded: u64,
-}
 
 /// The results of reading a few data blocks.
 #[derive(Default, PartialEq, Debug)]
@@ -100,26 +89,23 @@ impl Sample {
             // A block that cannot be decoded counts as if zlib had filled it.
             let failed = left.saturating_sub(handle.size.saturating_mul(FAILED_EXPANSION));
             let read = sample.read(table, handle, types, filters, &blocks.offsets, &mut room);
-            let read = read.map_err(without_path);
-            sample.blocks.push((handle.offset, read.as_ref().ok().map(|read| read.keys)));
+            sample.blocks.push((handle.offset, read.as_ref().ok().map(|(keys, _)| *keys)));
             sample.bytes = sample.bytes.saturating_add(handle.size);
             match read {
-                Ok(read) => left = left.saturating_sub(read.decoded),
+                Ok((_, decoded)) => left = left.saturating_sub(decoded),
                 Err(error) if error.needs_range() => return Err(error),
-                // The block may be sound: this build or its limits are in the way.
-                Err(error @ (Error::Unsupported { .. } | Error::Limit { .. })) => {
-                    sample.unsupported.get_or_insert_with(|| error.to_string());
-                    left = failed;
-                }
                 Err(error) => {
-                    blocks.damage.note_block(&BlockFault::Read(error), handle.offset);
                     left = failed;
+                    if !blocks.damage.note_block(&error, handle.offset) {
+                        sample.unsupported.get_or_insert_with(|| error.without_path().to_string());
+                    }
                 }
             }
         }
         Ok(sample)
     }
 
+    /// Reads a data block. Returns the number of its keys, and its size once decompressed.
     fn read<R: ReadAt>(
         &mut self,
         table: &Table<R>,
@@ -128,12 +114,11 @@ impl Sample {
         filters: Option<&FilterStats>,
         offsets: &Offsets,
         room: &mut Room,
-    ) -> Result<BlockRead> {
+    ) -> Result<(u64, u64)> {
         let mut entries = table.block_cursor(handle)?;
-        match (types.first(), types.len()) {
-            (None, _) => {}
-            (Some(&only), 1) => drop(self.codecs.insert((only, entries.codec()))),
-            _ => drop(self.codecs.insert((table.compression_of(handle)?, entries.codec()))),
+        if let Some(&first) = types.first() {
+            let id = if types.len() == 1 { first } else { table.compression_of(handle)? };
+            self.codecs.insert((id, entries.codec()));
         }
         // A filter that lets every key pass says nothing about their format.
         let reader = filters.filter(|filters| filters.rate_at(handle.offset) < 1.0).map(FilterStats::reader);
@@ -142,8 +127,7 @@ impl Sample {
             FilterBlockReader::new(BashoInternalFilterPolicy::new(reader.policy()), reader.contents())
         });
         let by_hash = reader.and_then(|reader| HashReaders::new(reader.policy().name(), reader.contents()));
-        let mut asked = 0;
-        let mut keys = 0;
+        let (mut asked, mut keys) = (0, 0);
         let encodings = filters.filter(|_| room.count > 0).map(|_| self.encodings()).unwrap_or_default();
         let is_shared = filters.is_some_and(|filters| filters.is_shared(handle.offset, offsets));
         room.neighbours.iter_mut().for_each(|made| made.begin(room.count, is_shared));
@@ -151,10 +135,9 @@ impl Sample {
             keys += 1;
             let key = entries.key();
             for (encoding, made) in encodings.iter().zip(&mut room.neighbours) {
-                encoding
-                    .and_then(|encoding| encoding.filtered(key))
-                    .into_iter()
-                    .for_each(|key| made.key(key));
+                if let Some(key) = encoding.and_then(|encoding| encoding.filtered(key)) {
+                    made.key(key);
+                }
             }
             let (Some(reader), Some(internal)) = (reader, &internal) else { continue };
             if asked < KEYS_PER_BLOCK && key.len() <= room.key_bytes {
@@ -177,7 +160,7 @@ impl Sample {
             };
             answers.add(passed, asked, 1.0);
         }
-        Ok(BlockRead { keys, decoded: entries.size() as u64 })
+        Ok((keys, entries.size() as u64))
     }
 
     /// The format of the keys that filters are made of, or the reason why it cannot be told.
@@ -211,10 +194,7 @@ impl Sample {
     /// format of the keys cannot be told.
     pub fn neighbour_rate(&self, blocks: &Blocks) -> Option<MeasuredRate> {
         let [internal, whole] = &self.neighbours;
-        let answers = match self.key_format().ok()? {
-            KeyFormat::Internal => internal,
-            KeyFormat::User => whole,
-        };
+        let answers = if self.key_format().ok()? == KeyFormat::Internal { internal } else { whole };
         answers.rate(self.blocks.len() as u64 == blocks.offsets.len())
     }
 
@@ -237,12 +217,8 @@ impl Sample {
     /// The reason why filters are not to be trusted though their structure may be sound.
     pub fn unsound(&self) -> Option<String> {
         let denied = self.asked - self.matched_user_part.max(self.matched_whole);
-        (denied > 0).then(|| {
-            let asked = self.asked;
-            format!(
-                "expected filters that let stored keys pass, found that they deny {denied} of {asked} tried"
-            )
-        })
+        let text = "expected filters that let stored keys pass, found that they deny";
+        (denied > 0).then(|| format!("{text} {denied} of {} tried", self.asked))
     }
 
     /// The number of keys of the block at `offset`, `None` in it if the block could not be decoded.
@@ -275,13 +251,6 @@ fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
         }
     }
     chosen
-}
-
-fn without_path(error: Error) -> Error {
-    match error {
-        Error::InFile { error, .. } => *error,
-        error => error,
-    }
 }
 
 #[cfg(test)]

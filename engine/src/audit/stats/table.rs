@@ -5,17 +5,13 @@ use std::collections::BTreeSet;
 use filterblock::table::{Origin, ReadAt, Table};
 use filterblock::{Error, Result};
 
-use super::blocks::Blocks;
-use super::clusters::Clusters;
-use super::filter_cost::filter_cost;
-use super::filters::FilterStats;
-use super::metaindex::Metaindex;
 use super::sample::{KeyFormat, Sample};
-use crate::audit::key_encoding::KeyEncoding;
+use super::{
+    blocks::Blocks, clusters::Clusters, filter_cost::filter_cost, filters::FilterStats, metaindex::Metaindex,
+};
 use crate::audit::reading::{filter_trouble, is_unreadable};
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::Depth;
-use crate::report::inspect::{FilterCost, KeyCount};
+use crate::report::{Depth, ErrorKind, KeyCount};
+use crate::{audit::key_encoding::KeyEncoding, report::inspect::FilterCost};
 
 #[derive(PartialEq, Debug)]
 pub struct TableStats {

@@ -7,10 +7,10 @@ use filterblock::LegacyHash;
 use super::lookups::Survey;
 use super::settings::{USUAL_BASE_LG, USUAL_BITS};
 use crate::audit::policies::Policy;
+use crate::report::{Action, Advice, Choice, LevelBits, Outcome, Setting, Tuning};
+use crate::words::{leave_text, rebuild_text};
+
 pub(super) use crate::audit::stats::dialect::OLD_NAME;
-use crate::report::outcome::Outcome;
-use crate::report::tune::{Action, Advice, Choice, LevelBits, Setting, Tuning};
-use crate::words::advice::{leave_text, rebuild_text};
 
 /// A rebuild pays if a lookup reads so many blocks less, and by such a share less.
 const READS_WORTH: f64 = 0.005;

@@ -2,19 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::advice::advise;
 use super::input::{Input, Request};
-use super::lookups::Survey;
 use super::outcome::{Facts, LevelFacts};
-use super::questions::Question;
 use super::search::{Item, best_by_level, least};
 use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula};
-use crate::audit::policies::Policy;
-use crate::report::outcome::Outcome;
-use crate::report::tune::{
-    Advice, Budget, BudgetOrigin, Choice, Fault, Level, LevelBits, Lookups, Memory, SampleSize, Setting,
+use super::{advice::advise, lookups::Survey, questions::Question};
+use crate::report::{
+    Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, Outcome, SampleSize, Setting,
     Tried, TuneFailure, Tuning, Visits,
 };
+use crate::{audit::policies::Policy, report::tune::Fault};
 
 /// The number of tables that LevelDB maps into memory.
 const MAPPED: u64 = 1000;

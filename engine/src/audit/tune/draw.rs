@@ -9,9 +9,7 @@ use filterblock::{Error, Result};
 use rayon::prelude::*;
 
 use super::input::Input;
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::rates::split_mix::SplitMix;
-use crate::audit::reading::decode_limit;
+use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix, audit::reading::decode_limit};
 
 /// Longer keys are left out: thousands of them would take too much memory.
 pub(super) const MAX_KEY: usize = 4096;

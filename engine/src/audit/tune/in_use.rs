@@ -1,7 +1,6 @@
 //! The settings of the filters that the tables have.
 
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, Result};
@@ -9,9 +8,7 @@ use rayon::prelude::*;
 
 use super::input::Input;
 use super::lookups::{Survey, TableFilters};
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::policies::Policy;
-use crate::audit::reading::decode_limit;
+use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
 
 /// The tables of a level whose bits a key are found out.
 const SURVEYED: usize = 2;

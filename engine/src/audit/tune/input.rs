@@ -3,12 +3,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use filterblock::Result;
-use filterblock::database::Manifest;
 use filterblock::table::{ReadOptions, Table};
+use filterblock::{Result, database::Manifest};
 
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::policies::Policy;
+use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy};
 
 /// A table of those to tune.
 pub(super) struct TableInfo {

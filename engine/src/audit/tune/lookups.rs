@@ -4,10 +4,8 @@ use filterblock::table::{ReadAt, Table};
 use filterblock::{Error, Result};
 use rayon::prelude::*;
 
-use super::draw::entry_type;
-use super::input::Input;
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::reading::decode_limit;
+use super::{draw::entry_type, input::Input};
+use crate::{audit::key_encoding::KeyEncoding, audit::reading::decode_limit};
 
 /// The type of a deletion in the last eight bytes of an internal key.
 const DELETION: u8 = 0;

@@ -2,9 +2,8 @@
 
 use super::questions::{KINDS, LOOKUPS, Question};
 use super::tally::{LevelTally, SettingTally, Z};
-use crate::audit::rates::clusters::Clusters;
-use crate::audit::rates::measured::{MeanRate, MeasuredRate};
-use crate::report::outcome::{Estimate, LevelOutcome, Outcome, Rates, Reads};
+use crate::audit::rates::{Clusters, MeanRate, MeasuredRate};
+use crate::report::{Estimate, LevelOutcome, Outcome, Rates, Reads};
 
 /// With fewer questions by lookups that end elsewhere, neighbours stand for their keys.
 const FEW: u64 = 500;

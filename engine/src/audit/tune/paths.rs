@@ -1,27 +1,19 @@
 //! From what was found at a path to the tables to tune.
 
-use std::fs::File;
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use std::{fs::File, io, path::Path, sync::Arc};
 
 use filterblock::Error;
 use filterblock::table::{ReadOptions, Table};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::input::{Input, Request, TableInfo};
 use super::tuner::tune;
-use crate::audit::foreign::explain;
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::stats::encoding::encoding_of;
 use crate::engine::{Engine, Sink};
-use crate::report::error_kind::ErrorKind;
-use crate::report::tune::{TuneFailure, Tuned, Tuning};
-use crate::run::watch::Watch;
-use crate::walk::folder::{Folder, reopen};
-use crate::walk::input::{PathError, open_file};
-use crate::walk::paths::Inputs;
-use crate::walk::sources::{Discovered, Sources};
+use crate::report::{ErrorKind, TuneFailure, Tuned, Tuning};
+use crate::run::in_order::threads;
+use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, open_file, reopen};
+use crate::{
+    audit::foreign::explain, audit::key_encoding::KeyEncoding, audit::stats::encoding_of, run::Watch,
+};
 
 /// How often to begin anew if tables vanish meanwhile.
 const ATTEMPTS: u32 = 4;
@@ -63,7 +55,7 @@ impl Engine {
         sink: &mut impl Sink<Tuned>,
     ) -> io::Result<TuneOutcome> {
         let mut outcome = TuneOutcome::default();
-        let pool = match self.threads() {
+        let pool = match threads(self.jobs) {
             Ok(pool) => pool,
             Err(reason) => return Ok(TuneOutcome { not_started: Some(reason), ..outcome }),
         };
@@ -79,12 +71,6 @@ impl Engine {
             }
         }
         Ok(outcome)
-    }
-
-    /// The threads to work on.
-    fn threads(&self) -> std::result::Result<ThreadPool, String> {
-        let threads = ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or_default().into());
-        threads.build().map_err(|error| format!("starting threads: {error}"))
     }
 }
 

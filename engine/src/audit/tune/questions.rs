@@ -1,10 +1,8 @@
 //! The keys that the filters of one table are asked for.
 
-use filterblock::table::Table;
-use filterblock::{FilterPolicy as _, KeyHash, SharedPolicy};
+use filterblock::{FilterPolicy as _, KeyHash, SharedPolicy, table::Table};
 
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::rates::split_mix::SplitMix;
+use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix};
 
 /// The kinds of keys that are not in a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::input::Input;
-use crate::audit::rates::split_mix::SplitMix;
-use crate::report::tune::TuneFailure;
+use crate::{audit::rates::SplitMix, report::TuneFailure};
 
 /// The bytes of tables to decode, unless all are.
 const SAMPLE: u64 = 128 << 20;

@@ -2,11 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use filterblock::{FilterPolicy as _, KeyBuf, Keys};
+use filterblock::{FilterPolicy as _, KeyBuf, Keys, LegacyHash, expected_false_positive_rate};
 
-use crate::audit::policies::Policy;
-use crate::report::tune::Setting;
-use filterblock::{LegacyHash, expected_false_positive_rate};
+use crate::{audit::policies::Policy, report::Setting};
 
 /// LevelDB's range, and the bits a key that most programs use.
 pub(super) const USUAL_BASE_LG: u8 = 11;

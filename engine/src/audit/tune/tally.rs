@@ -2,8 +2,7 @@
 
 use super::questions::{KINDS, QUESTIONS, Question};
 use super::trial::{Answers, Trial};
-use crate::audit::rates::clusters::Clusters;
-use crate::report::outcome::Estimate;
+use crate::{audit::rates::Clusters, report::Estimate};
 
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;

@@ -8,13 +8,9 @@ use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, KeyH
 
 use super::draw::MAX_KEY;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::policies::Policy;
-use crate::audit::rates::neighbours::{change, hash};
-use crate::audit::rates::split_mix::SplitMix;
-use crate::audit::reading::decode_limit;
-use crate::report::error_kind::ErrorKind;
-use crate::report::tune::{Setting, TuneFailure};
+use crate::audit::rates::{SplitMix, change, hash};
+use crate::report::{ErrorKind, Setting, TuneFailure};
+use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
 
 /// The most entries to hold at once. The filters of a table with more are tried in parts.
 const MAX_ENTRIES: usize = 4 << 20;

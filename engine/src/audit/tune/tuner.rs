@@ -4,23 +4,19 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::advice::policy_of;
-use super::conclusion::Done;
-use super::draw::draw;
 use super::in_use::{hash_in, in_use};
 use super::input::{Input, Request};
-use super::lookups::settle;
-use super::questions::Question;
-use super::sample::choose;
 use super::settings::{grid, readers};
 use super::tally::{self, LevelTally};
 use super::trial::{self, Plan, Trial};
 use super::visits::{
     count_visits, levels_of, lookups_of, make_lookups, most_visits, neighbours, own_lookups, sought, usable,
 };
-use crate::audit::policies::Policy;
-use crate::report::tune::{Setting, TuneFailure, Tuning};
-use crate::run::watch::Watch;
+use super::{
+    advice::policy_of, conclusion::Done, draw::draw, lookups::settle, questions::Question, sample::choose,
+};
+use crate::report::{Setting, TuneFailure, Tuning};
+use crate::{audit::policies::Policy, run::Watch};
 
 /// The number of stored keys to draw, and the fewest if each lookup comes to very many tables.
 const DRAWN: u64 = 16_384;

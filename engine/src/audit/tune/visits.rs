@@ -12,9 +12,8 @@ use super::outcome::{EstimateSum, Facts, LevelFacts, VisitSum};
 use super::questions::{KINDS, Question};
 use super::tally::{self, LevelTally};
 use crate::audit::policies::Policy;
-use crate::audit::rates::neighbours::change;
-use crate::audit::rates::split_mix::SplitMix;
-use crate::report::tune::{Lookups, TuneFailure};
+use crate::audit::rates::{SplitMix, change};
+use crate::report::{Lookups, TuneFailure};
 
 /// The most of the user's lookups to follow, unless all tables are decoded.
 const MAX_LOOKUPS: usize = 100_000;

@@ -1,46 +1,23 @@
 //! All checks of one table.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::{cell::Cell, collections::BTreeSet, sync::Arc};
 
-use filterblock::table::{Meter, ReadAt, ReadOptions, Table};
+use filterblock::table::{Meter, ReadAt, Table};
 use filterblock::{Error, LegacyHash, Result, quote};
 
-use super::budget::Budget;
-use super::denials::DenialCheck;
-use super::fpr_sampler::FprSampler;
 use super::order::{ExpectedOrder, OrderCheck};
 use super::walk::{Walk, Walked};
-use crate::audit::foreign::explain;
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::lost_keys::LostKeys;
+use super::{budget::Budget, denials::DenialCheck, fpr_sampler::FprSampler};
 use crate::audit::reading::{filter_trouble, is_not_whole};
-use crate::audit::stats::blocks::Blocks;
-use crate::audit::stats::filters::FilterStats;
-use crate::audit::stats::metaindex::Metaindex;
-use crate::audit::stats::offsets::Offsets;
-use crate::audit::stats::sample::{KeyFormat, Sample};
-use crate::report::verify::{Code, Finding, Note, Verdict};
-use crate::run::watch::Observer;
-use crate::walk::record::TableRecord;
+use crate::audit::stats::{Blocks, FilterStats, Metaindex, Offsets, Sample};
+use crate::report::{Code, Finding, Note, Verdict};
+use crate::{
+    audit::foreign::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
+    audit::stats::sample::KeyFormat, engine::Engine, run::Observer, walk::TableRecord,
+};
 
 /// Progress is reported in steps of so many bytes: showing it takes time.
 const PROGRESS_STEP: u64 = 256 << 10;
-
-/// The options for verifying tables.
-pub struct VerifyOptions {
-    pub read: ReadOptions,
-    /// Counts the work of all tables.
-    pub meter: Arc<Meter>,
-    /// The user has said that keys are in bytewise order.
-    pub bytewise: bool,
-    /// The most bytes of blocks and keys to decode of one file; by default in proportion to the
-    /// file.
-    pub max_output: Option<u64>,
-    /// The seed for making absent keys.
-    pub seed: u64,
-}
 
 /// Verifies the table that `source` holds. `record`: what the database around it says.
 /// `may_be_unfinished`: nobody has said that it is a whole table.
@@ -52,7 +29,7 @@ pub fn table<R: ReadAt>(
     source: R,
     record: Option<&TableRecord<'_>>,
     may_be_unfinished: bool,
-    options: &VerifyOptions,
+    engine: &Engine,
     observer: &dyn Observer,
 ) -> Result<Verdict> {
     let size = source.len().unwrap_or_default();
@@ -68,9 +45,9 @@ pub fn table<R: ReadAt>(
         }
     };
     let mut verdict = Verdict::default();
-    let result = match Table::open(&source, &options.read.clone().meter(Arc::clone(&meter))) {
+    let result = match Table::open(&source, &engine.read.clone().meter(Arc::clone(&meter))) {
         Ok(table) => {
-            let table = OpenTable { table: &table, meter: &meter, record, options };
+            let table = OpenTable { table: &table, meter: &meter, record, engine };
             table.check(&|| observer.begin_walk(), &progress, &mut verdict)
         }
         Err(error) if error.needs_range() => Err(error),
@@ -81,7 +58,7 @@ pub fn table<R: ReadAt>(
                 .map(|found| not_opened(&error, Finding { found, ..finding }, record, &mut verdict))
         }
     };
-    options.meter.add(&meter);
+    engine.meter.add(&meter);
     result?;
     if let Some(record) = record {
         compare_record(size, record, &mut verdict);
@@ -109,7 +86,7 @@ struct OpenTable<'a, R> {
     /// Counts the work of this table.
     meter: &'a Arc<Meter>,
     record: Option<&'a TableRecord<'a>>,
-    options: &'a VerifyOptions,
+    engine: &'a Engine,
 }
 
 impl<R: ReadAt> OpenTable<'_, R> {
@@ -122,12 +99,12 @@ impl<R: ReadAt> OpenTable<'_, R> {
         self.filter_block(verdict);
 
         begin_walk();
-        let budget = Budget::new(Arc::clone(self.meter), self.options.max_output, table.file_size());
+        let budget = Budget::new(Arc::clone(self.meter), self.engine.max_output, table.file_size());
         let mut walk = Walk::new(table, OrderCheck::new(self.expected_order(), &encodings), budget, verdict);
         walk.denials = table.filter().map(|filters| DenialCheck::new(filters, &encodings));
         walk.sampler = stats.as_ref().map(|stats| {
             let used_filters = stats.num_covering(&blocks.offsets);
-            FprSampler::new(stats.reader(), blocks.offsets.len(), used_filters, self.options.seed)
+            FprSampler::new(stats.reader(), blocks.offsets.len(), used_filters, self.engine.seed)
         });
         walk.encoding = encodings.first().copied().unwrap_or(KeyEncoding::Whole);
         walk.is_internal = encodings == [KeyEncoding::Internal];
@@ -162,7 +139,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
     fn expected_order(&self) -> ExpectedOrder {
         let comparator = self.record.and_then(|record| record.comparator);
         match comparator {
-            _ if self.options.bytewise => ExpectedOrder::Bytewise,
+            _ if self.engine.is_bytewise => ExpectedOrder::Bytewise,
             Some(_) if self.record.is_some_and(|record| record.is_bytewise) => ExpectedOrder::Bytewise,
             Some(name) => ExpectedOrder::Custom(name.to_vec()),
             None => ExpectedOrder::Presumed,
@@ -266,7 +243,6 @@ mod tests {
     use filterblock::table::{Compression, TableBuilder, WriteOptions};
 
     use super::*;
-    use crate::audit::reading::read_options;
 
     /// A table, and all that happens while it is verified.
     struct Watched {
@@ -307,10 +283,8 @@ mod tests {
         let entries = 0..20_000_u32;
         entries.for_each(|key| builder.add(&key.to_be_bytes(), &key.to_be_bytes().repeat(16)).unwrap());
         let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
-        let meter = Arc::new(Meter::default());
-        let options =
-            VerifyOptions { read: read_options(), meter, bytewise: true, max_output: None, seed: 0 };
-        let verdict = table(&watched, None, true, &options, &watched).unwrap();
+        let engine = Engine::new().bytewise(true);
+        let verdict = table(&watched, None, true, &engine, &watched).unwrap();
         assert_eq!((verdict.keys, verdict.findings.is_empty()), (20_000, true));
 
         let events = watched.events.into_inner();

@@ -7,7 +7,7 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, Legac
 
 use super::batch::{BATCH_KEYS, StoredKey};
 use crate::audit::key_encoding::KeyEncoding;
-use crate::report::verify::{Code, Finding, Findings};
+use crate::report::{Code, Finding, Findings};
 
 /// The hashes that LevelDB's old name may stand for. If both fit equally well, the first is taken.
 const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];

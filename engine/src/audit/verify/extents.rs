@@ -3,7 +3,7 @@
 
 use filterblock::table::BlockHandle;
 
-use crate::report::verify::{Code, Finding, Findings};
+use crate::report::{Code, Finding, Findings};
 
 /// The length of the footer, at the end of the file.
 const FOOTER_LEN: u64 = 48;

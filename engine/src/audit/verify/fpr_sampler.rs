@@ -5,10 +5,8 @@
 
 use filterblock::{FilterBlockReader, FilterPolicy, LegacyBloomPolicy, LegacyHash};
 
-use crate::audit::rates::clusters::Clusters;
-use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::rates::neighbours::Neighbours;
-use crate::audit::stats::dialect::OLD_NAME;
+use crate::audit::rates::{Clusters, MeasuredRate, Neighbours};
+use crate::audit::stats::OLD_NAME;
 
 /// The most filters to ask, and about the number of keys to ask them for in all.
 const MAX_FILTERS: u64 = 64;

@@ -6,7 +6,7 @@ use filterblock::quote;
 
 use super::batch::StoredKey;
 use crate::audit::key_encoding::KeyEncoding;
-use crate::report::verify::{Code, Finding, Findings, Note};
+use crate::report::{Code, Finding, Findings, Note};
 
 /// The order that the keys should be in.
 #[derive(Clone, PartialEq, Eq, Debug)]

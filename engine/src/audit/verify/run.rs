@@ -1,23 +1,16 @@
 //! The verification of all that paths lead to.
 
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
 use filterblock::Error;
 use filterblock::table::{ReadAt, ReadOptions};
 
-use super::check::{VerifyOptions, table};
+use super::check::table;
 use crate::audit::lost_keys::LostKeys;
 use crate::engine::{Engine, Sink};
-use crate::report::error_kind::ErrorKind;
-use crate::report::fetched::Depth;
-use crate::report::subject::Subject;
-use crate::report::verify::{About, Code, Finding, Verdict, VerdictCounts, Verified};
-use crate::run::survey::{Event, Place, Survey, Target};
-use crate::run::watch::Observer;
-use crate::walk::folder::Folder;
-use crate::walk::input::PathError;
-use crate::walk::paths::Inputs;
+use crate::report::{About, Code, Depth, ErrorKind, Finding, Subject, Verdict, VerdictCounts, Verified};
+use crate::run::{Event, Observer, Place, Survey, Target};
+use crate::walk::{Folder, Inputs, PathError};
 
 /// What came of a verification.
 #[derive(Clone, Default, Debug)]
@@ -42,26 +35,15 @@ impl Engine {
         #[cfg(feature = "remote")]
         let engine = engine.to_depth(Depth::All);
         let mut outcome = VerifyOutcome::default();
-        engine.run(inputs, &VerifySurvey(self.verify_options()).into(), &mut |event| {
+        engine.run(inputs, &VerifySurvey(self.clone()).into(), &mut |event| {
             outcome.take(event, &mut |verified| sink.line(verified))
         })?;
         Ok(outcome)
     }
-
-    /// The options for verifying tables.
-    pub(crate) fn verify_options(&self) -> VerifyOptions {
-        VerifyOptions {
-            read: self.read.clone(),
-            meter: self.meter.clone(),
-            bytewise: self.is_bytewise,
-            max_output: self.max_output,
-            seed: self.seed,
-        }
-    }
 }
 
-/// Looks at tables as `verify` does.
-pub(crate) struct VerifySurvey(pub(crate) VerifyOptions);
+/// Verifies each table.
+pub(crate) struct VerifySurvey(pub(crate) Engine);
 
 impl Survey for VerifySurvey {
     type Found = Verdict;

@@ -5,15 +5,12 @@ use filterblock::{Error, LegacyHash, Result, SharedPolicy, quote};
 
 use super::batch::{BATCH_KEYS, Batch, StoredKey};
 use super::budget::{Budget, Exceeded};
-use super::denials::DenialCheck;
-use super::extents::BlockExtents;
-use super::fpr_sampler::FprSampler;
-use super::order::OrderCheck;
-use crate::audit::key_encoding::KeyEncoding;
-use crate::audit::lost_keys::LostKeys;
-use crate::audit::rates::measured::MeasuredRate;
-use crate::audit::stats::offsets::Offsets;
-use crate::report::verify::{Code, Finding, Findings, Note, Verdict};
+use super::{denials::DenialCheck, extents::BlockExtents, fpr_sampler::FprSampler, order::OrderCheck};
+use crate::report::{Code, Finding, Findings, Note, Verdict};
+use crate::{
+    audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys, audit::rates::MeasuredRate,
+    audit::stats::Offsets,
+};
 
 /// Names in the metaindex with these prefixes have handles as values: filters, and Basho's
 /// counters.

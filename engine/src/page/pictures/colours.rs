@@ -49,18 +49,18 @@ pub(super) fn legend(top: f64) -> Markup {
     let place = |index: usize| index as f64 * segment;
     html! {
         svg y=(svg::number(top)) width=(svg::number(LEGEND_WIDTH)) height=(svg::number(LEGEND_HEIGHT)) {
-            (svg::text(0.0, 11.0, Anchor::Right, "p-dim", "false positives:"))
+            (svg::text(0.0, 11.0, Anchor::RIGHT, "p-dim", "false positives:"))
             @for (index, (_, _, class)) in CLASSES.iter().enumerate() {
                 (svg::rectangle(class, (place(index), place(index + 1)), 16.0, 10.0, ""))
             }
             @for (index, (_, end, _)) in CLASSES.iter().enumerate() {
-                (svg::text(place(index + 1), 38.0, Anchor::Middle, "p-small", end))
+                (svg::text(place(index + 1), 38.0, Anchor::MIDDLE, "p-small", end))
             }
             (svg::rectangle(MISSING, (0.0, 0.06), 47.0, 9.0, ""))
             (svg::rectangle("p-lack", (0.0, 0.06), 57.0, 4.0, ""))
-            (svg::text(0.08, 57.0, Anchor::Right, "", "no filters"))
+            (svg::text(0.08, 57.0, Anchor::RIGHT, "", "no filters"))
             (svg::rectangle(UNKNOWN, (0.4, 0.46), 47.0, 12.0, ""))
-            (svg::text(0.48, 57.0, Anchor::Right, "", "rate not known"))
+            (svg::text(0.48, 57.0, Anchor::RIGHT, "", "rate not known"))
         }
     }
 }

@@ -1,14 +1,11 @@
 //! The fill of filters along tables.
 
-use std::fmt::Write as _;
-
 use maud::{Markup, html};
 
 use super::colours;
 use super::plot::{self, Key};
 use super::svg::{self, Anchor, number};
-use crate::words::fill_bins::{FillBin, FillBins};
-use crate::words::numbers::{count, counted, percent, ratio};
+use crate::words::{FillBin, FillBins, count, counted, percent, ratio};
 
 /// The filters of a table from its start to its end.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,17 +26,7 @@ const MOST_NAME: usize = 24;
 
 /// Draws the share of bits set along each table as a strip.
 pub fn fill(strips: &[FillStrip]) -> Markup {
-    let mut list_top = 0.0;
-    let strips_drawn: Vec<Markup> = strips
-        .iter()
-        .map(|strip| {
-            let names = names(strip);
-            let markup = draw(strip, &names, list_top);
-            list_top += names.len() as f64 * NAME + BARS + EMPTY + GAP;
-            markup
-        })
-        .collect();
-    list_top += 6.0;
+    let mut bottom = 0.0;
     let keys = [
         Key::line("", "p-mean", None, "share of bits set, the mean (top: all, dots: half)"),
         Key::field("p-band", "from the least to the greatest"),
@@ -47,15 +34,17 @@ pub fn fill(strips: &[FillStrip]) -> Markup {
         Key::field(colours::UNKNOWN, "filters that are malformed or not known"),
     ];
     let body = html! {
-        @for strip in strips_drawn { (strip) }
-        @if !strips.is_empty() {
-            (svg::text(0.0, list_top - 4.0, Anchor::Right, "p-dim", "start of the table"))
-            (svg::text(1.0, list_top - 4.0, Anchor::Left, "p-dim", "end"))
+        @for strip in strips {
+            @let names = names(strip);
+            (draw(strip, &names, bottom))
+            @let () = bottom += names.len() as f64 * NAME + BARS + EMPTY + GAP;
         }
-        (plot::list(list_top + 4.0, false, &keys))
+        @if !strips.is_empty() {
+            (svg::text(0.0, bottom + 2.0, Anchor::RIGHT, "p-dim", "start of the table"))
+            (svg::text(1.0, bottom + 2.0, Anchor::LEFT, "p-dim", "end"))
+        }
     };
-    let title = "Fill of the filters along tables";
-    svg::frame(title, &description(strips), list_top + 4.0 + plot::list_height(&keys), body)
+    plot::frame(["Fill of the filters along tables", &description(strips)], &body, bottom + 10.0, &keys)
 }
 
 fn description(strips: &[FillStrip]) -> String {
@@ -67,14 +56,12 @@ fn description(strips: &[FillStrip]) -> String {
 /// The lines above a strip: one, or two if there is more to say than that all is well.
 fn names(strip: &FillStrip) -> Vec<String> {
     let sum = strip.bins.sum();
-    let mut first = format!("{}: {}", svg::cut(&strip.name, MOST_NAME), counted(sum.filters, "filter"));
-    if sum.known() > 0 {
-        let _ = write!(first, ", {} set", percent(sum.mean));
-    }
+    let set = if sum.known() > 0 { format!(", {} set", percent(sum.mean)) } else { String::new() };
+    let first = format!("{}: {}{set}", svg::cut(&strip.name, MOST_NAME), counted(sum.filters, "filter"));
     let empty = (sum.empty > 0).then(|| format!("{} empty", percent(ratio(sum.empty, sum.filters))));
     let unknown = (sum.unknown > 0).then(|| format!("{} not known", count(sum.unknown)));
-    let second: Vec<String> = [empty, unknown].into_iter().flatten().collect();
-    let second = Some(second.join(", ")).filter(|second| !second.is_empty());
+    let second =
+        [empty, unknown].into_iter().flatten().reduce(|empty, unknown| format!("{empty}, {unknown}"));
     [Some(first), second].into_iter().flatten().collect()
 }
 
@@ -83,7 +70,7 @@ fn draw(strip: &FillStrip, names: &[String], top: f64) -> Markup {
     html! {
         @for (at, name) in (0_u32..).zip(names) {
             @let class = if at > 0 { "p-dim" } else { "" };
-            (svg::text(0.0, top + f64::from(at) * NAME + 12.0, Anchor::Right, class, name))
+            (svg::text(0.0, top + f64::from(at) * NAME + 12.0, Anchor::RIGHT, class, name))
         }
         (svg::rectangle("p-track", (0.0, 1.0), bars, BARS, ""))
         // One unit a bin, stretched to any width.
@@ -114,19 +101,15 @@ fn empty_quarter(bin: &FillBin) -> u64 {
     }
 }
 
-fn height(share: f64) -> f64 {
-    (1.0 - share) * BARS
+fn y(share: f64) -> String {
+    number((1.0 - share) * BARS)
 }
 
 /// The path of the fields from the least to the greatest share. Fields of no height are made a
 /// little higher than the line of the mean.
 fn band(bins: &[FillBin]) -> String {
-    let mut path = String::new();
-    for (at, bin) in bins.iter().enumerate().filter(|(_, bin)| bin.known() > 0) {
-        let (top, bottom) = (number(height(bin.max)), number(height(bin.min)));
-        let _ = write!(path, "M{at} {top}h1V{bottom}h-1z");
-    }
-    path
+    let known = bins.iter().enumerate().filter(|(_, bin)| bin.known() > 0);
+    known.map(|(at, bin)| format!("M{at} {}h1V{}h-1z", y(bin.max), y(bin.min))).collect()
 }
 
 /// The path of the means: a step a bin, with gaps where there is none.
@@ -134,13 +117,11 @@ fn means(bins: &[FillBin]) -> String {
     let mut path = String::new();
     let mut is_open = false;
     for (at, bin) in bins.iter().enumerate() {
-        if bin.known() == 0 {
-            is_open = false;
-            continue;
+        let was_open = std::mem::replace(&mut is_open, bin.known() > 0);
+        if is_open {
+            path += &if was_open { "V".to_owned() } else { format!("M{at} ") };
+            path += &format!("{}h1", y(bin.mean));
         }
-        let y = number(height(bin.mean));
-        let _ = if is_open { write!(path, "V{y}h1") } else { write!(path, "M{at} {y}h1") };
-        is_open = true;
     }
     path
 }
@@ -151,7 +132,7 @@ fn runs(bins: &[FillBin], top: f64, height: f64, chosen: impl Fn(&FillBin) -> bo
     let mut at = 0;
     for run in bins.chunk_by(|a, b| chosen(a) == chosen(b)) {
         if run.first().is_some_and(&chosen) {
-            let _ = write!(path, "M{at} {}h{}v{}h-{}z", number(top), run.len(), number(height), run.len());
+            path += &format!("M{at} {}h{}v{}h-{}z", number(top), run.len(), number(height), run.len());
         }
         at += run.len();
     }

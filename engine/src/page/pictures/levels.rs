@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::plot::{self, Key};
 use super::scale::Linear;
 use super::svg::{self, Anchor};
-use crate::words::numbers::{count, counted, size};
+use crate::words::{count, counted, size};
 
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct LevelSize {
@@ -31,32 +31,27 @@ pub fn levels(levels: &[LevelSize]) -> Markup {
     let sizes = levels.iter().flat_map(|level| [Some(level.filters), level.recommended]).flatten();
     let scale = Linear::from_zero(sizes.map(|bytes| bytes as f64));
     let has_second = levels.iter().any(|level| level.recommended.is_some());
-    let mut keys = Vec::new();
-    if has_second {
-        keys = vec![Key::field("p-now", "now"), Key::field("p-then", "recommended")];
-    }
-    let height = NAME + if has_second { 2.0 * BAR } else { BAR } + GAP;
+    let keys = [Key::field("p-now", "now"), Key::field("p-then", "recommended")];
+    let bars = if has_second { 2.0 * BAR } else { BAR };
+    let height = NAME + bars + GAP;
     let bar = |class, bytes: u64, top: f64| {
         let end = scale.share(bytes as f64) * plot::BARS;
         html! {
             (svg::rectangle(class, (0.0, end), top, BAR - 2.0, ""))
-            (plot::after(end, top + BAR - 3.0, &size(bytes)))
+            (plot::after(end, top + BAR - 3.0, size(bytes)))
         }
     };
-    let bottom = levels.len() as f64 * height;
     let body = html! {
         @for (at, level) in (0_u32..).zip(levels) {
             @let top = f64::from(at) * height;
-            (svg::text(0.0, top + 12.0, Anchor::Right, "", &name(level)))
-            (svg::rectangle("p-track", (0.0, 1.0), top + NAME, height - NAME - GAP, ""))
+            (svg::text(0.0, top + 12.0, Anchor::RIGHT, "", &name(level)))
+            (svg::rectangle("p-track", (0.0, 1.0), top + NAME, bars, ""))
             (bar("p-now", level.filters, top + NAME + 1.0))
-            @if let Some(bytes) = level.recommended {
-                (bar("p-then", bytes, top + NAME + BAR + 1.0))
-            }
+            @if let Some(bytes) = level.recommended { (bar("p-then", bytes, top + NAME + BAR + 1.0)) }
         }
-        (plot::list(bottom, false, &keys))
     };
-    svg::frame("Size of the filters by level", &description(levels), bottom + plot::list_height(&keys), body)
+    let texts = ["Size of the filters by level", &description(levels)];
+    plot::frame(texts, &body, levels.len() as f64 * height, if has_second { &keys } else { &[] })
 }
 
 fn name(level: &LevelSize) -> String {

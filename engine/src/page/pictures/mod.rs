@@ -8,24 +8,26 @@
 mod colours;
 mod curve;
 mod fill;
-mod interval;
 mod levels;
 mod plot;
 mod rates;
 mod reads;
 mod scale;
-mod style;
 mod svg;
 mod tree;
 
 pub use curve::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve};
 pub use fill::{FillStrip, fill};
-pub use interval::Interval;
 pub use levels::{LevelSize, levels};
+pub use plot::Interval;
 pub use rates::{RatePoint, Rates, rates};
 pub use reads::{ReadsPair, reads};
-pub use style::STYLE;
 pub use tree::{TableFilter, Tree, TreeLevel, TreeTable, tree};
+
+/// Style sheet for all pictures, for light and dark. Its classes begin with `p-`, and so do its
+/// variables. `--p-paper` is the background that it expects. Rates have the colours of viridis, and
+/// other things those of Okabe and Ito, which people tell apart who see few colours.
+pub const STYLE: &str = include_str!("style.css");
 
 #[cfg(test)]
 mod tests;

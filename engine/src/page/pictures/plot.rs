@@ -1,83 +1,156 @@
-//! Axes, and lists of what marks stand for.
+//! What pictures have in common: their frame with its list of what marks stand for, axes, and bars.
 
 use maud::{Markup, html};
 
+use super::scale::{Linear, Log};
 use super::svg::{self, Anchor, Shape, number};
 
-/// The room above a plot for the name of its vertical axis, in pixels.
-pub(super) const TITLE: f64 = 20.0;
-/// The room below a plot for the values and the name of its horizontal axis.
-pub(super) const BELOW: f64 = 42.0;
+/// The room above a plot for the name of its vertical axis, and below it for the values and the name
+/// of its horizontal axis, in pixels.
+const TITLE: f64 = 20.0;
+const BELOW: f64 = 42.0;
 /// The most characters of a line of a list, which has its mark beside it.
 const MOST_TEXT: usize = 50;
-/// The height of a line of a list.
+/// The height of a line of a list, and the room for its mark.
 const LINE: f64 = 18.0;
+const MARK: f64 = 28.0;
 /// The left padding of pictures of the class `p-axes`: the room for values of the vertical axis.
 const PADDING: f64 = 56.0;
+/// The rates that an axis may hold.
+const RATES: (f64, f64) = (1e-7, 1.0);
 
 /// The share of the width that bars may take, so that their numbers have room behind them.
 pub(super) const BARS: f64 = 0.76;
 
-/// Writes a number behind a bar that ends at `share`.
-pub(super) fn after(share: f64, y: f64, text: &str) -> Markup {
-    html! { text class="p-text p-small p-halo" x=(svg::x(share)) y=(number(y)) dx="5" { (text) } }
+/// A number with the ends of its 95 % interval. The ends of an exact one are the same.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Interval {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
 }
 
-/// The area of a plot: as wide as the picture, from `TITLE` down.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plot {
-    pub(super) height: f64,
+impl Interval {
+    /// A number that is known exactly.
+    #[cfg(test)]
+    pub const fn exact(value: f64) -> Self {
+        Self { value, low: value, high: value }
+    }
+
+    /// Returns true if all three numbers are finite, not negative and in order.
+    pub(super) fn is_sound(&self) -> bool {
+        let Self { value, low, high } = *self;
+        0.0 <= low && low <= value && value <= high && high.is_finite()
+    }
+
+    /// The rate at which a point is drawn: where no false positive was found, the greatest one likely.
+    pub(super) fn shown_rate(self) -> f64 {
+        if self.value > 0.0 { self.value } else { self.high }
+    }
 }
 
-/// A value named on an axis: its place from 0 to 1, and its text.
-pub(super) type Tick = (f64, String);
+/// Writes a number behind what ends at `share`.
+pub(super) fn after(share: f64, y: f64, text: impl ToString) -> Markup {
+    html! { text class="p-text p-small p-halo" x=(svg::x(share)) y=(number(y)) dx="5" { (text.to_string()) } }
+}
 
-impl Plot {
+/// The area of a plot of rates, as wide as the picture, from `TITLE` down. The axis of rates goes up
+/// and is logarithmic.
+pub(super) struct RatePlot {
+    height: f64,
+    pub(super) across: Linear,
+    rates: Log,
+}
+
+impl RatePlot {
+    /// A plot that holds the sound ones of `rates`.
+    pub(super) fn new(height: f64, across: Linear, rates: impl IntoIterator<Item = f64>) -> Self {
+        Self { height, across, rates: Log::around(rates, RATES.0, RATES.1) }
+    }
+
+    /// Returns true if a point has a place in a plot.
+    pub(super) fn can_show(across: f64, rate: Interval) -> bool {
+        across.is_finite() && across >= 0.0 && rate.is_sound() && rate.high > 0.0
+    }
+
+    /// Returns true if the rate is within the axis.
+    pub(super) fn holds(&self, rate: f64) -> bool {
+        self.rates.holds(rate)
+    }
+
+    /// The place of a point on both axes, from 0 to 1.
+    pub(super) fn shares(&self, across: f64, rate: f64) -> (f64, f64) {
+        (self.across.share(across), self.rates.share(rate))
+    }
+
+    /// The place of a point in the picture.
+    pub(super) fn place(&self, across: f64, rate: f64) -> (f64, f64) {
+        let (x, y) = self.shares(across, rate);
+        (x, self.y(y))
+    }
+
     /// The vertical place for a share of the axis, 0 being at the bottom.
-    pub(super) fn y(self, share: f64) -> f64 {
+    pub(super) fn y(&self, share: f64) -> f64 {
         TITLE + (1.0 - share) * self.height
     }
 
-    /// Draws the vertical axis and the lines of its values. `minor`: places of lines without a text.
-    pub(super) fn vertical(self, name: &str, ticks: &[Tick], minor: &[f64]) -> Markup {
-        html! {
-            text.p-text.p-dim x=(number(-PADDING)) y="11" { (name) }
-            @for place in minor { (svg::line("p-minor", (0.0, self.y(*place)), (1.0, self.y(*place)))) }
-            @for (place, text) in ticks {
-                (svg::line("p-grid", (0.0, self.y(*place)), (1.0, self.y(*place))))
-                text.p-text.p-small x="-6" y=(number(self.y(*place) + 4.0)) text-anchor="end" { (text) }
-            }
-        }
+    /// Draws lines from each of these places to the next one.
+    pub(super) fn path(class: &str, places: &[(f64, f64)]) -> Markup {
+        html! { @for (from, to) in places.iter().zip(places.iter().skip(1)) { (svg::line(class, *from, *to)) } }
     }
 
-    /// Draws the horizontal axis.
-    pub(super) fn horizontal(self, name: &str, ticks: &[Tick]) -> Markup {
+    /// A picture of the plot: the axes, `body`, and the list. `name`: of the horizontal axis, on which
+    /// `values` are named.
+    pub(super) fn draw(
+        &self,
+        [title, description]: [&str; 2],
+        name: &str,
+        values: &[(f64, String)],
+        body: &Markup,
+        keys: &[Key],
+    ) -> Markup {
         let bottom = self.y(0.0);
-        html! {
-            (svg::line("p-grid", (0.0, bottom), (1.0, bottom)))
-            @for (place, text) in ticks {
-                (svg::line("p-grid", (*place, bottom), (*place, bottom + 5.0)))
-                (svg::text(*place, bottom + 18.0, Anchor::Middle, "p-small", text))
+        let across = |rate| [0.0, 1.0].map(|end| (end, self.y(self.rates.share(rate))));
+        let body = html! {
+            text.p-text.p-dim x=(number(-PADDING)) y="11" { "false positives (logarithmic)" }
+            @for rate in self.rates.minor_ticks() {
+                @let [from, to] = across(rate);
+                (svg::line("p-minor", from, to))
             }
-            (svg::text(1.0, bottom + 36.0, Anchor::Left, "p-dim", name))
-        }
+            @for rate in self.rates.ticks(7) {
+                @let [from, to] = across(rate);
+                (svg::line("p-grid", from, to))
+                text.p-text.p-small x="-6" y=(number(from.1 + 4.0)) text-anchor="end" { (axis_percent(rate)) }
+            }
+            (svg::line("p-grid", (0.0, bottom), (1.0, bottom)))
+            @for (value, text) in values {
+                @let place = self.across.share(*value);
+                (svg::line("p-grid", (place, bottom), (place, bottom + 5.0)))
+                (svg::text(place, bottom + 18.0, Anchor::MIDDLE, "p-small", text))
+            }
+            (svg::text(1.0, bottom + 36.0, Anchor::LEFT, "p-dim", name))
+            (body)
+        };
+        framed(PADDING, [title, description], &body, bottom + BELOW, keys)
     }
 }
 
 /// A line of a list: how its mark is drawn, and what it stands for.
-pub(super) struct Key {
-    pub(super) mark: Markup,
-    pub(super) text: String,
-}
+pub(super) struct Key(Markup, String);
 
 impl Key {
-    /// A mark in the middle of the room for it. `group`: the class of the group around it.
-    pub(super) fn mark(group: &str, class: &str, shape: Shape, text: impl Into<String>) -> Self {
-        let mark = html! { g class=(group) { (svg::mark(class, shape, (0.5, 8.0), 4.0, "")) } };
-        Self { mark, text: text.into() }
+    /// Text alone.
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self(html! {}, text.into())
     }
 
-    /// A line across the room for it, perhaps with a mark on it.
+    /// A mark in the middle of the room for it.
+    pub(super) fn mark(class: &str, shape: Shape, text: impl Into<String>) -> Self {
+        Self(html! { g class="" { (svg::mark(class, shape, (0.5, 8.0), 4.0, "")) } }, text.into())
+    }
+
+    /// A line across the room for it, perhaps with a mark on it. `group`: the class of the group around
+    /// them.
     pub(super) fn line(group: &str, class: &str, shape: Option<Shape>, text: impl Into<String>) -> Self {
         let mark = html! {
             g class=(group) {
@@ -85,38 +158,42 @@ impl Key {
                 @if let Some(shape) = shape { (svg::mark("", shape, (0.5, 8.0), 3.0, "")) }
             }
         };
-        Self { mark, text: text.into() }
+        Self(mark, text.into())
     }
 
     /// A filled field.
     pub(super) fn field(class: &str, text: impl Into<String>) -> Self {
-        Self { mark: svg::rectangle(class, (0.0, 1.0), 3.0, 10.0, ""), text: text.into() }
+        Self(svg::rectangle(class, (0.0, 1.0), 3.0, 10.0, ""), text.into())
     }
 }
 
-/// Draws a list from `top` down. `axes`: the picture has the class `p-axes`.
-pub(super) fn list(top: f64, axes: bool, keys: &[Key]) -> Markup {
-    /// The room for marks.
-    const MARK: f64 = 28.0;
-    let left = if axes { -PADDING } else { 0.0 };
+/// A picture of any width: a title and a description, `body` down to `bottom` in pixels, and the list
+/// below it.
+pub(super) fn frame(texts: [&str; 2], body: &Markup, bottom: f64, keys: &[Key]) -> Markup {
+    framed(0.0, texts, body, bottom, keys)
+}
+
+fn framed(padding: f64, [title, description]: [&str; 2], body: &Markup, bottom: f64, keys: &[Key]) -> Markup {
+    let height = bottom + keys.len() as f64 * LINE;
     html! {
-        @for (at, key) in (0_u32..).zip(keys) {
-            @let top = top + f64::from(at) * LINE;
-            svg x=(number(left)) y=(number(top)) width=(number(MARK)) height=(number(LINE)) { (key.mark) }
-            text.p-text x=(number(left + MARK + 6.0)) y=(number(top + 12.0)) {
-                (svg::cut(&key.text, MOST_TEXT))
+        svg class={ "p-picture " (if padding > 0.0 { "p-axes" } else { "" }) } role="img" width="100%"
+            height=(number(height)) {
+            title { (title) }
+            desc { (description) }
+            (body)
+            @for (at, Key(mark, text)) in (0_u32..).zip(keys) {
+                @let top = bottom + f64::from(at) * LINE;
+                svg x=(number(-padding)) y=(number(top)) width=(number(MARK)) height=(number(LINE)) { (mark) }
+                text.p-text x=(number(MARK + 6.0 - padding)) y=(number(top + 12.0)) {
+                    (svg::cut(text, MOST_TEXT))
+                }
             }
         }
     }
 }
 
-/// The height of a list.
-pub(super) fn list_height(keys: &[Key]) -> f64 {
-    keys.len() as f64 * LINE
-}
-
 /// A share in percent as axes have it: `0.01 %`.
-pub(super) fn axis_percent(share: f64) -> String {
+fn axis_percent(share: f64) -> String {
     let percent = share * 100.0;
     // The powers of 10 are exact to one digit.
     let decimals = (-percent.log10()).ceil().clamp(0.0, 9.0) as usize;
@@ -135,5 +212,11 @@ mod tests {
             assert_eq!(axis_percent(share), text);
             assert_eq!(axis_percent(10_f64.powi(share.log10().round() as i32)), text);
         }
+    }
+
+    #[test]
+    fn titles_are_escaped() {
+        let page = frame(["<b>", "a&b"], &html! {}, 1.0, &[]).into_string();
+        assert!(page.contains("<title>&lt;b&gt;</title><desc>a&amp;b</desc>"), "{page}");
     }
 }

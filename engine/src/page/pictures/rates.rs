@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::interval::Interval;
-use super::plot::{self, BELOW, Key, Plot, TITLE, axis_percent};
-use super::scale::{Linear, Log};
+use super::plot::{Interval, Key, RatePlot};
+use super::scale::Linear;
 use super::svg::{self, Shape};
-use crate::words::numbers::{counted, percent};
+use crate::words::{counted, percent};
 
 /// The filters of a table.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,9 +40,7 @@ const USUAL_BITS: f64 = 32.0;
 const TIMES_MEDIAN: f64 = 4.0;
 /// The room beyond the least and the greatest rate: so many times the rate.
 const ROOM: f64 = 2.0;
-/// The rates that the axis may hold.
-const RATES: (f64, f64) = (1e-7, 1.0);
-const PLOT: Plot = Plot { height: 220.0 };
+const HEIGHT: f64 = 220.0;
 
 /// Tables as one mark.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -57,82 +54,49 @@ struct Dot {
     title: String,
 }
 
-struct Axes {
-    bits: Linear,
-    rates: Log,
-}
-
 /// Draws a point for each table, or for tables near each other if there are over 2,000.
 pub fn rates(rates: &Rates) -> Markup {
-    let sound: Vec<&RatePoint> = rates.points.iter().filter(|point| is_sound(point)).collect();
+    let sound: Vec<&RatePoint> = rates.points.iter().filter(can_show).collect();
     let odd = rates.points.len().saturating_sub(sound.len()) as u64;
-    let axes = axes(&sound, &rates.formula);
-    let dots = dots(&sound, &axes);
+    let plot = plot(&sound, &rates.formula);
+    let dots = dots(&sound, &plot);
     let largest = dots.iter().map(|dot| dot.tables).max().unwrap_or_default();
-    let beyond = sound.iter().filter(|point| point.bits_per_key > axes.bits.high).count() as u64;
-    let keys = keys(rates, &dots, beyond, odd);
-    let percent_ticks: Vec<_> =
-        axes.rates.ticks(7).into_iter().map(|rate| (axes.rates.share(rate), axis_percent(rate))).collect();
-    let minor: Vec<_> = axes.rates.minor_ticks().map(|rate| axes.rates.share(rate)).collect();
-    let bits_ticks: Vec<_> =
-        axes.bits.ticks(7, 1.0).into_iter().map(|bits| (axes.bits.share(bits), svg::number(bits))).collect();
-    let formula: Vec<(f64, f64)> = rates
-        .formula
-        .iter()
-        .filter(|(bits, rate)| *bits <= axes.bits.high && axes.rates.holds(*rate))
-        .map(|(bits, rate)| (axes.bits.share(*bits), PLOT.y(axes.rates.share(*rate))))
-        .collect();
+    let most_bits = plot.across.high;
+    let beyond = sound.iter().filter(|point| point.bits_per_key > most_bits).count() as u64;
+    let bits: Vec<_> = plot.across.ticks(7, 1.0).into_iter().map(|bits| (bits, svg::number(bits))).collect();
+    let shown = rates.formula.iter().filter(|(bits, rate)| *bits <= most_bits && plot.holds(*rate));
+    let formula: Vec<_> = shown.map(|(bits, rate)| plot.place(*bits, *rate)).collect();
     let body = html! {
-        (PLOT.vertical("false positives (logarithmic)", &percent_ticks, &minor))
-        (PLOT.horizontal("bits a key", &bits_ticks))
-        @for (from, to) in formula.iter().zip(formula.iter().skip(1)) { (svg::line("p-formula", *from, *to)) }
+        (RatePlot::path("p-formula", &formula))
         @for dot in &dots {
             @let shape = if dot.is_below { Shape::Below } else { Shape::Circle };
-            (svg::mark("p-point", shape, (dot.x, PLOT.y(dot.y)), radius(dot.tables, largest), &dot.title))
+            (svg::mark("p-point", shape, (dot.x, plot.y(dot.y)), radius(dot.tables, largest), &dot.title))
         }
-        (plot::list(TITLE + PLOT.height + BELOW, true, &keys))
     };
-    let title = "False positives of each table against bits a key";
-    let height = TITLE + PLOT.height + BELOW + plot::list_height(&keys);
-    svg::framed("p-axes", title, &description(&sound, &dots), height, body)
+    let texts = ["False positives of each table against bits a key", &description(&sound, &dots)];
+    plot.draw(texts, "bits a key", &bits, &body, &keys(rates, &dots, beyond, odd))
 }
 
-/// Returns true if the point has a place.
-fn is_sound(point: &RatePoint) -> bool {
-    point.bits_per_key.is_finite()
-        && point.bits_per_key >= 0.0
-        && point.rate.is_sound()
-        && point.rate.high > 0.0
+fn can_show(point: &&RatePoint) -> bool {
+    RatePlot::can_show(point.bits_per_key, point.rate)
 }
 
-/// The rate at which a point is drawn: where no false positive was found, the greatest one likely.
-fn shown_rate(point: &RatePoint) -> f64 {
-    if point.rate.value > 0.0 { point.rate.value } else { point.rate.high }
-}
-
-fn axes(points: &[&RatePoint], formula: &[(f64, f64)]) -> Axes {
+fn plot(points: &[&RatePoint], formula: &[(f64, f64)]) -> RatePlot {
     let mut bits: Vec<f64> = points.iter().map(|point| point.bits_per_key).collect();
     bits.sort_by(f64::total_cmp);
     let median = bits.get(bits.len() / 2).copied().unwrap_or(1.0);
     let most = USUAL_BITS.max(median * TIMES_MEDIAN);
     let bits = Linear::from_zero(bits.into_iter().map(|bits| bits.min(most)).chain([LEAST_BITS]));
-    let formula = formula.iter().filter(|(at, _)| *at <= bits.high).map(|(_, rate)| *rate);
-    let rates = if points.is_empty() {
-        Log::around(formula, RATES.0, RATES.1)
-    } else {
-        let with_room = |point: &&RatePoint| [shown_rate(point) / ROOM, shown_rate(point) * ROOM];
-        Log::around(points.iter().flat_map(with_room), RATES.0, RATES.1)
-    };
-    Axes { bits, rates }
+    let shown = points.iter().map(|point| point.rate.shown_rate());
+    let with_room = shown.flat_map(|rate| [rate / ROOM, rate * ROOM]);
+    let formula = formula.iter().filter(|(at, _)| points.is_empty() && *at <= bits.high);
+    RatePlot::new(HEIGHT, bits, with_room.chain(formula.map(|(_, rate)| *rate)))
 }
 
-fn dots(points: &[&RatePoint], axes: &Axes) -> Vec<Dot> {
-    let alone = points.iter().map(|point| Dot {
-        tables: 1,
-        x: axes.bits.share(point.bits_per_key),
-        y: axes.rates.share(shown_rate(point)),
-        is_below: point.rate.value <= 0.0,
-        title: title(point),
+fn dots(points: &[&RatePoint], plot: &RatePlot) -> Vec<Dot> {
+    let alone = points.iter().map(|point| {
+        let (x, y) = plot.shares(point.bits_per_key, point.rate.shown_rate());
+        Dot { tables: 1, x, y, is_below: point.rate.value <= 0.0, title: title(point) }
     });
     if points.len() <= MOST {
         return alone.collect();
@@ -141,26 +105,16 @@ fn dots(points: &[&RatePoint], axes: &Axes) -> Vec<Dot> {
     for (dot, point) in alone.zip(points) {
         let cell = ((dot.x * CELLS.0) as u32, (dot.y * CELLS.1) as u32, dot.is_below);
         let (sum, bits, rate) = cells.entry(cell).or_default();
-        sum.tables = sum.tables.saturating_add(1);
-        let tables = sum.tables as f64;
-        let towards = |mean: f64, value: f64| mean + (value - mean) / tables;
-        (sum.x, sum.y) = (towards(sum.x, dot.x), towards(sum.y, dot.y));
+        let tables = sum.tables.saturating_add(1);
+        let towards = |mean: f64, value: f64| mean + (value - mean) / tables as f64;
         (*bits, *rate) = (towards(*bits, point.bits_per_key), towards(*rate, point.rate.value));
-        sum.is_below = dot.is_below;
-        sum.title = dot.title;
+        *sum = Dot { tables, x: towards(sum.x, dot.x), y: towards(sum.y, dot.y), ..dot };
     }
-    let joined = |(dot, bits, rate): (Dot, f64, f64)| {
-        if dot.tables == 1 {
-            return dot;
-        }
-        let title = format!(
-            "{}: {bits:.1} bits a key and {} in the mean",
-            counted(dot.tables, "table"),
-            percent(rate)
-        );
-        Dot { title, ..dot }
-    };
-    cells.into_values().map(joined).collect()
+    for (dot, bits, rate) in cells.values_mut().filter(|(dot, ..)| dot.tables > 1) {
+        let (tables, rate) = (counted(dot.tables, "table"), percent(*rate));
+        dot.title = format!("{tables}: {bits:.1} bits a key and {rate} in the mean");
+    }
+    cells.into_values().map(|(dot, ..)| dot).collect()
 }
 
 fn title(point: &RatePoint) -> String {
@@ -173,46 +127,38 @@ fn title(point: &RatePoint) -> String {
 fn radius(tables: u64, largest: u64) -> f64 {
     const LEAST: f64 = 2.0;
     const MOST: f64 = 7.0;
-    if largest <= 1 {
-        return 3.0;
-    }
-    let share = tables as f64 / largest.max(1) as f64;
-    (MOST * share.sqrt()).max(LEAST)
+    if largest <= 1 { 3.0 } else { (MOST * (tables as f64 / largest as f64).sqrt()).max(LEAST) }
 }
 
 fn keys(rates: &Rates, dots: &[Dot], beyond: u64, odd: u64) -> Vec<Key> {
-    let mut keys = Vec::new();
     let is_joined = dots.iter().any(|dot| dot.tables > 1);
     let what = if is_joined { "tables near each other, larger for more" } else { "a table" };
-    keys.push(Key::mark("", "p-point", Shape::Circle, what));
+    let mut keys = vec![Key::mark("p-point", Shape::Circle, what)];
     if dots.iter().any(|dot| dot.is_below) {
-        keys.push(Key::mark("", "p-point", Shape::Below, "none found: the rate is here or below"));
+        keys.push(Key::mark("p-point", Shape::Below, "none found: the rate is here or below"));
     }
     if rates.formula.len() > 1 {
         keys.push(Key::line("", "p-formula", None, "by the formula"));
     }
-    for (number, what) in [
+    let others = [
         (beyond, "of more bits a key, at the right edge"),
         (rates.left_out.saturating_add(odd), "without a known rate, not drawn"),
-    ] {
-        if number > 0 {
-            keys.push(Key { mark: html! {}, text: format!("{} {what}", counted(number, "table")) });
-        }
-    }
+    ];
+    let others = others.into_iter().filter(|(number, _)| *number > 0);
+    keys.extend(others.map(|(number, what)| Key::text(format!("{} {what}", counted(number, "table")))));
     keys
 }
 
 fn description(points: &[&RatePoint], dots: &[Dot]) -> String {
-    let mut text =
-        format!("{} as {}.", counted(points.len() as u64, "table"), counted(dots.len() as u64, "mark"));
+    let (tables, marks) = (counted(points.len() as u64, "table"), counted(dots.len() as u64, "mark"));
     let mut found: Vec<f64> = points.iter().map(|point| point.rate.value).collect();
     found.sort_by(f64::total_cmp);
-    if let (Some(least), Some(median), Some(most)) = (found.first(), found.get(found.len() / 2), found.last())
-    {
-        let [least, median, most] = [least, median, most].map(|rate| percent(*rate));
-        text += &format!(" Rates from {least} to {most}, the middle one {median}.");
-    }
-    text
+    let [Some(least), Some(median), Some(most)] =
+        [found.first(), found.get(found.len() / 2), found.last()].map(|rate| rate.copied().map(percent))
+    else {
+        return format!("{tables} as {marks}.");
+    };
+    format!("{tables} as {marks}. Rates from {least} to {most}, the middle one {median}.")
 }
 
 #[cfg(test)]
@@ -224,17 +170,17 @@ mod tests {
         RatePoint { name: "1.ldb".to_owned(), bits_per_key, rate }
     }
 
-    fn all(points: &[RatePoint]) -> (Axes, Vec<Dot>) {
-        let points: Vec<_> = points.iter().filter(|point| is_sound(point)).collect();
-        let axes = axes(&points, &[]);
-        let dots = dots(&points, &axes);
-        (axes, dots)
+    fn all(points: &[RatePoint]) -> (RatePlot, Vec<Dot>) {
+        let points: Vec<_> = points.iter().filter(can_show).collect();
+        let plot = plot(&points, &[]);
+        let dots = dots(&points, &plot);
+        (plot, dots)
     }
 
     #[test]
     fn few_tables_have_a_mark_each() {
-        let (axes, dots) = all(&[point(10.0, 0.01), point(20.0, 0.0), point(5.0, 0.1)]);
-        assert_eq!(axes.bits, Linear { low: 0.0, high: 20.0 });
+        let (plot, dots) = all(&[point(10.0, 0.01), point(20.0, 0.0), point(5.0, 0.1)]);
+        assert_eq!(plot.across, Linear { low: 0.0, high: 20.0 });
         // From 0.001 % to 100 %.
         let shown: Vec<_> = dots.iter().map(|dot| (dot.x, (dot.y * 5.0).round(), dot.is_below)).collect();
         // Where none was found, the upper end of the interval is shown: 0.01 %.
@@ -266,8 +212,8 @@ mod tests {
     fn a_table_of_one_key_does_not_squeeze_the_others() {
         let mut points = vec![point(10.0, 0.01); 9];
         points.push(point(4000.0, 0.01));
-        let (axes, dots) = all(&points);
-        assert_eq!((axes.bits.high, dots[0].x, dots[9].x), (40.0, 0.25, 1.0));
+        let (plot, dots) = all(&points);
+        assert_eq!((plot.across.high, dots[0].x, dots[9].x), (40.0, 0.25, 1.0));
         let text = rates(&Rates { points, left_out: 3, ..Rates::default() }).into_string();
         assert!(text.contains("1 table of more bits a key, at the right edge"), "{text}");
         assert!(text.contains("3 tables without a known rate, not drawn"), "{text}");
@@ -275,8 +221,8 @@ mod tests {
 
     #[test]
     fn one_table_has_room_around_it() {
-        let (axes, dots) = all(&[point(10.0, 0.009)]);
-        assert_eq!((axes.bits.high, dots[0].x), (16.0, 0.625));
+        let (plot, dots) = all(&[point(10.0, 0.009)]);
+        assert_eq!((plot.across.high, dots[0].x), (16.0, 0.625));
         // From 0.1 % to 10 %.
         assert!((0.45..0.5).contains(&dots[0].y), "{}", dots[0].y);
     }

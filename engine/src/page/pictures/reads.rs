@@ -2,8 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::interval::Interval;
-use super::plot::{self, Key};
+use super::plot::{self, Interval, Key};
 use super::scale::{Linear, Log};
 use super::svg::{self, Anchor, Shape};
 
@@ -22,6 +21,9 @@ pub struct ReadsPair {
 const NAME: f64 = 18.0;
 const BAR: f64 = 14.0;
 const GAP: f64 = 12.0;
+/// The classes and the marks of both bars.
+const NOW: (&str, Shape) = ("p-now", Shape::Circle);
+const THEN: (&str, Shape) = ("p-then", Shape::Diamond);
 /// If the greatest number is more than this times the least, the scale is logarithmic: bars would be
 /// too short to compare.
 const MOST_LINEAR: f64 = 40.0;
@@ -64,99 +66,60 @@ impl Scale {
 
 /// Draws a pair of bars for each kind of lookup, or of marks where bars would be too unlike.
 pub fn reads(pairs: &[ReadsPair]) -> Markup {
-    let intervals: Vec<Interval> =
-        pairs.iter().flat_map(|pair| [Some(pair.now), pair.recommended]).flatten().collect();
-    let sound: Vec<Interval> = intervals.into_iter().filter(Interval::is_sound).collect();
+    let intervals = pairs.iter().flat_map(|pair| [Some(pair.now), pair.recommended]).flatten();
+    let sound: Vec<Interval> = intervals.filter(Interval::is_sound).collect();
     let scale = Scale::of(&sound);
     let has_second = pairs.iter().any(|pair| pair.recommended.is_some());
-    let bars = if has_second { 2.0 * BAR } else { BAR };
-    let height = NAME + bars + GAP;
+    let height = NAME + if has_second { 2.0 * BAR } else { BAR } + GAP;
     let bottom = pairs.len() as f64 * height;
-    let is_log = matches!(scale, Scale::Log(_));
-    let keys = keys(has_second, is_log);
-    let ticks: Vec<(f64, String)> =
-        scale.ticks().into_iter().map(|value| (scale.place(value), short(value))).collect();
+    let ticks: Vec<_> = scale.ticks().into_iter().map(|value| (scale.place(value), short(value))).collect();
     let body = html! {
         @for (place, _) in &ticks { (svg::line("p-grid", (*place, 0.0), (*place, bottom))) }
         @for (at, pair) in (0_u32..).zip(pairs) {
             @let top = f64::from(at) * height;
-            (svg::text(0.0, top + 12.0, Anchor::Right, "p-halo", &pair.name))
-            (bar(scale, "now", pair.now, top + NAME))
-            @if let Some(recommended) = pair.recommended {
-                (bar(scale, "then", recommended, top + NAME + BAR))
-            }
+            (svg::text(0.0, top + 12.0, Anchor::RIGHT, "p-halo", &pair.name))
+            (bar(scale, NOW, pair.now, top + NAME))
+            @if let Some(recommended) = pair.recommended { (bar(scale, THEN, recommended, top + NAME + BAR)) }
         }
-        @if !sound.is_empty() {
-            @for (place, text) in &ticks {
-                (svg::text(*place, bottom + 12.0, anchor(*place), "p-small", text))
-            }
+        @for (place, text) in ticks.iter().filter(|_| !sound.is_empty()) {
+            // That at the start of the axis stays inside the picture.
+            @let anchor = if *place < 0.02 { Anchor::RIGHT } else { Anchor::MIDDLE };
+            (svg::text(*place, bottom + 12.0, anchor, "p-small", text))
         }
-        (plot::list(bottom + 22.0, false, &keys))
     };
-    let title = "Data blocks read for a lookup";
-    svg::frame(title, &description(pairs), bottom + 22.0 + plot::list_height(&keys), body)
-}
-
-/// The side for the text of a tick: that at the start of the axis stays inside the picture.
-fn anchor(place: f64) -> Anchor {
-    if place < 0.02 { Anchor::Right } else { Anchor::Middle }
+    let texts = ["Data blocks read for a lookup", &description(pairs)];
+    plot::frame(texts, &body, bottom + 22.0, &keys(has_second, matches!(scale, Scale::Log(_))))
 }
 
 fn keys(has_second: bool, is_log: bool) -> Vec<Key> {
-    let key = |class: &str, shape, text| match is_log {
-        true => Key::mark("", &format!("p-{class}"), shape, text),
-        false => Key::field(&format!("p-{class}"), text),
-    };
-    let mut keys = vec![key("now", Shape::Circle, "now")];
-    if has_second {
-        keys.push(key("then", Shape::Diamond, "recommended"));
-    }
-    keys.push(Key::line("", "p-whisker", None, "95 % interval"));
-    if is_log {
-        keys.push(Key { mark: html! {}, text: "logarithmic: ten times as many at each step".to_owned() });
-    }
-    keys
+    let key =
+        |(class, shape), text| if is_log { Key::mark(class, shape, text) } else { Key::field(class, text) };
+    let second = has_second.then(|| key(THEN, "recommended"));
+    let log = is_log.then(|| Key::text("logarithmic: ten times as many at each step"));
+    let interval = Key::line("", "p-whisker", None, "95 % interval");
+    [key(NOW, "now")].into_iter().chain(second).chain([interval]).chain(log).collect()
 }
 
 /// Draws a bar or, on a logarithmic scale, a mark, and its interval.
-fn bar(scale: Scale, class: &str, interval: Interval, top: f64) -> Markup {
+fn bar(scale: Scale, (class, shape): (&str, Shape), interval: Interval, top: f64) -> Markup {
     if !interval.is_sound() {
-        return html! { (svg::text(0.0, top + 11.0, Anchor::Right, "p-dim", "not known")) };
+        return svg::text(0.0, top + 11.0, Anchor::RIGHT, "p-dim", "not known");
     }
     let Interval { value, low, high } = interval;
+    let title = format!("{} ({} to {})", short(value), short(low), short(high));
     let middle = top + BAR / 2.0;
-    let place = scale.place(value);
-    let fill = format!("p-{class}");
-    let whisker = (scale.place(low), scale.place(high));
+    let [place, from, to] = [value, low, high].map(|value| scale.place(value));
     html! {
         @match scale {
-            Scale::Linear(_) => (svg::rectangle(&fill, (0.0, place), top + 1.0, BAR - 2.0, &span(interval))),
-            Scale::Log(_) => {
-                @let shape = if class == "now" { Shape::Circle } else { Shape::Diamond };
-                (svg::mark(&fill, shape, (place, middle), 4.5, &span(interval)))
-            }
+            Scale::Linear(_) => (svg::rectangle(class, (0.0, place), top + 1.0, BAR - 2.0, &title)),
+            Scale::Log(_) => (svg::mark(class, shape, (place, middle), 4.5, &title)),
         }
         @if low < high {
-            (svg::line("p-whisker", (whisker.0, middle), (whisker.1, middle)))
-            @for end in [whisker.0, whisker.1] {
-                (svg::line("p-whisker", (end, middle - 3.0), (end, middle + 3.0)))
-            }
+            (svg::line("p-whisker", (from, middle), (to, middle)))
+            @for end in [from, to] { (svg::line("p-whisker", (end, middle - 3.0), (end, middle + 3.0))) }
         }
-        (plot::after(whisker.1, middle + 4.0, &short(value)))
+        (plot::after(to, middle + 4.0, short(value)))
     }
-}
-
-fn name(pair: &ReadsPair) -> String {
-    let mut text = format!("{}: {}", pair.name, short(pair.now.value));
-    if let Some(recommended) = pair.recommended {
-        text += &format!(", recommended {}", short(recommended.value));
-    }
-    text
-}
-
-fn span(interval: Interval) -> String {
-    let Interval { value, low, high } = interval;
-    format!("{} ({} to {})", short(value), short(low), short(high))
 }
 
 /// A number of reads with three digits that count.
@@ -174,8 +137,14 @@ fn short(value: f64) -> String {
 }
 
 fn description(pairs: &[ReadsPair]) -> String {
-    let list: Vec<String> = pairs.iter().map(name).collect();
-    if list.is_empty() { "Nothing is known.".to_owned() } else { format!("{}.", list.join("; ")) }
+    let text = |pair: &ReadsPair| {
+        let then = pair.recommended.map(|then| format!(", recommended {}", short(then.value)));
+        format!("{}: {}{}", pair.name, short(pair.now.value), then.unwrap_or_default())
+    };
+    match pairs {
+        [] => "Nothing is known.".to_owned(),
+        _ => format!("{}.", pairs.iter().map(text).collect::<Vec<_>>().join("; ")),
+    }
 }
 
 #[cfg(test)]

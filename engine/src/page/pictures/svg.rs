@@ -2,23 +2,7 @@
 
 use std::borrow::Cow;
 
-use maud::{Markup, Render, html};
-
-/// A picture of any width. `height`: in pixels.
-pub(super) fn frame(title: &str, description: &str, height: f64, body: impl Render) -> Markup {
-    framed("", title, description, height, body)
-}
-
-/// A picture as [`frame`] makes it, of a further class.
-pub(super) fn framed(class: &str, title: &str, description: &str, height: f64, body: impl Render) -> Markup {
-    html! {
-        svg class={ "p-picture " (class) } role="img" width="100%" height=(number(height)) {
-            title { (title) }
-            desc { (description) }
-            (body)
-        }
-    }
-}
+use maud::{Markup, html};
 
 /// A number of at most two decimals; 0 if it is not finite.
 pub(super) fn number(value: f64) -> String {
@@ -33,22 +17,13 @@ pub(super) fn x(share: f64) -> String {
     format!("{}%", number(share.clamp(0.0, 1.0) * 100.0))
 }
 
-/// The side of its place on which a text is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Anchor {
-    Right,
-    Middle,
-    Left,
-}
+/// The side of its place on which a text is, in SVG's words for the end that is there.
+pub(super) struct Anchor(&'static str);
 
 impl Anchor {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Right => "start",
-            Self::Middle => "middle",
-            Self::Left => "end",
-        }
-    }
+    pub(super) const RIGHT: Self = Self("start");
+    pub(super) const MIDDLE: Self = Self("middle");
+    pub(super) const LEFT: Self = Self("end");
 }
 
 /// The most characters of a text in a picture: as many as fit a telephone.
@@ -65,7 +40,7 @@ pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
 pub(super) fn text(share: f64, y: f64, anchor: Anchor, class: &str, text: &str) -> Markup {
     let text = cut(text, MOST_TEXT);
     html! {
-        text class={ "p-text " (class) } x=(x(share)) y=(number(y)) text-anchor=(anchor.name()) { (text) }
+        text class={ "p-text " (class) } x=(x(share)) y=(number(y)) text-anchor=(anchor.0) { (text) }
     }
 }
 
@@ -78,17 +53,10 @@ pub(super) fn line(class: &str, from: (f64, f64), to: (f64, f64)) -> Markup {
 
 /// A rectangle from `left` to `right`, and `height` pixels down from `top`. `title`: shown when the
 /// mouse is over it; nothing if it is empty.
-pub(super) fn rectangle(
-    class: &str,
-    (left, right): (f64, f64),
-    top: f64,
-    height: f64,
-    title: &str,
-) -> Markup {
-    let (left, right) = (left.clamp(0.0, 1.0), right.clamp(0.0, 1.0));
-    let width = (right - left).max(0.0);
+pub(super) fn rectangle(class: &str, ends: (f64, f64), top: f64, height: f64, title: &str) -> Markup {
+    let (left, right) = (ends.0.clamp(0.0, 1.0), ends.1.clamp(0.0, 1.0));
     html! {
-        rect class=(class) x=(x(left)) y=(number(top)) width=(x(width)) height=(number(height.max(0.0))) {
+        rect class=(class) x=(x(left)) y=(number(top)) width=(x(right - left)) height=(number(height.max(0.0))) {
             @if !title.is_empty() { title { (title) } }
         }
     }
@@ -167,15 +135,14 @@ mod tests {
         for (given, shown) in [("", ""), ("abcd", "abcd"), ("abcde", "abc…"), ("äöüäö", "äöü…")] {
             assert_eq!(cut(given, 4), shown);
         }
-        assert!(text(0.0, 1.0, Anchor::Left, "", &"a".repeat(10_000)).into_string().len() < 150);
+        assert!(text(0.0, 1.0, Anchor::LEFT, "", &"a".repeat(10_000)).into_string().len() < 150);
     }
 
     #[test]
     fn text_is_escaped() {
-        let text = text(0.0, 1.0, Anchor::Middle, "", "<script>&\"").into_string();
+        let text = text(0.0, 1.0, Anchor::MIDDLE, "", "<script>&\"").into_string();
         assert!(text.contains("&lt;script&gt;&amp;") && !text.contains("<script"), "{text}");
-        let page = frame("<b>", "a&b", 1.0, rectangle("c", (0.0, 1.0), 0.0, 1.0, "<i>")).into_string();
-        assert!(page.contains("<title>&lt;b&gt;</title><desc>a&amp;b</desc>"), "{page}");
-        assert!(page.contains("<title>&lt;i&gt;</title>"), "{page}");
+        let titled = rectangle("c", (0.0, 1.0), 0.0, 1.0, "<i>").into_string();
+        assert!(titled.contains("<title>&lt;i&gt;</title>"), "{titled}");
     }
 }

@@ -4,7 +4,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::*;
-use crate::words::fill_bins::{Fill, FillBins};
+use crate::words::{Fill, FillBins};
 
 const STRANGE: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e-320, 1e300, f64::MAX];
 const HOSTILE: &str = "<script>alert(1)</script>\"'&";

@@ -3,12 +3,10 @@
 use maud::{Markup, html};
 
 use crate::audit::overview::{Kind, Overview};
-use crate::page::page::Page;
-use crate::page::verdict::logs_not_read;
 use crate::page::words::{message, name, sentence};
-use crate::report::tune::{BudgetOrigin, Tuning};
-use crate::words::estimates::about_count;
-use crate::words::numbers::{count, counted, size};
+use crate::report::{BudgetOrigin, Tuning};
+use crate::words::{about_count, count, counted, size};
+use crate::{page::page::Page, page::verdict::logs_not_read};
 
 /// The most files that are named.
 const MOST: usize = 20;

@@ -3,11 +3,10 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, folded};
-use crate::page::page::Page;
 use crate::page::pictures::{FillStrip, fill as picture};
 use crate::page::words::{name, place};
-use crate::report::inspect::Table;
-use crate::words::numbers::{count, or_dash, percent, ratio, size};
+use crate::words::{count, or_dash, percent, ratio, size};
+use crate::{page::page::Page, report::Table};
 
 pub fn fill(page: &Page<'_>) -> Markup {
     if page.strips.is_empty() {

@@ -3,12 +3,11 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::audit::overview::findings::Found;
-use crate::page::meanings::Meaning;
-use crate::page::page::Page;
+use crate::page::meanings::{remedy, what};
 use crate::page::words::{message, name};
-use crate::report::verify::{Code, Finding};
-use crate::words::numbers::{count, counted, counted_as};
+use crate::report::{Code, Finding};
+use crate::words::{count, counted, counted_as};
+use crate::{audit::overview::Found, page::page::Page};
 
 pub fn findings(page: &Page<'_>) -> Markup {
     let found = &page.overview.found;
@@ -76,12 +75,11 @@ fn summary(found: &Found) -> String {
 
 fn codes(found: &Found) -> Vec<Vec<Cell>> {
     let line = |(code, number): (&Code, &u64)| {
-        let Meaning { what, remedy } = Meaning::of(*code);
         vec![
             Cell::Head(html! { code { (code.name()) } }),
             Cell::Number(count(*number)),
-            Cell::Words(html! { (what) }),
-            Cell::Words(html! { (remedy) }),
+            Cell::Words(html! { (what(*code)) }),
+            Cell::Words(html! { (remedy(*code)) }),
         ]
     };
     found.codes.iter().map(line).collect()

@@ -3,15 +3,10 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::page::page::Page;
 use crate::page::pictures::{LevelSize, levels as picture};
-use crate::page::words::place;
-use crate::report::inspect::{Place, State};
-use crate::report::outcome::Estimate;
-use crate::report::totals::{KeySum, LevelTotals};
-use crate::report::tune::Level;
-use crate::words::estimates::{about_size, number};
-use crate::words::numbers::{count, measured, or_dash, size};
+use crate::report::{Estimate, KeySum, Level, LevelTotals, Place};
+use crate::words::{about_size, count, measured, number, or_dash, size};
+use crate::{page::page::Page, page::words::place, report::inspect::State};
 
 pub fn levels(page: &Page<'_>) -> Markup {
     let places = page.overview.places();

@@ -4,12 +4,13 @@ use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
 
 use super::grid::{Cell, folded};
-use crate::audit::rates::measured::MeasuredRate;
-use crate::page::page::Page;
 use crate::page::pictures::{Interval, RatePoint, Rates, rates as picture};
 use crate::page::words::{name, place, text};
-use crate::report::inspect::{FilterBlock, Table};
-use crate::words::numbers::{interval, measured, or_dash, percent, size};
+use crate::words::{measured, or_dash, percent, size};
+use crate::{
+    audit::rates::MeasuredRate, page::page::Page, report::Table, report::inspect::FilterBlock,
+    words::numbers::interval,
+};
 
 /// The number of tables that are named.
 const WORST: usize = 10;

@@ -3,11 +3,10 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::page::page::Page;
 use crate::page::pictures::{Interval, ReadsPair, reads as picture};
-use crate::report::outcome::{Estimate, Reads};
-use crate::words::estimates::{estimate, interval};
-use crate::words::numbers::or_dash;
+use crate::report::{Estimate, Reads};
+use crate::words::{estimate, or_dash};
+use crate::{page::page::Page, words::estimates::interval};
 
 pub fn reads(page: &Page<'_>) -> Markup {
     let Some(now) = page.tuned().and_then(|tuning| tuning.now.reads) else { return html! {} };

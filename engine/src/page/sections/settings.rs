@@ -4,15 +4,11 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, folded};
 use super::rates::interval_of;
-use crate::audit::rates::measured::MeasuredRate;
-use crate::page::page::Page;
 use crate::page::pictures::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve as picture};
 use crate::page::words::{message, sentence};
-use crate::report::outcome::{Outcome, Rates};
-use crate::report::tune::{Choice, Tried, Tuning};
-use crate::words::advice::{bits_text, ranges_text};
-use crate::words::estimates::{about_size, estimate};
-use crate::words::numbers::{measured, or_dash, percent};
+use crate::report::{Choice, Outcome, Rates, Tried, Tuning};
+use crate::words::{about_size, bits_text, estimate, measured, or_dash, percent, ranges_text};
+use crate::{audit::rates::MeasuredRate, page::page::Page};
 
 pub fn settings(page: &Page<'_>) -> Markup {
     let tuning = match page.tuning {

@@ -3,10 +3,9 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::page::page::Page;
 use crate::page::words::{message, name, place, state};
-use crate::report::inspect::{State, Table};
-use crate::words::numbers::{count, counted, measured, or_dash, size};
+use crate::words::{count, counted, measured, or_dash, size};
+use crate::{page::page::Page, report::Table, report::inspect::State};
 
 /// The most tables that are listed.
 const MOST: usize = 800;

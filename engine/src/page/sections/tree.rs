@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use crate::audit::overview::{Kind, Overview};
-use crate::page::page::Page;
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
 use crate::page::words::{name, place, text};
-use crate::report::inspect::{Place, State, Table};
-use crate::words::numbers::counted;
+use crate::report::{Place, Table};
+use crate::{page::page::Page, report::inspect::State, words::counted};
 
 pub fn tree(page: &Page<'_>) -> Markup {
     let overview = page.overview;

@@ -5,15 +5,13 @@ mod models;
 
 use std::path::Path;
 
-use super::{Page, Verdict, document};
-use crate::audit::lost_keys::CutKey;
-use crate::audit::overview::{Kind, Overview};
-use crate::report::inspect::Table;
-use crate::report::tune::Tuning;
-use crate::report::verify::Verdict as TableVerdict;
-use crate::report::verify::{Code, Finding};
 use markup::Node;
 use models::{database, fault, table, tuning, unfiltered};
+
+use super::{Page, Verdict, document};
+use crate::audit::CutKey;
+use crate::audit::overview::{Kind, Overview};
+use crate::report::{Code, Finding, Table, Tuning, Verdict as TableVerdict};
 
 /// The verdict in a line, and the page.
 fn page(overview: &Overview, tuning: Option<&Tuning>) -> (String, String) {

@@ -1,18 +1,13 @@
 //! Databases that never were.
 
-use crate::audit::lost_keys::CutKey;
-use crate::audit::overview::spans::Spans;
-use crate::audit::overview::{Kind, Overview};
-use crate::audit::policies::Policy;
-use crate::audit::rates::measured::MeasuredRate;
-use crate::report::inspect::{FilterBlock, KeyCount, Table};
-use crate::report::outcome::{Estimate, LevelOutcome, Outcome, Rates, Reads};
-use crate::report::strings::Name;
-use crate::report::tune::{
-    Action, Advice, Budget, BudgetOrigin, Choice, Fault, Level, LevelBits, Lookups, Memory, SampleSize,
-    Setting, Tried, Tuning, Visits,
+use crate::audit::overview::{Kind, Overview, Spans};
+use crate::audit::{CutKey, Policy};
+use crate::report::{
+    Action, Advice, Budget, BudgetOrigin, Choice, Estimate, KeyCount, Level, LevelBits, LevelOutcome,
+    Lookups, Memory, Name, Outcome, Rates, Reads, SampleSize, Setting, Table, Tried, Tuning, Visits,
 };
-use crate::words::advice::{leave_text, rebuild_text};
+use crate::words::{leave_text, rebuild_text};
+use crate::{audit::rates::MeasuredRate, report::inspect::FilterBlock, report::tune::Fault};
 
 /// A table of a database, with filters. `at`: which one it is on its level.
 pub(super) fn table(number: u64, level: u8, at: u64) -> Table {

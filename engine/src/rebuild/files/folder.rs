@@ -11,11 +11,12 @@ use serde::Serialize;
 
 use super::super::failure::{Failure, Refusal, Result};
 use super::new_file::NewFile;
-use super::session::{Operation, Purpose, Session};
+use super::operation::Operation;
+use super::session::{Purpose, Session};
 use super::status::{FileType, Status, is_mine, is_root};
 use super::system::{self, Handle};
 use super::volume::{self, Room};
-use crate::report::error_kind::ErrorKind;
+use crate::report::ErrorKind;
 
 /// A folder that is open. It stays the same one, whatever becomes of its path.
 ///

@@ -1,10 +1,8 @@
 //! What tests do before and after each call of the system.
 
-use std::cell::RefCell;
-use std::io;
-use std::sync::Arc;
+use std::{cell::RefCell, io, sync::Arc};
 
-pub use super::session::Operation;
+pub use super::operation::Operation;
 
 /// Watches the operations of the folders that are opened while it is [set](with).
 pub trait Hook: Send + Sync {

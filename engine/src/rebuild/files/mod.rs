@@ -10,6 +10,7 @@ mod folder;
 #[cfg(all(test, unix))]
 pub(super) mod hook;
 mod new_file;
+mod operation;
 mod rights;
 mod session;
 mod status;

@@ -1,11 +1,11 @@
 //! A file that is being written.
 
-use std::fs::File;
 use std::io::{self, Read as _, Write};
-use std::sync::Arc;
+use std::{fs::File, sync::Arc};
 
+use super::operation::Operation;
 use super::rights;
-use super::session::{Operation, Session};
+use super::session::Session;
 
 /// A file that is being written. Until it is given other rights, only its owner may read it.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Who may read and write a file: owner, group, mode, access control lists and other extended attributes.
 
-use std::fs::File;
-use std::io;
+use std::{fs::File, io};
+
+use super::session::Session;
 
 #[cfg(unix)]
 use super::session::Purpose;
-use super::session::Session;
 #[cfg(unix)]
 use super::status::is_root;
 

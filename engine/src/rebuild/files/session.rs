@@ -1,61 +1,14 @@
 //! What all folders of one run have in common: each call of the system goes through their session.
 
-use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
-use std::path::Path;
-#[cfg(all(test, unix))]
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(all(test, unix))]
-use super::hook::{self, Hook};
+use std::sync::Arc;
 
-/// A call of the system that has to do with files, which is about to be made, or was. Folders are told by the paths
-/// that led to them.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(all(test, unix, in_repository)), expect(dead_code, reason = "tests read it"))]
-pub enum Operation<'a> {
-    /// Looks at a name, opens it for reading, or lists a folder.
-    Look,
-    Create {
-        folder: &'a Path,
-        name: &'a OsStr,
-    },
-    Write {
-        file: &'a File,
-    },
-    /// Owner, mode, attributes or times.
-    Attributes {
-        file: &'a File,
-    },
-    Sync {
-        file: &'a File,
-    },
-    Rename {
-        from: (&'a Path, &'a OsStr),
-        to: (&'a Path, &'a OsStr),
-    },
-    Link {
-        from: (&'a Path, &'a OsStr),
-        to: (&'a Path, &'a OsStr),
-    },
-    Remove {
-        folder: &'a Path,
-        name: &'a OsStr,
-    },
-    MakeFolder {
-        folder: &'a Path,
-        name: &'a OsStr,
-    },
-    RemoveFolder {
-        folder: &'a Path,
-        name: &'a OsStr,
-    },
-    SyncFolder {
-        folder: &'a Path,
-    },
-}
+#[cfg(all(test, unix))]
+use super::hook::{self, Hook};
+use super::operation::Operation;
 
 /// What folders are opened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

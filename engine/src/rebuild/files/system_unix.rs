@@ -1,12 +1,9 @@
 //! Calls of the system, relative to open folders.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{fs::File, io, os::fd::OwnedFd, os::unix::ffi::OsStrExt as _};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, Stat};
 

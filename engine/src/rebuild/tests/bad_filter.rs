@@ -10,7 +10,7 @@ use super::super::table::{Target, rewrite};
 use super::super::{FilterRequest, Options};
 use super::databases::{NEW_NAME, Sample};
 use super::modes::{Mode, Root};
-use crate::report::rebuild::RebuildStatus;
+use crate::report::RebuildStatus;
 
 /// A policy whose filters lack the last of their keys.
 struct Forgetful(BloomFilterPolicy);

@@ -4,20 +4,16 @@
 //! one that loses any that were not synced. A second crash hits the run after the first one, or the run after a kill,
 //! by which nothing is lost but the end of the program.
 
-use std::fs;
-use std::path::Path;
-use std::sync::Arc;
+use std::{fs, path::Path, sync::Arc};
 
 use filterblock_crash_states::{History, Operation, Random, State, Tree, complete, sample};
 
-use super::super::Failure;
-use super::databases::Sample;
 use super::modes::{Mode, Root, run, run_with};
-use super::recorder::Recorder;
 use super::state::{
     DATABASE, Held, TARGET, UNDO_FOLDER, check_next_numbers, check_nothing_left, check_undo_folder,
 };
-use crate::report::rebuild::RebuildStatus;
+use super::{super::Failure, databases::Sample, recorder::Recorder};
+use crate::report::RebuildStatus;
 
 /// States after one crash, and after two, of each run.
 const STATES: usize = 60;

@@ -1,8 +1,6 @@
 //! The databases that rebuilds are watched in.
 
-use std::fs;
-use std::path::Path;
-use std::sync::Arc;
+use std::{fs, path::Path, sync::Arc};
 
 use filterblock::database::{LiveTable, LogWriter, VersionEdit};
 use filterblock::table::{TableBuilder, WriteOptions};

@@ -1,13 +1,10 @@
 //! Somebody exchanges a folder for a link to another one, before each operation in turn. What is in the other one stays
 //! as it is, and the database loses nothing, wherever it lies now.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{collections::BTreeMap, fs, io, sync::Arc};
 
 use super::super::files::hook::{self, Hook, Operation};
 use super::super::files::{Folder, Purpose};

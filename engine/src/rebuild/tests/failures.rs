@@ -1,17 +1,14 @@
 //! Calls of the system that fail, one in each run.
 
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{io, path::Path, sync::Arc};
 
 use filterblock_crash_states::{History, Random, Tree, sample};
 
 use super::super::files::hook::{Hook, Operation};
-use super::databases::Sample;
 use super::modes::{Mode, Root, run, run_with};
-use super::recorder::Recorder;
 use super::state::{DATABASE, Held, TARGET, UNDO_FOLDER, check_nothing_left};
+use super::{databases::Sample, recorder::Recorder};
 
 /// Makes one operation fail.
 struct Failing {

@@ -1,10 +1,7 @@
 //! The lock is held from the first change to the last, and a signal is heeded up to the commit.
 
-use std::ffi::OsStr;
-use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::{ffi::OsStr, io, path::PathBuf, sync::Arc};
 
 use filterblock::database::DatabaseLock;
 
@@ -12,8 +9,7 @@ use super::super::files::hook::{self, Hook, Operation};
 use super::databases::Sample;
 use super::modes::{Mode, Root, run_until, run_with};
 use super::state::{Held, TARGET, UNDO_FOLDER, check_nothing_left, names};
-use crate::report::rebuild::RebuildStatus;
-use crate::run::watch::Watch;
+use crate::{report::RebuildStatus, run::Watch};
 
 /// Tries to lock the database before each change.
 struct Locking {

@@ -7,8 +7,7 @@ use super::super::files::hook::{self, Hook};
 use super::super::{BitsByLevel, FilterRequest, InPlace, Options, Request, Result, rebuild};
 use super::databases::{NEW_NAME, Sample};
 use super::state::{DATABASE, TARGET};
-use crate::report::rebuild::Report;
-use crate::run::watch::Watch;
+use crate::{report::Report, run::Watch};
 
 /// What a rebuild is asked to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

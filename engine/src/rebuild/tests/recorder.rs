@@ -1,12 +1,9 @@
 //! Takes note of what a rebuild does to files, in the terms of `filterblock_crash_states`.
 
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
-use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::{collections::BTreeMap, ffi::OsStr, io, sync::Mutex};
 
 use filterblock_crash_states as model;
 

@@ -1,9 +1,7 @@
 //! What is in a folder after a rebuild that was cut off, and whether that is sound.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 
 use filterblock::database::{Database, FileKind, FileState, Manifest};
 use filterblock::table::{ReadOptions, Table};

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::report::error_kind::ErrorKind;
 use crate::report::tune::{TuneFailure, Tuned, Tuning};
-use crate::words::tune_examples;
+use crate::{report::error_kind::ErrorKind, words::tune_examples};
 
 fn printed(result: Result<Tuning, TuneFailure>) -> String {
     let mut out = Vec::new();

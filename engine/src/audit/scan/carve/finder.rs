@@ -5,9 +5,7 @@
 //! the block is damaged, and the next one may start anywhere: a second, slower pass keeps the
 //! starts of the last [`RESYNC`] bytes and finds each end's start among them.
 
-use std::collections::HashMap;
-use std::io::Result;
-use std::ops::Range;
+use std::{collections::HashMap, io::Result, ops::Range};
 
 use bytes::Bytes;
 use filterblock::table::{BlockHandle, Codec, ReadAt};

@@ -1,7 +1,6 @@
 //! Data blocks, told from index, metaindex and filter blocks.
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
@@ -54,43 +53,33 @@ impl KnownBlocks {
         handle: BlockHandle,
         options: &ReadOptions,
     ) -> BlockKind {
-        let Ok(mut entries) = BlockCursor::read(source, handle, options) else { return BlockKind::Other };
-        let mut handles = Handles::default();
-        let mut is_foreign = true;
-        loop {
-            match entries.next() {
-                Ok(true) => {
-                    is_foreign &= entries.key().starts_with(b"rocksdb.");
-                    let is_handle = handles.add(entries.key(), entries.value(), self);
-                    if !is_handle && !is_foreign {
-                        return BlockKind::Data;
-                    }
+        let kind = BlockCursor::read(source, handle, options).and_then(|mut entries| {
+            let (mut handles, mut is_foreign) = (Handles::default(), true);
+            while entries.next()? {
+                is_foreign &= entries.key().starts_with(b"rocksdb.");
+                let is_handle = handles.add(entries.key(), entries.value(), self);
+                if !is_handle && !is_foreign {
+                    return Ok(BlockKind::Data);
                 }
-                Ok(false) => break,
-                Err(_) => return BlockKind::Other,
             }
-        }
-        // An empty block has nothing to show, whatever it is.
-        if is_foreign && entries.size() > 8 {
-            BlockKind::Other
-        } else if handles.are_meant() {
-            BlockKind::Handles
-        } else {
-            BlockKind::Data
-        }
+            // An empty block has nothing to show, whatever it is.
+            Ok(match is_foreign && entries.size() > 8 {
+                true => BlockKind::Other,
+                false if handles.are_meant() => BlockKind::Handles,
+                false => BlockKind::Data,
+            })
+        });
+        kind.unwrap_or(BlockKind::Other)
     }
 
     /// Returns true if the block at `handle` can be decoded to its last entry, which bytes with a
     /// right checksum by chance cannot.
     pub(super) fn is_block<R: ReadAt>(source: &R, handle: BlockHandle, options: &ReadOptions) -> bool {
-        let Ok(mut entries) = BlockCursor::read(source, handle, options) else { return false };
-        loop {
-            match entries.next() {
-                Ok(true) => {}
-                Ok(false) => return entries.size() > 4,
-                Err(_) => return false,
-            }
-        }
+        let size = BlockCursor::read(source, handle, options).and_then(|mut entries| {
+            while entries.next()? {}
+            Ok(entries.size())
+        });
+        size.is_ok_and(|size| size > 4)
     }
 }
 

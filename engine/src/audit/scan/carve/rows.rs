@@ -1,19 +1,15 @@
 //! The entries of the data blocks that are found by their checksums.
 
-use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
+use std::{ops::Range, path::Path, sync::Arc};
 
 use filterblock::table::{BlockCursor, BlockHandle, Meter, ReadAt, ReadOptions};
 use filterblock::{Error, InternalKey, KeyFormat};
 
 use super::finder::{Finder, Stretch};
 use super::kind::{BlockKind, KnownBlocks};
-use crate::audit::scan::range::KeyRange;
-use crate::audit::scan::rows::Rows;
 use crate::audit::scan::table::{KeyTrial, Versions};
-use crate::report::error_kind::ErrorKind;
-use crate::report::scan::{Fault, Row};
+use crate::report::{ErrorKind, Row};
+use crate::{audit::scan::range::KeyRange, audit::scan::rows::Rows, report::scan::Fault};
 
 /// The footer: its length, and the bytes it ends in.
 const FOOTER: u64 = 48;

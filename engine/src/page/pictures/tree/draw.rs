@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 
 use super::super::colours::{self, LEGEND_HEIGHT};
+use super::super::plot::frame;
 use super::super::svg::{self, Anchor};
-use super::merge::{self, Block, Row};
-use super::model::Tree;
-use crate::words::numbers::{count, counted, percent, size};
+use super::merge::{self, Block, Row, Tree};
+use crate::words::{count, counted, percent, size};
 
 /// The most rectangles.
 const MOST: usize = 2000;
@@ -41,25 +41,20 @@ pub fn tree(tree: &Tree) -> Markup {
     let blocks = || rows.iter().flat_map(Row::blocks);
     let largest = blocks().map(Block::mean_size).fold(1.0, f64::max);
     let mut top = 0.0;
-    let drawn: Vec<Markup> = rows
-        .iter()
-        .map(|row| {
-            let markup = level(row, top, lane, largest);
-            top += height(row, lane);
-            markup
-        })
-        .collect();
     let body = html! {
         (colours::hatching())
-        @for row in drawn { (row) }
+        @for row in &rows {
+            (level(row, top, lane, largest))
+            @let () = top += height(row, lane);
+        }
         @if rows.iter().any(|row| !row.lanes.is_empty()) {
-            (svg::text(0.0, top + 8.0, Anchor::Right, "p-dim", "first key"))
-            (svg::text(1.0, top + 8.0, Anchor::Left, "p-dim", "last key"))
+            (svg::text(0.0, top + 8.0, Anchor::RIGHT, "p-dim", "first key"))
+            (svg::text(1.0, top + 8.0, Anchor::LEFT, "p-dim", "last key"))
         }
         (colours::legend(top + BELOW))
     };
-    let description = description(&rows, blocks().count());
-    svg::frame("The tables by level and key range", &description, top + BELOW + LEGEND_HEIGHT, body)
+    let texts = ["The tables by level and key range", &description(&rows, blocks().count())];
+    frame(texts, &body, top + BELOW + LEGEND_HEIGHT, &[])
 }
 
 fn description(rows: &[Row<'_>], blocks: usize) -> String {
@@ -107,11 +102,11 @@ fn level(row: &Row<'_>, top: f64, lane: f64, largest: f64) -> Markup {
     let below = top + NAME + row.lanes.len() as f64 * lane + below_lanes(row);
     let number = row.unplaced.iter().map(|block| block.tables).sum();
     html! {
-        (svg::text(0.0, top + 12.0, Anchor::Right, "", &name(row)))
+        (svg::text(0.0, top + 12.0, Anchor::RIGHT, "", &name(row)))
         (strip(&row.lanes, top + NAME, lane, largest))
         @if !row.unplaced.is_empty() {
             @let text = format!("{} of no known key range, side by side", counted(number, "table"));
-            (svg::text(0.0, below + 13.0, Anchor::Right, "p-dim", &text))
+            (svg::text(0.0, below + 13.0, Anchor::RIGHT, "p-dim", &text))
             (strip(std::slice::from_ref(&row.unplaced), below + NAME, lane, largest))
         }
     }
@@ -218,7 +213,7 @@ fn title(block: &Block) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{TableFilter, TreeLevel, TreeTable};
+    use super::super::merge::{TableFilter, TreeLevel, TreeTable};
     use super::*;
 
     fn table(number: u32, range: (f64, f64), size: u64, filter: TableFilter) -> TreeTable {

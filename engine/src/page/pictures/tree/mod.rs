@@ -2,7 +2,6 @@
 
 mod draw;
 mod merge;
-mod model;
 
 pub use draw::tree;
-pub use model::{TableFilter, Tree, TreeLevel, TreeTable};
+pub use merge::{TableFilter, Tree, TreeLevel, TreeTable};

@@ -5,19 +5,16 @@
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::table::{Compression, FetchedRanges, Meter, ReadAt, ReadOptions, Table};
-use filterblock::table::{TableBuilder, WriteOptions};
+use filterblock::table::{
+    Compression, FetchedRanges, ReadAt, ReadOptions, Table, TableBuilder, WriteOptions,
+};
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
-use super::inspect;
 use super::query::{self, SoughtKeys};
-use super::rates::effort::Effort;
-use super::reading::read_options;
-use super::verify::{self, VerifyOptions};
-use crate::report::fetched::Depth;
+use super::{inspect, rates::effort::Effort, reading::read_options, verify};
+use crate::{engine::Engine, report::Depth};
 
 /// Tables for where the test data are not: the package that is published.
 fn built() -> Vec<(PathBuf, Bytes)> {
@@ -113,11 +110,6 @@ fn check<T: Debug>(
     missing
 }
 
-fn verify_options(read: &ReadOptions) -> VerifyOptions {
-    let meter = Arc::new(Meter::default());
-    VerifyOptions { read: read.clone(), meter, bytewise: false, max_output: None, seed: 0 }
-}
-
 /// The file, and the same damaged: a byte of a data block, of the filter, of the index or of the
 /// footer is changed, or the last one is missing.
 fn variants(file: &Bytes) -> Vec<Bytes> {
@@ -153,7 +145,7 @@ fn a_verification_resumed_at_each_missing_range_finds_what_the_whole_file_holds(
     for (path, file) in tables() {
         for file in variants(&file) {
             most = most.max(check(&path, &file, |source, options| {
-                verify::table(source, None, true, &verify_options(options), &())
+                verify::table(source, None, true, &Engine { read: options.clone(), ..Engine::new() }, &())
             }));
         }
     }

@@ -1,0 +1,156 @@
+//! Inspection: makes the report on a table from its bytes.
+
+use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
+use filterblock::{FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
+
+use crate::audit::rates::{Effort, random_rate, random_rate_of_filters};
+use crate::audit::reading::{is_not_whole, is_unreadable};
+use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Summary, TableStats};
+use crate::report::{Depth, Dialect, ErrorKind, Filters, Inspected, Table as Report};
+use crate::{audit::foreign::explain, report::inspect::FilterBlock, words::compression_names};
+
+/// Inspects the table that `source` holds. `effort`: to measure rates of false positives with.
+///
+/// # Errors
+///
+/// [`filterblock::Error::NeedRange`] and nothing else.
+pub fn table<R: ReadAt>(source: R, options: &ReadOptions, effort: Effort) -> Result<Inspected> {
+    table_to_depth(source, options, effort, Depth::All)
+}
+
+/// Inspects as much of a table as `depth` says. What that leaves unknown is not in the report.
+pub fn table_to_depth<R: ReadAt>(
+    source: R,
+    options: &ReadOptions,
+    effort: Effort,
+    depth: Depth,
+) -> Result<Inspected> {
+    match Table::open(&source, options) {
+        Ok(table) => opened(&table, effort, depth),
+        Err(error) if error.needs_range() => Err(error),
+        Err(error) => {
+            let is_unreadable = is_unreadable(&error);
+            let is_damaged = matches!(error.without_path(), filterblock::Error::Corrupt { .. });
+            let message = explain(&source, &error, error.without_path().to_string())?;
+            let table = Report {
+                is_not_whole: is_not_whole(&error),
+                unreadable: !is_damaged,
+                file_size: if is_unreadable { None } else { source.len().ok() },
+                ..Report::unreadable(message, ErrorKind::of(&error))
+            };
+            Ok(table.into())
+        }
+    }
+}
+
+/// Inspects an open table, as [`table_to_depth`] does.
+pub fn opened<R: ReadAt>(table: &Table<R>, effort: Effort, depth: Depth) -> Result<Inspected> {
+    let filters = table.filter().cloned().map(FilterStats::new);
+    let stats = TableStats::new(table, filters.as_ref(), effort.neighbours, depth)?;
+    let offset = table.filter_handle().unwrap_or_default().offset;
+    let size = table.filter_handle().unwrap_or_default().size;
+    let filter = filters.as_ref().map(|filters| {
+        let summary = filters.summary();
+        let malformed = malformed(filters);
+        let blocks = &stats.blocks.offsets;
+        // Filters in an unknown encoding have no rate.
+        let is_judged = !stats.filter_unsupported;
+        let estimated_fpr = filters.mean_rate(blocks).filter(|_| is_judged);
+        // Asking so many keys takes longer than all else that is done with a tail.
+        let is_asked = is_judged && depth != Depth::Tail;
+        let ranges = Ranges::new(filters, blocks, offset, summary.probes, stats.keys);
+        // The saving depends on the number of keys.
+        let is_known = malformed.is_none() && depth != Depth::Tail;
+        FilterBlock {
+            offset,
+            size,
+            estimated_fpr,
+            random_fpr: is_asked.then(|| random_rate(filters, blocks, effort.random_keys)).flatten(),
+            neighbour_fpr: stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged),
+            larger_ranges: if is_known { ranges.larger(estimated_fpr) } else { None },
+            malformed,
+            unsound: stats.sample.unsound(),
+            ..filter_block(filters, summary)
+        }
+    });
+    let key_format = stats.sample.key_format();
+    let origin = stats.origin.and_then(dialect);
+    let damage = &stats.blocks.damage;
+    let table = Report {
+        error: damage.text(),
+        kind: damage.kind(),
+        unreadable: damage.unreadable || stats.filter_unreadable,
+        file_size: Some(stats.file_size),
+        data_blocks: Some(stats.blocks.offsets.len()),
+        keys: stats.keys,
+        compression: (depth != Depth::Tail).then(|| compression_names(&stats)),
+        metaindex: stats.metaindex.names(),
+        key_format: key_format.as_ref().ok().copied(),
+        no_key_format: key_format.err(),
+        origin,
+        dialect: stats.sample.fitting_hash().or(origin),
+        lost: damage.lost.clone(),
+        filter_cost: stats.filter_cost(),
+        filter_error: stats.filter_error,
+        filter_error_kind: stats.filter_error_kind,
+        filter_unsupported: stats.filter_unsupported,
+        filter,
+        ..Report::default()
+    };
+    let blocks = stats.blocks.offsets;
+    Ok(Inspected { table, filters: filters.map(|stats| Filters { stats, blocks: Some(blocks) }) })
+}
+
+/// Inspects a filter block without its table. `policy_assumed`: nobody has named the policy.
+pub fn bare_block(
+    reader: FilterBlockReader<SharedPolicy>,
+    policy_assumed: bool,
+    effort: Effort,
+) -> Inspected {
+    let stats = FilterStats::new(reader);
+    let size = stats.reader().contents().len() as u64;
+    let filter = FilterBlock {
+        policy_assumed,
+        size,
+        estimated_fpr: stats.mean_rate_of_filters(),
+        random_fpr: random_rate_of_filters(&stats, effort.random_keys),
+        malformed: malformed(&stats),
+        ..filter_block(&stats, stats.summary())
+    };
+    let table = Report {
+        file_size: Some(size),
+        compression: Some(Vec::new()),
+        filter: Some(filter),
+        ..Report::default()
+    };
+    Inspected { table, filters: Some(Filters { stats, blocks: None }) }
+}
+
+/// What is known of a filter block by itself.
+fn filter_block(filters: &FilterStats, summary: Summary) -> FilterBlock {
+    let Summary { filters: number, empty, bits, bits_set, probes, array_bytes } = summary;
+    FilterBlock {
+        policy: filters.reader().policy().name().to_owned(),
+        base_lg: filters.reader().base_lg(),
+        filters: number,
+        empty_filters: empty,
+        offset_array_bytes: array_bytes,
+        empty_filter_bytes: empty.saturating_mul(OFFSET_ENTRY_LEN),
+        bits,
+        bits_set,
+        probes,
+        ..FilterBlock::default()
+    }
+}
+
+fn malformed(filters: &FilterStats) -> Option<String> {
+    filters.reader().check().err().map(|error| error.to_string())
+}
+
+const fn dialect(origin: Origin) -> Option<Dialect> {
+    match origin {
+        Origin::Basho => Some(Dialect::Basho),
+        Origin::RocksDb => Some(Dialect::Rocksdb),
+        _ => None,
+    }
+}

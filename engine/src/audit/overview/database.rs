@@ -1,0 +1,104 @@
+//! A database, a folder of tables or a single table, as a page about it shows it.
+
+use std::collections::BTreeMap;
+
+use super::{findings::Found, spans::Spans};
+use crate::report::inspect::State;
+use crate::report::{LevelTotals, Place, Table};
+
+/// The thing that was looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Database,
+    /// A folder with tables and neither CURRENT nor a MANIFEST.
+    Folder,
+    Table,
+}
+
+/// All that is told of it.
+pub struct Overview {
+    pub kind: Kind,
+    /// The name of the order of user keys, if a MANIFEST has it.
+    pub comparator: Option<Vec<u8>>,
+    pub is_bytewise: bool,
+    /// There is a MANIFEST that can be relied on.
+    pub has_records: bool,
+    /// In the order of the files' numbers; live ones without a file come first.
+    pub tables: Vec<Table>,
+    /// The places of the live ones in the range of keys.
+    pub spans: Spans,
+    /// The logs with writes that are in no table yet, and their sizes in bytes.
+    pub logs: Vec<(Vec<u8>, u64)>,
+    /// What was passed over, and why.
+    pub remarks: Vec<(Vec<u8>, String)>,
+    pub found: Found,
+}
+
+impl Overview {
+    pub fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            comparator: None,
+            is_bytewise: false,
+            has_records: false,
+            tables: Vec::new(),
+            spans: Spans::default(),
+            logs: Vec::new(),
+            remarks: Vec::new(),
+            found: Found::default(),
+        }
+    }
+
+    /// The tables that lookups may come to: all but those that the database does not use.
+    pub fn in_use(&self) -> impl Iterator<Item = &Table> {
+        self.tables.iter().filter(|table| table.place() != Place::NotLive)
+    }
+
+    /// The sums over the tables that lookups may come to.
+    pub fn sums(&self) -> LevelTotals {
+        let mut sums = LevelTotals::default();
+        self.in_use().for_each(|table| sums.add(table));
+        sums
+    }
+
+    /// The sums over the tables of each place, from the top level on.
+    pub fn places(&self) -> BTreeMap<Place, LevelTotals> {
+        let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
+        self.tables.iter().for_each(|table| places.entry(table.place()).or_default().add(table));
+        places
+    }
+
+    /// The policies of the filters, each with the number of tables.
+    pub fn policies(&self) -> BTreeMap<&[u8], u64> {
+        let mut policies = BTreeMap::new();
+        for name in self.tables.iter().filter_map(Table::policy) {
+            *policies.entry(name).or_default() += 1;
+        }
+        policies
+    }
+
+    /// Up to `most` tables whose filters are worth a closer look: of each place the largest one, then
+    /// those with the highest rates.
+    pub fn telling(&self, most: usize) -> Vec<&Table> {
+        let filtered = || {
+            let has_filters = |table: &&Table| table.filter.as_ref().is_some_and(|filter| filter.filters > 0);
+            self.tables.iter().filter(|table| table.state() == State::Filtered).filter(has_filters)
+        };
+        let mut largest: BTreeMap<Place, &Table> = BTreeMap::new();
+        for table in filtered() {
+            let known = largest.entry(table.place()).or_insert(table);
+            if table.size() > known.size() {
+                *known = table;
+            }
+        }
+        let mut chosen: Vec<&Table> = largest.into_values().take(most).collect();
+        let is_new = |table: &&Table| !chosen.iter().any(|known| std::ptr::eq(*known, *table));
+        let rate = |table: &Table| table.filter.as_ref()?.random_fpr.map(|rate| rate.rate);
+        let mut others: Vec<(f64, &Table)> =
+            filtered().filter(is_new).filter_map(|table| Some((rate(table)?, table))).collect();
+        others.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let left = most.saturating_sub(chosen.len());
+        chosen.extend(others.into_iter().map(|(_, table)| table).take(left));
+        chosen
+    }
+}
