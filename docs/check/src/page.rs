@@ -107,3 +107,32 @@ impl Schema {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::commands::schemas;
+
+    #[test]
+    fn a_table_is_where_its_object_is_and_nowhere_else() {
+        let text = |headings: &[&str]| headings.join("\n\n| outdated |\n\n") + "\n\n| outdated |\n";
+        let verify = || schemas().into_iter().find(|schema| schema.name == "verify").unwrap();
+        let known =
+            ["## Every object", "### verify: verdict", "### neighbour_rate", "### finding", "### lost"];
+        let made = page(&text(&known), &[verify()]).unwrap();
+        assert!(made.contains("### lost\n\n| field | type | meaning |\n|---|---|---|\n| `from` |"), "{made}");
+        assert_eq!(page(&made, &[verify()]), Ok(made.clone()));
+
+        let error = page(&text(&known[..4]), &[verify()]).unwrap_err();
+        assert!(error.contains("below the heading ### lost, expected"), "{error}");
+        let twice = [&known[..], &known[4..]].concat();
+        let error = page(&text(&twice), &[verify()]).unwrap_err();
+        assert_eq!(error, "json.md: below ### lost is a table of no object");
+        let mut other = verify();
+        other.document["$defs"]["verdict"]["properties"]["notes"]["description"] = Value::from("Others.");
+        let error = page(&made, &[verify(), other]).unwrap_err();
+        assert_eq!(error, "verify: the fields of every object are others here");
+    }
+}

@@ -71,7 +71,8 @@ impl Serialize for Name {
 
 /// Bytes in lower-case hexadecimal.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String", extend("pattern" = "^([0-9a-f]{2})*$")))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = "^([0-9a-f]{2})*$")))]
 pub struct Hex<'a>(pub &'a [u8]);
 
 impl Display for Hex<'_> {
