@@ -14,6 +14,9 @@ use crate::io::{Console, Tone};
 const NAMED_BLOCKS: usize = 4;
 const BLOCK_NAMES: &str = "data blocks at";
 
+/// The text of a filter in one column.
+type CellOf<'a> = &'a dyn Fn(&ListedFilter<'_>) -> Cell;
+
 pub(crate) fn write(filters: &Filters, console: &mut Console) -> io::Result<()> {
     let (left, right) = (Column::left, Column::right);
     let last = (filters.stats.reader().num_filters() as u64).saturating_sub(1);
@@ -28,7 +31,7 @@ pub(crate) fn write(filters: &Filters, console: &mut Console) -> io::Result<()> 
         or_dash(number).into()
     };
     let set = |filter: &ListedFilter<'_>| percent(ratio(filter.bits_set, filter.bits));
-    let columns: [(Column, &dyn Fn(&ListedFilter<'_>) -> Cell); 9] = [
+    let columns: [(Column, CellOf<'_>); 9] = [
         (right("filter", 8, 0), &|filter| count(filter.index).into()),
         (right("data offsets", widest, 1), &|filter| range(filter.first_offset, filter.last_offset).into()),
         (right("blocks", 6, 2), &blocks),

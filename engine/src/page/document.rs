@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::sections::{facts, fill, findings, levels, rates, reads, settings, tables, tree};
 use super::verdict::{Tone, Verdict};
-use super::{page::Page, pictures, words::text};
+use super::{pictures, shown::Page, words::text};
 use crate::audit::overview::Kind;
 use crate::words::{count, counted, measured, size};
 

@@ -2,14 +2,14 @@
 
 mod document;
 mod meanings;
-mod page;
 pub mod pictures;
 mod sections;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod verdict;
 mod words;
 
 pub use document::document;
-pub use page::{Page, Strip};
+pub use shown::{Page, Strip};
 pub use verdict::Verdict;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::page::Page;
+use super::shown::Page;
 use super::words::{all_tables, sentence, text};
 use crate::audit::overview::{Found, Kind, Overview};
 use crate::report::inspect::State;

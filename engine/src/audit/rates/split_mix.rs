@@ -4,6 +4,8 @@
 pub struct SplitMix(pub u64);
 
 impl SplitMix {
+    /// The next number. There is no end of them.
+    #[expect(clippy::should_implement_trait, reason = "it is no iterator: there is always a next one")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)

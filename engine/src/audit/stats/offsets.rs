@@ -37,6 +37,7 @@ impl Offsets {
         self.pages.get(&page).and_then(|words| words.get(word)).is_some_and(|word| word & bit != 0)
     }
 
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub const fn len(&self) -> u64 {
         self.len
     }

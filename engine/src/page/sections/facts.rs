@@ -6,7 +6,7 @@ use crate::audit::overview::{Kind, Overview};
 use crate::page::words::{message, name, sentence};
 use crate::report::{BudgetOrigin, Tuning};
 use crate::words::{about_count, count, counted, size};
-use crate::{page::page::Page, page::verdict::logs_not_read};
+use crate::{page::shown::Page, page::verdict::logs_not_read};
 
 /// The most files that are named.
 const MOST: usize = 20;

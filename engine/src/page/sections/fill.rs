@@ -6,7 +6,7 @@ use super::grid::{Cell, folded};
 use crate::page::pictures::{FillStrip, fill as picture};
 use crate::page::words::{name, place};
 use crate::words::{count, or_dash, percent, ratio, size};
-use crate::{page::page::Page, report::Table};
+use crate::{page::shown::Page, report::Table};
 
 pub fn fill(page: &Page<'_>) -> Markup {
     if page.strips.is_empty() {

@@ -7,7 +7,7 @@ use crate::page::meanings::{remedy, what};
 use crate::page::words::{message, name};
 use crate::report::{Code, Finding};
 use crate::words::{count, counted, counted_as};
-use crate::{audit::overview::Found, page::page::Page};
+use crate::{audit::overview::Found, page::shown::Page};
 
 pub fn findings(page: &Page<'_>) -> Markup {
     let found = &page.overview.found;

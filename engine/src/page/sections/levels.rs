@@ -6,7 +6,7 @@ use super::grid::{Cell, grid};
 use crate::page::pictures::{LevelSize, levels as picture};
 use crate::report::{Estimate, KeySum, Level, LevelTotals, Place};
 use crate::words::{about_size, count, measured, number, or_dash, size};
-use crate::{page::page::Page, page::words::place, report::inspect::State};
+use crate::{page::shown::Page, page::words::place, report::inspect::State};
 
 pub fn levels(page: &Page<'_>) -> Markup {
     let places = page.overview.places();

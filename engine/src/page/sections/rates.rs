@@ -8,7 +8,7 @@ use crate::page::pictures::{Interval, RatePoint, Rates, rates as picture};
 use crate::page::words::{name, place, text};
 use crate::words::{measured, or_dash, percent, size};
 use crate::{
-    audit::rates::MeasuredRate, page::page::Page, report::Table, report::inspect::FilterBlock,
+    audit::rates::MeasuredRate, page::shown::Page, report::Table, report::inspect::FilterBlock,
     words::numbers::interval,
 };
 

@@ -6,7 +6,7 @@ use super::grid::{Cell, grid};
 use crate::page::pictures::{Interval, ReadsPair, reads as picture};
 use crate::report::{Estimate, Reads};
 use crate::words::{estimate, or_dash};
-use crate::{page::page::Page, words::estimates::interval};
+use crate::{page::shown::Page, words::estimates::interval};
 
 pub fn reads(page: &Page<'_>) -> Markup {
     let Some(now) = page.tuned().and_then(|tuning| tuning.now.reads) else { return html! {} };

@@ -8,7 +8,7 @@ use crate::page::pictures::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve a
 use crate::page::words::{message, sentence};
 use crate::report::{Choice, Outcome, Rates, Tried, Tuning};
 use crate::words::{about_size, bits_text, estimate, measured, or_dash, percent, ranges_text};
-use crate::{audit::rates::MeasuredRate, page::page::Page};
+use crate::{audit::rates::MeasuredRate, page::shown::Page};
 
 pub fn settings(page: &Page<'_>) -> Markup {
     let tuning = match page.tuning {

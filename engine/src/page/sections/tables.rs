@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::grid::{Cell, grid};
 use crate::page::words::{message, name, place, state};
 use crate::words::{count, counted, measured, or_dash, size};
-use crate::{page::page::Page, report::Table, report::inspect::State};
+use crate::{page::shown::Page, report::Table, report::inspect::State};
 
 /// The most tables that are listed.
 const MOST: usize = 800;

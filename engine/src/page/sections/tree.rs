@@ -8,7 +8,7 @@ use crate::audit::overview::{Kind, Overview};
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
 use crate::page::words::{name, place, text};
 use crate::report::{Place, Table};
-use crate::{page::page::Page, report::inspect::State, words::counted};
+use crate::{page::shown::Page, report::inspect::State, words::counted};
 
 pub fn tree(page: &Page<'_>) -> Markup {
     let overview = page.overview;
