@@ -1,8 +1,8 @@
 //! The facts about a table, whoever asks for them and however they are shown.
 //!
-//! [`inspect::table`], [`verify::table`] and [`query::table`] take any source of bytes. If it lacks a
+//! `inspect::table`, `verify::table` and `query::table` take any source of bytes. If it lacks a
 //! range, they return [`filterblock::Error::NeedRange`]: supply the range and call again. Damage is
-//! part of the result, and not an error; only [`query::table`] also fails if the table does not open.
+//! part of the result, and not an error; only `query::table` also fails if the table does not open.
 
 pub mod foreign;
 pub mod inspect;

@@ -1,7 +1,7 @@
 //! New filters for the tables of a database that exists: what `filterblock rebuild` does.
 //!
-//! Data blocks and indexes are copied byte for byte, and no entry is touched. [`to_folder`] makes a
-//! second database. [`in_place`] replaces the tables of the first one, in steps of which a crash can
+//! Data blocks and indexes are copied byte for byte, and no entry is touched. `to_folder` makes a
+//! second database. `in_place` replaces the tables of the first one, in steps of which a crash can
 //! cut off any:
 //!
 //! ```text

@@ -3,7 +3,7 @@
 //! Each takes plain numbers, and stands any: what is not finite or out of range is left out or drawn
 //! at the edge, and said. Horizontal places are in percent and vertical ones in pixels, so that a
 //! picture fits any width while its text keeps its size. A page needs [`STYLE`], once, and may hold
-//! one [`tree`] only, since its hatching has an `id`.
+//! one `tree` only, since its hatching has an `id`.
 
 mod colours;
 mod curve;
