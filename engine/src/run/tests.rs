@@ -9,7 +9,7 @@ use filterblock::table::{ReadAt, ReadOptions};
 
 use super::survey::{Event, Fetch, LogUse, Survey, Target};
 use super::watch::{Observer, Watch};
-use crate::walk::{Inputs, Memory, PathError};
+use crate::walk::{Inputs, PathError};
 use crate::{engine::Engine, report::Depth};
 
 /// Finds out how long files are, and does not want those that begin with 9.
@@ -144,11 +144,13 @@ fn an_input_below_which_nothing_is_found_is_told_once() {
     assert_eq!(told(&Engine::new(), given), expected);
 }
 
+// It reads a database of the repository.
+#[cfg(in_repository)]
 #[test]
 fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");
     let dir = tempfile::tempdir().unwrap();
-    let mut memory = Memory::default();
+    let mut memory = crate::walk::Memory::default();
     for folder in ["db", "tables", "logs"] {
         fs::create_dir(dir.path().join(folder)).unwrap();
     }
