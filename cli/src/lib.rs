@@ -14,10 +14,7 @@ use std::{ffi::OsString, io::Write, process::ExitCode, sync::Arc};
 use clap::{ColorChoice, Parser as _};
 use command::Arguments;
 use exit::EXIT_ERROR;
-use filterblock::Error;
-use filterblock::table::{Meter, ReadAt, Table};
-use filterblock_engine::audit::{inspect, read_options};
-use filterblock_engine::{audit::rates::Effort, report::Depth};
+use filterblock::table::Meter;
 use io::console::Console;
 
 /// Runs the program on the arguments and the terminal of this process.
@@ -76,12 +73,5 @@ pub fn run_metered(
 #[cfg(feature = "remote")]
 #[doc(hidden)]
 pub fn register_store(name: &str, store: Arc<dyn object_store::ObjectStore>) {
-    filterblock_engine::remote::store::register(name, store);
-}
-
-/// Finds out about a table what `inspect` shows, for tests that count what is read.
-#[doc(hidden)]
-pub fn survey(source: impl ReadAt) -> Result<(), Error> {
-    let table = Table::open(source, &read_options())?;
-    inspect::opened(&table, Effort::for_each_of(1), Depth::All).map(drop)
+    filterblock_engine::register(name, store);
 }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use filterblock::table::{Meter, TableBuilder, WriteOptions};
-use filterblock_cli::{run_metered, survey};
+use filterblock_cli::run_metered;
+use filterblock_engine::{inspect_table, report::Depth};
 use tables::{Crafted, Place, Recording, samples, varint};
 
 /// Opening takes four reads at most.
@@ -28,7 +29,7 @@ fn most(len: usize, blocks: usize) -> usize {
 /// The reads while a table is inspected.
 fn reads(file: impl Into<Bytes>) -> usize {
     let source = Recording::new(file.into());
-    survey(&source).unwrap();
+    inspect_table(&source, Depth::All).unwrap();
     source.take().len()
 }
 
@@ -85,7 +86,7 @@ fn blocks_that_overlap_are_sampled_up_to_the_size_of_the_file() {
     crafted.entries(&[(b"key", b"value")]);
     let file = crafted.with_index((0..1000).map(|at| (at, 900_000)));
     let source = Recording::new(file.clone());
-    survey(&source).unwrap();
+    inspect_table(&source, Depth::All).unwrap();
     let read: usize = source.take().iter().map(|(_, len)| len).sum();
     assert!(read <= 2 * file.len(), "{read} bytes of {}", file.len());
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::{env, io};
 
+use filterblock_engine::Watch;
 use filterblock_engine::report::Verified;
-use filterblock_engine::run::Watch;
 use filterblock_engine::{Engine, Inputs, InspectLine};
 
 /// Shows how many bytes have been verified, and ends the work with the results that are there at Ctrl-C.

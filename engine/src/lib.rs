@@ -11,30 +11,33 @@
 //! words    numbers and advice in words, for a page or a terminal
 //! ```
 #![forbid(unsafe_code)]
-#![allow(missing_debug_implementations, unreachable_pub)]
+// Each feature uses a part of what the others share; nothing may be left over with all of them.
+#![cfg_attr(not(all(feature = "fs", feature = "page", feature = "remote")), allow(dead_code, unused_imports))]
 
-#[doc(hidden)]
-pub mod audit;
+mod audit;
 mod engine;
 #[cfg(feature = "page")]
-#[doc(hidden)]
 pub mod page;
 #[cfg(feature = "fs")]
-#[doc(hidden)]
 pub mod rebuild;
 #[cfg(feature = "remote")]
-#[doc(hidden)]
-pub mod remote;
-#[doc(hidden)]
+mod remote;
 pub mod report;
-#[doc(hidden)]
-pub mod run;
-#[doc(hidden)]
-pub mod walk;
-#[doc(hidden)]
+mod run;
+mod walk;
 pub mod words;
 
-pub use audit::inspect::{InspectLine, InspectOutcome};
+pub use audit::inspect::{InspectLine, InspectOutcome, inspect_table};
+#[cfg(feature = "page")]
+pub use audit::overview::{Kind, Overview};
+pub use audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
+pub use audit::scan::{KeyRange, ScanOutcome, ScanRequest, has_internal_keys};
+pub use audit::stats::USUAL_BITS_PER_KEY;
+pub use audit::tune::{Request, TuneOutcome};
 pub use audit::verify::VerifyOutcome;
+pub use audit::{Policy, decode_limit, read_options, why_no_filter};
 pub use engine::{Engine, Sink};
-pub use walk::paths::Inputs;
+#[cfg(feature = "remote")]
+pub use remote::{FleetOptions, store::register};
+pub use run::{MAX_JOBS, Watch};
+pub use walk::{Inputs, Memory, Storage, hex_byte, is_input, is_remote, open_file};

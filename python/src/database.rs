@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use filterblock::database::{DatabaseTable, TableStatus};
 use filterblock::{escape, escape_path};
 use filterblock_engine::Engine;
-use filterblock_engine::audit::scan::ScanRequest;
-use filterblock_engine::report::error_kind::ErrorKind;
-use filterblock_engine::report::scan::Fault;
+use filterblock_engine::ScanRequest;
+use filterblock_engine::report::ErrorKind;
+use filterblock_engine::report::Fault;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use filterblock_engine::report::scan::{State, Version};
+use filterblock_engine::report::{FileState, Version};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyString, PyTuple};
@@ -55,7 +55,7 @@ impl Entry {
     /// "live", "obsolete", "unlisted", "unknown" or "log"; None for a file that was given by itself.
     #[getter]
     fn state(&self) -> Option<&'static str> {
-        self.place.state.map(State::name)
+        self.place.state.map(FileState::name)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

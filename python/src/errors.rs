@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use filterblock::{Error, escape_path};
-use filterblock_engine::report::error_kind::ErrorKind;
-use filterblock_engine::report::scan::Fault;
+use filterblock_engine::report::ErrorKind;
+use filterblock_engine::report::Fault;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

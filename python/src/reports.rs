@@ -5,7 +5,7 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use filterblock_engine::run::in_order::MAX_JOBS;
+use filterblock_engine::MAX_JOBS;
 use filterblock_engine::{Engine, Inputs, InspectLine};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};

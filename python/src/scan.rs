@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-use filterblock_engine::audit::scan::{KeyRange, ScanRequest};
-use filterblock_engine::report::scan::ScanLine;
+use filterblock_engine::{KeyRange, ScanRequest};
+use filterblock_engine::report::ScanLine;
 use filterblock_engine::{Engine, Inputs};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use filterblock_engine::report::scan::{Fault, Row, ScanLine, State, Version};
+use filterblock_engine::report::{Fault, Row, ScanLine, FileState, Version};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -45,7 +45,7 @@ pub(crate) struct Place {
     file: usize,
     pub(crate) offset: u64,
     pub(crate) version: Option<Version>,
-    pub(crate) state: Option<State>,
+    pub(crate) state: Option<FileState>,
 }
 
 enum Message {

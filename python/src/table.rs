@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use filterblock::table::{Cursor, Lookup, ReadAt, ReadOptions};
 use filterblock::{Error, SharedPolicy, escape_path};
-use filterblock_engine::audit::reading::decode_limit;
-use filterblock_engine::audit::scan::has_internal_keys;
-use filterblock_engine::report::scan::{Fault, Row};
+use filterblock_engine::decode_limit;
+use filterblock_engine::has_internal_keys;
+use filterblock_engine::report::{Fault, Row};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -33,18 +33,32 @@ pub fn default_read_policies() -> Vec<SharedPolicy> {
 
 /// The policies under names of this library's own. Whatever offers a choice of policies takes them from here.
 pub static OWN_POLICIES: [OwnPolicy; 2] = [
-    OwnPolicy { short_name: "cassandra", make: |bits| Arc::new(CassandraBloomPolicy::new(bits)) },
-    OwnPolicy { short_name: "murmur3", make: |bits| Arc::new(Murmur3BloomPolicy::new(bits)) },
+    OwnPolicy {
+        name: "filterblock.CassandraBloomFilter1",
+        short_name: "cassandra",
+        make: |bits| Arc::new(CassandraBloomPolicy::new(bits)),
+    },
+    OwnPolicy {
+        name: "filterblock.Murmur3BloomFilter1",
+        short_name: "murmur3",
+        make: |bits| Arc::new(Murmur3BloomPolicy::new(bits)),
+    },
 ];
 
 /// A policy whose filters only this library reads.
 #[derive(Clone, Copy)]
 pub struct OwnPolicy {
+    name: &'static str,
     short_name: &'static str,
     make: fn(u32) -> SharedPolicy,
 }
 
 impl OwnPolicy {
+    /// The name in files, without `filter.` before it.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// A short name, for arguments of programs.
     pub const fn short_name(&self) -> &'static str {
         self.short_name

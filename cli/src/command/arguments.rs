@@ -1,11 +1,12 @@
 //! Arguments that several commands have.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use filterblock::{LegacyHash, SharedPolicy, table::ReadOptions};
-use filterblock_engine::audit::{Policy, read_options};
-use filterblock_engine::{Engine, walk::Inputs};
+use filterblock::{LegacyHash, table::ReadOptions};
+use filterblock_engine::{Engine, Inputs, Policy, read_options};
 
 use crate::io::Console;
 
@@ -13,7 +14,7 @@ use crate::io::Console;
 use std::time::Duration;
 
 #[cfg(feature = "remote")]
-use filterblock_engine::remote::FleetOptions;
+use filterblock_engine::FleetOptions;
 #[cfg(feature = "remote")]
 use filterblock_engine::report::Depth;
 
@@ -154,36 +155,25 @@ pub(super) enum KeyOrder {
 
 /// The policies that tables can be built with. Basho's has the name of another one, and a table by
 /// it needs marks that only Riak's tables have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum PolicyName {
-    /// For LevelDB since 1.18 (short: new)
-    #[value(name = "leveldb.BuiltinBloomFilter2", alias = "new")]
-    BuiltinBloomFilter2,
-    /// For goleveldb, and LevelDB up to 1.17 on ARM (short: old)
-    #[value(name = "leveldb.BuiltinBloomFilter", alias = "old")]
-    BuiltinBloomFilter,
-    /// For readers by this library alone (short: cassandra)
-    #[value(name = "filterblock.CassandraBloomFilter1", alias = "cassandra")]
-    CassandraBloomFilter1,
-    /// For readers by this library alone (short: murmur3)
-    #[value(name = "filterblock.Murmur3BloomFilter1", alias = "murmur3")]
-    Murmur3BloomFilter1,
-}
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct PolicyName(pub(super) Policy);
 
-impl PolicyName {
-    /// The policy that makes filters under this name, by goleveldb's hash if there are two.
-    pub(super) fn policy(self, bits_per_key: u32) -> SharedPolicy {
-        self.kind(LegacyHash::Unsigned).with_bits(bits_per_key)
+static POLICIES: LazyLock<Vec<PolicyName>> =
+    LazyLock::new(|| Policy::all(LegacyHash::Unsigned).map(PolicyName).collect());
+
+impl ValueEnum for PolicyName {
+    fn value_variants<'a>() -> &'a [Self] {
+        &POLICIES
     }
 
-    /// The policy, by `hash` if there are two.
-    pub(super) const fn kind(self, hash: LegacyHash) -> Policy {
-        match self {
-            Self::BuiltinBloomFilter2 => Policy::Builtin2,
-            Self::BuiltinBloomFilter => Policy::Builtin(hash),
-            Self::CassandraBloomFilter1 => Policy::Cassandra,
-            Self::Murmur3BloomFilter1 => Policy::Murmur3,
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (short, readers) = match &self.0 {
+            Policy::Builtin2 => ("new", "LevelDB since 1.18"),
+            Policy::Builtin(_) => ("old", "goleveldb, and LevelDB up to 1.17 on ARM"),
+            Policy::Own(policy) => (policy.short_name(), "readers by this library alone"),
+        };
+        let help = format!("For {readers} (short: {short})");
+        Some(PossibleValue::new(self.0.name()).alias(short).help(help))
     }
 }
 

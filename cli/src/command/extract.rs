@@ -4,8 +4,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use filterblock::{escape, table::Table};
-use filterblock_engine::{audit::filter_trouble, audit::stats::Metaindex, walk::input};
+use filterblock::table::Table;
+use filterblock_engine::{open_file, why_no_filter};
 
 use super::arguments::Limits;
 use crate::exit::EXIT_ERROR;
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         console.message("a filter block is not text: redirect it, or name a file with --output");
         return EXIT_ERROR;
     }
-    let file = match input::open_file(path, false) {
+    let file = match open_file(path, false) {
         Ok(file) => file,
         Err(error) => {
             console.message_about(path, error);
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         }
     };
     let Some(filter) = table.filter() else {
-        console.message_about(path, why_none(&table));
+        console.message_about(path, why_no_filter(&table));
         return EXIT_NO_FILTER;
     };
     match &arguments.output {
@@ -76,19 +76,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
             }
         },
     }
-}
-
-/// Says why the table has no filter block that could be read.
-fn why_none<R>(table: &Table<R>) -> String {
-    if let Some(error) = filter_trouble(table) {
-        return error.to_string();
-    }
-    let metaindex = Metaindex::read(table);
-    let names: Vec<_> = metaindex.filter_names().map(|name| format!("\"{}\"", escape(name))).collect();
-    if names.is_empty() {
-        return "expected a filter block, found none".to_owned();
-    }
-    format!("expected filters of a policy that is known here, found those of {}", names.join(", "))
 }
 
 fn write_file(output: &Path, table: &Path, contents: &[u8]) -> io::Result<()> {

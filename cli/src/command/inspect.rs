@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use filterblock::{FilterPolicy as _, SharedPolicy, policy::default_read_policies};
-use filterblock_engine::{InspectLine, InspectOutcome, report::write_line, run::MAX_JOBS};
+use filterblock_engine::{InspectLine, InspectOutcome, MAX_JOBS, report::write_line};
 
 use super::arguments::{Limits, Paths};
 use crate::exit::EXIT_ERROR;

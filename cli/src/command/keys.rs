@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::{ffi::OsString, fmt::Display, fs::File, path::Path};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::walk::hex_byte;
+use filterblock_engine::hex_byte;
 
 /// Returns all keys in the order given.
 pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Result<Vec<Vec<u8>>, String> {

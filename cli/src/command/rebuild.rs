@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use filterblock::LegacyHash;
 use filterblock_engine::rebuild::{BitsByLevel, FilterRequest, InPlace, Options, Request, rebuild};
 use filterblock_engine::report::{RebuildStatus, Report};
-use filterblock_engine::run::{MAX_JOBS, Watch};
+use filterblock_engine::{MAX_JOBS, Watch};
 
 use super::arguments::{PolicyName, bytes};
 use crate::io::{Console, Deferred, Progress};
@@ -236,7 +236,7 @@ impl Arguments {
             true => FilterRequest::Drop,
             false => FilterRequest::Make {
                 bits: self.bits_per_key.clone(),
-                policy: self.policy.map(|name| name.kind(LegacyHash::Unsigned).name()),
+                policy: self.policy.map(|name| name.0.name().to_owned()),
                 hash: self.hash.map(LegacyHash::from),
                 base_lg: self.base_lg,
             },

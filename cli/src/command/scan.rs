@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
-use filterblock_engine::audit::scan::{KeyRange, ScanOutcome, ScanRequest};
 use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, write_line};
+use filterblock_engine::{KeyRange, ScanOutcome, ScanRequest};
 
 use super::arguments::{KeyOrder, Limits, Paths};
 use super::keys::{bytes_of, unhex};

@@ -3,9 +3,7 @@
 use std::{io::Write as _, path::PathBuf, sync::Arc};
 
 use clap::Args;
-use filterblock::LegacyHash;
-use filterblock_engine::audit::tune::{Request, TuneOutcome};
-use filterblock_engine::{report::Tuned, run::MAX_JOBS};
+use filterblock_engine::{MAX_JOBS, Request, TuneOutcome, report::Tuned};
 
 use super::arguments::{Limits, Paths, PolicyName, bytes};
 use super::keys;
@@ -108,7 +106,7 @@ impl Arguments {
             Some(path) => keys::read(Vec::new(), Some(path), self.hex)?,
             None => Vec::new(),
         };
-        let policy = self.policy.map(|name| name.kind(LegacyHash::Unsigned));
+        let policy = self.policy.map(|name| name.0);
         Ok(Request { lookups, budget: self.budget, all: self.all, policy })
     }
 

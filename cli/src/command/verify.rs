@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use filterblock_engine::report::{Verified, write_line};
-use filterblock_engine::{VerifyOutcome, run::MAX_JOBS};
+use filterblock_engine::{MAX_JOBS, VerifyOutcome};
 
 use super::arguments::{KeyOrder, Limits, Paths};
 use crate::io::{Console, Progress};

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
-use filterblock_engine::run::Watch;
+use filterblock_engine::Watch;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Deferred;

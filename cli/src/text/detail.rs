@@ -4,10 +4,12 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::report::inspect::{FilterBlock, LargerRanges};
-use filterblock_engine::report::{Depth, Dialect, Filters, Inspected, KeyCount, KeyFormat, Table};
-use filterblock_engine::words::numbers::interval;
-use filterblock_engine::words::{FillBins, count, counted, measured, or_dash, percent, ratio, size};
+use filterblock_engine::report::{
+    Depth, Dialect, FilterBlock, Filters, Inspected, KeyCount, KeyFormat, LargerRanges, Table,
+};
+use filterblock_engine::words::{
+    FillBins, count, counted, measured, or_dash, percent, rate_interval, ratio, size,
+};
 
 use super::{filter_list, list, pictures};
 use crate::io::{Console, Tone};
@@ -148,7 +150,7 @@ fn fill(number: u64, filters: &Filters, console: &mut Console) -> io::Result<()>
     if room < MIN_FILL_WIDTH {
         return Ok(());
     }
-    let fill = FillBins::of_block(&filters.stats, room.min(MAX_FILL_WIDTH));
+    let fill = FillBins::of_block(filters, room.min(MAX_FILL_WIDTH));
     line(console, "fill by range", pictures::fill_line(&fill, signs))?;
     let each = number.div_ceil(fill.bins.len().max(1) as u64);
     let what = if each > 1 {
@@ -166,7 +168,7 @@ fn rates(filter: &FilterBlock, has_table: bool, console: &mut Console) -> io::Re
     for (rate, keys) in [(filter.random_fpr, "random keys"), (filter.neighbour_fpr, "keys near stored ones")]
     {
         let Some(rate) = rate else { continue };
-        let (share, interval, asked) = (measured(rate), interval(rate), count(rate.asked));
+        let (share, interval, asked) = (measured(rate), rate_interval(rate), count(rate.asked));
         line(
             console,
             label,

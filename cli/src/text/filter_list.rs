@@ -2,8 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use filterblock_engine::audit::stats::State;
-use filterblock_engine::report::{Filters, ListedFilter};
+use filterblock_engine::report::{FilterState, Filters, ListedFilter};
 use filterblock_engine::words::{count, or_dash, percent, ratio, size};
 
 use super::columns::{Cell, Column, Layout};
@@ -19,12 +18,11 @@ type CellOf<'a> = &'a dyn Fn(&ListedFilter<'_>) -> Cell;
 
 pub(crate) fn write(filters: &Filters, console: &mut Console) -> io::Result<()> {
     let (left, right) = (Column::left, Column::right);
-    let last = (filters.stats.reader().num_filters() as u64).saturating_sub(1);
-    let last = filters.stats.range(last);
+    let last = filters.last_range();
     let widest = range(*last.start(), *last.end()).len();
     let if_ok = |filter: &ListedFilter<'_>, text: String| match filter.state {
-        State::Ok => Cell::from(text),
-        State::Empty | State::Malformed => "-".into(),
+        FilterState::Ok => Cell::from(text),
+        FilterState::Empty | FilterState::Malformed => "-".into(),
     };
     let blocks = |filter: &ListedFilter<'_>| {
         let number = filters.has_blocks().then(|| count(filter.data_blocks.iter().count() as u64));
@@ -73,9 +71,9 @@ fn range(first: u64, last: u64) -> String {
 
 fn state(filter: &ListedFilter<'_>) -> Cell {
     let tone = match filter.state {
-        State::Ok => Tone::Plain,
-        State::Empty => Tone::Dim,
-        State::Malformed => Tone::Bad,
+        FilterState::Ok => Tone::Plain,
+        FilterState::Empty => Tone::Dim,
+        FilterState::Malformed => Tone::Bad,
     };
     Cell::toned(filter.state.name(), tone)
 }

@@ -4,9 +4,8 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::audit::stats::USUAL_BITS_PER_KEY;
-use filterblock_engine::report::inspect::{FilterBlock, State};
-use filterblock_engine::report::{KeyFormat, Table, Totals};
+use filterblock_engine::USUAL_BITS_PER_KEY;
+use filterblock_engine::report::{FilterBlock, KeyFormat, Table, TableState, Totals};
 use filterblock_engine::words::{count, counted, measured, or_dash, percent, ratio, size};
 
 use super::columns::{Cell, Column, Layout};
@@ -258,11 +257,11 @@ pub(crate) fn range(base_lg: u8) -> Option<String> {
 /// The state of a table in one or two words. What is wrong follows in lines of its own.
 fn state_cell(table: &Table, _: ListingKind) -> Cell {
     match table.state_of_the_rest() {
-        State::Damaged => Cell::toned("damaged", Tone::Bad),
-        State::NoFilter => Cell::toned("no filter", Tone::Dim),
+        TableState::Damaged => Cell::toned("damaged", Tone::Bad),
+        TableState::NoFilter => Cell::toned("no filter", Tone::Dim),
         // It is no whole table, and need not be one.
-        State::Unfinished => Cell::toned("unfinished", Tone::Dim),
-        State::UnknownPolicy => "unknown".into(),
+        TableState::Unfinished => Cell::toned("unfinished", Tone::Dim),
+        TableState::UnknownPolicy => "unknown".into(),
         _ => "ok".into(),
     }
 }

@@ -49,7 +49,7 @@ fn fill_sign(bin: &FillBin, signs: Signs) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use filterblock_engine::words::fill_bins::Fill;
+    use filterblock_engine::words::Fill;
 
     #[test]
     fn bars_are_as_long_as_their_share() {

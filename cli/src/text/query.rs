@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::audit::query::QueryOutcome;
+use filterblock_engine::QueryOutcome;
 use filterblock_engine::report::{Answer, Count, LogAnswer};
 use filterblock_engine::words::{count, counted, percent};
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::{report::Row, report::scan::State};
+use filterblock_engine::report::{FileState, Row};
 
 use crate::io::Console;
 
@@ -45,7 +45,7 @@ impl Entries {
                 Some(version) => write!(line, "\t{}\t{}", version.sequence, version.type_name())?,
                 None => write!(line, "\t-\t-")?,
             }
-            let state = row.state.map_or("-", State::name);
+            let state = row.state.map_or("-", FileState::name);
             write!(line, "\t{state}\t{}:{}", escape_path(row.path), row.offset)?;
         }
         match self.value {

@@ -2,11 +2,10 @@
 
 use std::{io::Write as _, sync::Arc};
 
+use filterblock::BloomFilterPolicy;
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
-use filterblock::{BloomFilterPolicy, database::LiveTable};
-use filterblock_engine::audit::{inspect, read_options};
-use filterblock_engine::report::{Inspected, Subject, Totals};
-use filterblock_engine::{audit::rates::Effort, walk::TableRecord};
+use filterblock_engine::inspect_table;
+use filterblock_engine::report::{Depth, Inspected, Totals};
 
 use super::{detail, levels};
 use crate::io::{Console, Screen, Signs};
@@ -47,7 +46,7 @@ fn large() -> Vec<u8> {
 }
 
 fn inspected(table: Vec<u8>) -> Inspected {
-    inspect::table(table, &read_options(), Effort::for_each_of(1)).unwrap()
+    inspect_table(table, Depth::All).unwrap()
 }
 
 fn details(table: Vec<u8>, terminal: Option<(Signs, usize)>) -> Vec<String> {
@@ -109,18 +108,8 @@ fn levels_have_bars_where_there_is_room() {
         let mut totals = Totals::default();
         for (level, count) in [(0, 60), (1, 150), (3, 500)] {
             let table = table(&vec![100; count], true);
-            let keys = (internal_key(0), internal_key(count - 1));
-            let live = &LiveTable::new(level, 5, table.len() as u64, keys.0, keys.1);
             let mut found = inspected(table);
-            let (comparator, is_bytewise) = (None, true);
-            let record = TableRecord {
-                comparator,
-                is_bytewise,
-                live: Some(live),
-                is_unlisted: false,
-                overlapped: None,
-            };
-            found.table.about(&Subject::of("000005.ldb".as_ref()), Some(record), true);
+            (found.table.level, found.table.live) = (Some(level), Some(true));
             totals.add(&found.table);
         }
         shown(terminal, |console| levels::write(&totals, console).unwrap())

@@ -3,25 +3,24 @@
 use std::io::{self, Write as _};
 
 use filterblock::escape_path;
-use filterblock_engine::report::verify::Status;
-use filterblock_engine::report::{About, VerdictCounts, Verified};
+use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
 use filterblock_engine::words::{count, counted, measured, percent};
 
 use crate::io::{Console, Tone};
 
 pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()> {
     let Verified { verdict, status, .. } = verified;
-    if verified.about == About::Folder && *status == Status::Sound {
+    if verified.about == About::Folder && *status == VerifyStatus::Sound {
         return Ok(());
     }
     let tone = match status {
-        Status::Sound => Tone::Good,
-        Status::NotLive => Tone::Dim,
-        Status::Findings | Status::Unreadable => Tone::Bad,
+        VerifyStatus::Sound => Tone::Good,
+        VerifyStatus::NotLive => Tone::Dim,
+        VerifyStatus::Findings | VerifyStatus::Unreadable => Tone::Bad,
     };
     let name = console.tone(tone, status.name());
     write!(console, "{}: {name}", escape_path(&verified.path))?;
-    if verdict.keys > 0 || *status == Status::Sound {
+    if verdict.keys > 0 || *status == VerifyStatus::Sound {
         write!(console, ", {}, {} denied", counted(verdict.keys, "key"), count(verdict.denied))?;
     }
     if let (Some(found), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {

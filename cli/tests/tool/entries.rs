@@ -5,10 +5,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use filterblock_engine::audit::scan::ScanRequest;
-use filterblock_engine::report::scan::{Fault, Row, ScanLine, State, Version};
-use filterblock_engine::walk::storage::{Memory, Storage};
+use filterblock_engine::ScanRequest;
+use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Version};
 use filterblock_engine::{Engine, Inputs};
+use filterblock_engine::{Memory, Storage};
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn entry(row: &Row<'_>) -> Value {
         "value": (!is_deletion).then(|| hex(row.value)),
         "sequence": row.version.map(|version| version.sequence),
         "type": row.version.map(|version| version.type_name()),
-        "state": row.state.map(State::name),
+        "state": row.state.map(FileState::name),
     })
 }
 

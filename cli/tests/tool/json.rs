@@ -8,10 +8,10 @@ use std::fs;
 use std::path::Path;
 
 use filterblock::{BloomFilterPolicy, FilterPolicy as _, KeyBuf};
-use filterblock_engine::report::error_kind::ErrorKind;
-use filterblock_engine::report::query::LogAnswer;
-use filterblock_engine::report::scan::State;
-use filterblock_engine::report::verify::Status;
+use filterblock_engine::report::ErrorKind;
+use filterblock_engine::report::FileState;
+use filterblock_engine::report::LogAnswer;
+use filterblock_engine::report::VerifyStatus;
 use serde_json::{Value, json};
 
 use super::tables::{Crafted, Place, entry_block, listing, testdata, unhex};
@@ -914,8 +914,8 @@ fn the_words_are_documented() {
     let rows: Vec<_> = rows.collect();
     for (field, words) in [
         ("error_kind", ErrorKind::ALL.iter().map(|kind| kind.name()).collect::<BTreeSet<_>>()),
-        ("status", Status::ALL.iter().map(|status| status.name()).collect()),
-        ("state", State::ALL.iter().map(|state| state.name()).collect()),
+        ("status", VerifyStatus::ALL.iter().map(|status| status.name()).collect()),
+        ("state", FileState::ALL.iter().map(|state| state.name()).collect()),
         ("log", LogAnswer::ALL.iter().map(|answer| answer.name()).collect()),
     ] {
         assert!(

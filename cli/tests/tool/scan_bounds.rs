@@ -6,7 +6,7 @@ use std::path::Path;
 
 use filterblock::database::Scan;
 use filterblock::table::{TableBuilder, WriteOptions};
-use filterblock_engine::report::scan::ScanLine;
+use filterblock_engine::report::ScanLine;
 
 use super::entries::scan;
 use super::tables::{Crafted, varint};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, LegacyBloomPolicy, LegacyHash};
-use filterblock_engine::report::verify::Code;
+use filterblock_engine::report::Code;
 use serde_json::{Value, json};
 
 use super::tables::{Crafted, Place, entry_block, samples};

@@ -1,14 +1,14 @@
 //! The commands with JSON, and the types of their lines.
 
-use filterblock_engine::report::folder::{Folder, Unreadable};
-use filterblock_engine::report::frame::Framed;
-use filterblock_engine::report::inspect::Table;
-use filterblock_engine::report::query::{Answer, Count};
-use filterblock_engine::report::rebuild::{Report, TableReport};
-use filterblock_engine::report::scan::{End, Entry, FaultAt};
-use filterblock_engine::report::totals::Totals;
-use filterblock_engine::report::tune::{Tried, TuningLine};
-use filterblock_engine::report::verify::Verified;
+use filterblock_engine::report::{Folder, Unreadable};
+use filterblock_engine::report::Framed;
+use filterblock_engine::report::Table;
+use filterblock_engine::report::{Answer, Count};
+use filterblock_engine::report::{Report, TableReport};
+use filterblock_engine::report::{End, Entry, FaultAt};
+use filterblock_engine::report::Totals;
+use filterblock_engine::report::{Tried, TuningLine};
+use filterblock_engine::report::Verified;
 use serde_json::{Value, json};
 
 use crate::generate::Kind;

@@ -37,7 +37,7 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
 /// # Errors
 ///
 /// [`Error::NeedRange`] and nothing else.
-pub fn explain<R: ReadAt>(source: &R, error: &Error, text: String) -> Result<String> {
+pub(crate) fn explain<R: ReadAt>(source: &R, error: &Error, text: String) -> Result<String> {
     let Error::Corrupt { .. } = error.without_path() else { return Ok(text) };
     if let Some(kind) = kind_of(&start(source, LOOKED_AT)?) {
         return Ok(format!("{text}; the file is {kind}"));

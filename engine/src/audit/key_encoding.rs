@@ -18,12 +18,12 @@ pub enum KeyEncoding {
 
 /// Returns true if the key's type is one with which Riak stores a time. Keys of less than 8 bytes
 /// have no type.
-pub fn has_timed_type(key: &[u8]) -> bool {
+pub(crate) fn has_timed_type(key: &[u8]) -> bool {
     KeyFormat::Basho.suffix_len(key) > KeyFormat::LevelDb.suffix_len(key)
 }
 
 /// Returns true if the key is long enough for sequence number and type.
-pub fn is_internal(key: &[u8]) -> bool {
+pub(crate) fn is_internal(key: &[u8]) -> bool {
     InternalKey::parse(key, KeyFormat::LevelDb).is_some()
 }
 

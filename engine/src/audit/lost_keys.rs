@@ -16,16 +16,18 @@ const MAX_SHOWN: usize = 48;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct CutKey {
+    /// Its first bytes.
     pub start: Vec<u8>,
     /// The length of the whole key.
     pub len: usize,
 }
 
 impl CutKey {
-    pub fn new(key: &[u8]) -> Self {
+    pub(crate) fn new(key: &[u8]) -> Self {
         Self { start: key.get(..MAX_KEPT).unwrap_or(key).to_vec(), len: key.len() }
     }
 
+    /// Returns true if the key is longer than what is kept of it.
     pub fn is_cut(&self) -> bool {
         self.start.len() < self.len
     }

@@ -4,23 +4,25 @@
 //! range, they return [`filterblock::Error::NeedRange`]: supply the range and call again. Damage is
 //! part of the result, and not an error; only `query::table` also fails if the table does not open.
 
-pub mod foreign;
-pub mod inspect;
-pub mod key_encoding;
-pub mod lost_keys;
-pub mod overview;
-pub mod policies;
-pub mod query;
-pub mod rates;
-pub mod reading;
-pub mod scan;
-pub mod stats;
-pub mod tune;
-pub mod verify;
+pub(crate) mod foreign;
+pub(crate) mod inspect;
+pub(crate) mod key_encoding;
+pub(crate) mod lost_keys;
+#[cfg(feature = "page")]
+pub(crate) mod overview;
+pub(crate) mod policies;
+pub(crate) mod query;
+pub(crate) mod rates;
+pub(crate) mod reading;
+pub(crate) mod scan;
+pub(crate) mod stats;
+pub(crate) mod tune;
+pub(crate) mod verify;
 
 #[cfg(test)]
 mod tests;
 
 pub use lost_keys::{CutKey, LostKeys};
 pub use policies::Policy;
-pub use reading::{decode_limit, decode_limit_text, filter_trouble, read_options};
+pub(crate) use reading::decode_limit_text;
+pub use reading::{decode_limit, read_options, why_no_filter};

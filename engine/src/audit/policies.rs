@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use filterblock::{
-    BloomFilterPolicy, CassandraBloomPolicy, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, SharedPolicy,
-};
+use filterblock::policy::{OWN_POLICIES, OwnPolicy};
+use filterblock::{BloomFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 use serde::Serialize;
+
+use super::stats::OLD_NAME;
 
 /// A policy, without the number of bits a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -16,35 +17,43 @@ pub enum Policy {
     Builtin2,
     /// That of goleveldb and of LevelDB up to 1.17, which differ by the hash.
     Builtin(LegacyHash),
-    Cassandra,
-    Murmur3,
+    /// One of this library's own.
+    Own(OwnPolicy),
 }
 
 impl Policy {
     /// The policy of this name, as it stands in files.
     pub fn of(name: &str, hash: LegacyHash) -> Option<Self> {
-        let all = [Self::Builtin2, Self::Builtin(hash), Self::Cassandra, Self::Murmur3];
-        all.into_iter().find(|policy| policy.name() == name)
+        Self::all(hash).find(|policy| policy.name() == name)
     }
 
+    /// All of them, with `hash` for the one that has two.
+    pub fn all(hash: LegacyHash) -> impl Iterator<Item = Self> {
+        [Self::Builtin2, Self::Builtin(hash)].into_iter().chain(OWN_POLICIES.map(Self::Own))
+    }
+
+    /// The policy with so many bits a key.
     pub fn with_bits(self, bits_per_key: u32) -> SharedPolicy {
         match self {
             Self::Builtin2 => Arc::new(BloomFilterPolicy::new(bits_per_key)),
             Self::Builtin(hash) => Arc::new(LegacyBloomPolicy::new(bits_per_key).with_hash(hash)),
-            Self::Cassandra => Arc::new(CassandraBloomPolicy::new(bits_per_key)),
-            Self::Murmur3 => Arc::new(Murmur3BloomPolicy::new(bits_per_key)),
+            Self::Own(policy) => policy.with_bits(bits_per_key),
         }
     }
 
-    /// The name in files.
-    pub fn name(self) -> String {
-        self.with_bits(0).name().to_owned()
+    /// The name in files, without `filter.` before it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Builtin2 => "leveldb.BuiltinBloomFilter2",
+            Self::Builtin(_) => OLD_NAME,
+            Self::Own(policy) => policy.name(),
+        }
     }
 }
 
 impl From<Policy> for String {
     fn from(policy: Policy) -> Self {
-        policy.name()
+        policy.name().to_owned()
     }
 }
 
@@ -54,15 +63,11 @@ mod tests {
 
     #[test]
     fn policies_are_found_by_the_names_in_files() {
-        for name in [
-            "leveldb.BuiltinBloomFilter2",
-            "leveldb.BuiltinBloomFilter",
-            "filterblock.CassandraBloomFilter1",
-            "filterblock.Murmur3BloomFilter1",
-        ] {
-            let policy = Policy::of(name, LegacyHash::Signed).unwrap();
-            assert_eq!((&*policy.name(), policy.with_bits(10).name()), (name, name));
+        for policy in Policy::all(LegacyHash::Signed) {
+            assert_eq!(Policy::of(policy.name(), LegacyHash::Signed), Some(policy));
+            assert_eq!(policy.with_bits(10).name(), policy.name());
         }
+        assert_eq!(Policy::all(LegacyHash::Signed).count(), 4);
         assert_eq!(Policy::of("rocksdb.BuiltinBloomFilter", LegacyHash::Signed), None);
     }
 }

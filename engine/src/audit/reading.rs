@@ -1,7 +1,9 @@
 //! Options for reading tables, and the meaning of errors.
 
 use filterblock::table::{ReadOptions, Table};
-use filterblock::{Error, Structure, policy::default_read_policies};
+use filterblock::{Error, Structure, escape, policy::default_read_policies};
+
+use crate::audit::stats::Metaindex;
 
 /// The options for all tables: the policies that are known, and the library's limits.
 pub fn read_options() -> ReadOptions {
@@ -19,7 +21,7 @@ pub fn decode_limit(given: Option<u64>, file_size: u64) -> u64 {
 }
 
 /// The same limit for walks through tables of any size.
-pub fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptions {
+pub(crate) fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptions {
     match given {
         Some(bytes) => options.max_output(bytes),
         None => options.max_output(MIN_DECODED).max_output_factor(MAX_EXPANSION),
@@ -27,13 +29,13 @@ pub fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptions {
 }
 
 /// The limit on what is decoded of a file, in words.
-pub fn decode_limit_text(limit: u64) -> String {
+pub(crate) fn decode_limit_text(limit: u64) -> String {
     format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
 }
 
 /// The reason why filters of a known policy are not used. Filters of an unknown one are no trouble:
 /// the names in the metaindex tell of them.
-pub fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
+pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
     let is_unknown = |error: &Error| {
         let is_unsupported =
             matches!(error.without_path(), Error::Unsupported { what: Structure::FilterBlock, .. });
@@ -42,13 +44,26 @@ pub fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
     table.filter_error().filter(|error| !is_unknown(error))
 }
 
+/// The reason why a table has no filter block that can be read.
+pub fn why_no_filter<R>(table: &Table<R>) -> String {
+    if let Some(error) = filter_trouble(table) {
+        return error.to_string();
+    }
+    let metaindex = Metaindex::read(table);
+    let names: Vec<_> = metaindex.filter_names().map(|name| format!("\"{}\"", escape(name))).collect();
+    if names.is_empty() {
+        return "expected a filter block, found none".to_owned();
+    }
+    format!("expected filters of a policy that is known here, found those of {}", names.join(", "))
+}
+
 /// Returns true if bytes could not be read, which says nothing about what they are.
-pub fn is_unreadable(error: &Error) -> bool {
+pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
 }
 
 /// Returns true if the error says that a file does not end like a table.
-pub fn is_not_whole(error: &Error) -> bool {
+pub(crate) fn is_not_whole(error: &Error) -> bool {
     matches!(error.without_path(), Error::Corrupt { what: Structure::Table | Structure::Footer, .. })
 }
 

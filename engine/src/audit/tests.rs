@@ -129,7 +129,12 @@ fn an_inspection_resumed_at_each_missing_range_finds_what_the_whole_file_holds()
     for (path, file) in tables() {
         for file in variants(&file) {
             most = most.max(check(&path, &file, |source, options| {
-                let report = inspect::table(source, options, Effort { random_keys: 2048, neighbours: 16 })?;
+                let report = inspect::table::table_to_depth(
+                    source,
+                    options,
+                    Effort { random_keys: 2048, neighbours: 16 },
+                    Depth::All,
+                )?;
                 let filters: Vec<_> =
                     report.filters.iter().flat_map(|filters| filters.stats.iter()).collect();
                 Ok((format!("{report:?}"), filters))

@@ -2,7 +2,7 @@
 
 mod document;
 mod meanings;
-pub mod pictures;
+mod pictures;
 mod sections;
 mod shown;
 #[cfg(test)]

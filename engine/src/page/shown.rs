@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{pictures::FillStrip, words::text};
-use crate::report::{Choice, Table, Tuning};
+use crate::report::{Choice, Filters, Table, Tuning};
 use crate::{
     audit::overview::Overview, audit::stats::FilterStats, engine::Engine, walk::open_file, words::FillBins,
 };
@@ -12,10 +12,13 @@ use crate::{
 const MOST: usize = 8;
 
 /// All that a page shows.
+#[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     /// The path as the user gave it.
     pub path: &'a Path,
+    /// What was found out.
     pub overview: &'a Overview,
+    /// The tables that are shown filter by filter.
     pub strips: &'a [Strip],
     /// `None` if it was not found out what other filters would do; otherwise that, or the reason why
     /// it could not be.
@@ -35,6 +38,7 @@ impl<'a> Page<'a> {
 }
 
 /// The filters along a table.
+#[derive(Debug)]
 pub struct Strip {
     pub(super) picture: FillStrip,
     pub(super) table: Table,
@@ -49,7 +53,7 @@ impl Engine {
 
     fn strip(&self, table: &Table) -> Option<Strip> {
         let opened = filterblock::table::Table::open(open_file(&table.path, true).ok()?, &self.read).ok()?;
-        let filters = FilterStats::new(opened.filter()?.clone());
+        let filters = Filters { stats: FilterStats::new(opened.filter()?.clone()), blocks: None };
         let bins = FillBins::of_block(&filters, FillBins::OF_PICTURE);
         Some(Strip { picture: FillStrip { name: text(table.name()), bins }, table: table.clone() })
     }

@@ -5,11 +5,11 @@ use std::path::Path;
 use super::shown::Page;
 use super::words::{all_tables, sentence, text};
 use crate::audit::overview::{Found, Kind, Overview};
-use crate::report::inspect::State;
-use crate::report::{Code, LevelTotals, Tuning};
+use crate::report::{Code, LevelTotals, TableState, Tuning};
 use crate::words::{count, counted, counted_as, measured, path_word, rebuild_command, size};
 
 /// What to make of a database.
+#[derive(Debug)]
 pub struct Verdict {
     pub(super) tone: Tone,
     /// What it is like.
@@ -32,6 +32,7 @@ pub(super) enum Tone {
 const USUAL_POLICY: [&str; 2] = ["--policy", "leveldb.BuiltinBloomFilter2"];
 
 impl Verdict {
+    /// Judges what a page tells.
     pub fn of(page: &Page<'_>) -> Self {
         let overview = page.overview;
         let sums = overview.sums();
@@ -54,12 +55,12 @@ impl Verdict {
         if let Some(tuning) = page.tuned() {
             return Self::tuned(tuning, state, page.path, is_database);
         }
-        let (tone, advice, command) = if sums.in_state(&[State::NoFilter]) > 0 {
+        let (tone, advice, command) = if sums.in_state(&[TableState::NoFilter]) > 0 {
             let usual = USUAL_POLICY.map(str::to_owned);
             let arguments = if filtered(&sums) == 0 { &usual[..] } else { &[] };
             let advice = "If the program that opens it uses filters, all tables should have some.";
             (Tone::Better, advice.to_owned(), rebuild(arguments))
-        } else if sums.in_state(&[State::UnknownPolicy]) > 0 {
+        } else if sums.in_state(&[TableState::UnknownPolicy]) > 0 {
             (Tone::Better, "What they do cannot be told, and nothing else is wrong.".to_owned(), None)
         } else if !overview.found.verified {
             (Tone::Good, "Nothing wrong was seen; not every block was read.".to_owned(), None)
@@ -144,12 +145,12 @@ pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
 
 /// The tables that have filters which can be judged.
 fn filtered(sums: &LevelTotals) -> u64 {
-    sums.in_state(&[State::Filtered, State::Unfinished])
+    sums.in_state(&[TableState::Filtered, TableState::Unfinished])
 }
 
 /// What the filters are like.
 fn state(sums: &LevelTotals) -> String {
-    let (all, unfiltered) = (sums.all(), sums.in_state(&[State::NoFilter]));
+    let (all, unfiltered) = (sums.all(), sums.in_state(&[TableState::NoFilter]));
     let rate = sums.random_fpr.mean().map(|rate| format!(" and let {} of absent keys pass", measured(rate)));
     let rate = rate.unwrap_or_default();
     let bytes = size(sums.judged_size);

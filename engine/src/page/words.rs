@@ -3,7 +3,8 @@
 use filterblock::escape_path;
 use maud::{Markup, html};
 
-use crate::{report::Place, report::inspect::State, words::count};
+use crate::report::{Place, TableState};
+use crate::words::count;
 
 /// The most bytes of a name that are shown.
 const MOST: usize = 120;
@@ -51,15 +52,15 @@ pub(super) fn place(place: Place) -> String {
     }
 }
 
-pub(super) const fn state(state: State) -> &'static str {
+pub(super) const fn state(state: TableState) -> &'static str {
     match state {
-        State::Filtered => "ok",
-        State::NoFilter => "no filters",
-        State::UnknownPolicy => "unknown filters",
-        State::Unfinished => "unfinished",
-        State::Damaged => "damaged",
-        State::Missing => "no file",
-        State::Unreadable => "not readable",
+        TableState::Filtered => "ok",
+        TableState::NoFilter => "no filters",
+        TableState::UnknownPolicy => "unknown filters",
+        TableState::Unfinished => "unfinished",
+        TableState::Damaged => "damaged",
+        TableState::Missing => "no file",
+        TableState::Unreadable => "not readable",
     }
 }
 

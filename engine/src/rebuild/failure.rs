@@ -31,6 +31,7 @@ impl Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+/// The result of a rebuild.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {

@@ -85,7 +85,7 @@ impl Filters {
     pub(super) fn name(&self) -> Option<String> {
         match self {
             Self::Drop => None,
-            Self::Make(maker) => Some(maker.policy.name()),
+            Self::Make(maker) => Some(maker.policy.name().to_owned()),
         }
     }
 }

@@ -62,7 +62,7 @@ impl FleetOptions {
 /// # Errors
 ///
 /// Those of `show`, or that the system does not let work begin.
-pub fn objects<S: Survey>(
+pub(crate) fn objects<S: Survey>(
     urls: &mut dyn Iterator<Item = Given>,
     recursive: bool,
     survey: &Arc<S>,

@@ -6,12 +6,12 @@
 //! ```
 
 mod failure;
-pub mod fleet;
+pub(crate) mod fleet;
 mod listing;
 mod object;
 mod order;
 mod reader;
-pub mod store;
+pub(crate) mod store;
 mod stream;
 
-pub use fleet::{FleetOptions, objects};
+pub use fleet::FleetOptions;

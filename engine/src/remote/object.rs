@@ -13,7 +13,7 @@ use crate::report::{Depth, ErrorKind, Fetched};
 use crate::walk::PathError;
 
 /// An object, of which only one version is read.
-pub struct Object {
+pub(super) struct Object {
     store: Arc<Store>,
     key: Path,
     size: u64,
@@ -93,7 +93,7 @@ impl Object {
     }
 
     /// What reading it has taken so far.
-    pub fn fetched(&self, depth: Depth) -> Fetched {
+    pub(super) fn fetched(&self, depth: Depth) -> Fetched {
         let (requests, bytes_read) = self.traffic.so_far();
         Fetched {
             depth: Some(depth),

@@ -27,7 +27,7 @@ const MAX_ROUNDS: u32 = 32;
 
 /// Where the work on bytes that are there is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Work {
+pub(super) enum Work {
     /// On the thread that waits for the requests: for work of less than a millisecond.
     Here,
     /// On another one.
@@ -35,7 +35,7 @@ pub enum Work {
 }
 
 /// One table, and what of it has been fetched.
-pub struct Reader {
+pub(super) struct Reader {
     object: Arc<Object>,
     ranges: Arc<FetchedRanges>,
     /// The most bytes in memory of a table that is streamed.
@@ -43,7 +43,7 @@ pub struct Reader {
 }
 
 /// The ranges of a table that have been fetched.
-pub struct Known(Arc<FetchedRanges>);
+pub(super) struct Known(Arc<FetchedRanges>);
 
 impl ReadAt for Known {
     fn len(&self) -> io::Result<u64> {
@@ -65,19 +65,19 @@ impl Reader {
     }
 
     /// What reading has taken so far.
-    pub fn fetched(&self, depth: Depth) -> Fetched {
+    pub(super) fn fetched(&self, depth: Depth) -> Fetched {
         self.object.fetched(depth)
     }
 
     /// Fetches the end of the table.
-    pub async fn tail(&self) -> Result<(), PathError> {
+    pub(super) async fn tail(&self) -> Result<(), PathError> {
         let size = self.object.size();
         self.fetch(once(size.saturating_sub(TAIL)..size)).await
     }
 
     /// Fetches the data blocks that [`Depth::Sample`] looks at, in one round. A table that cannot be
     /// opened has none.
-    pub async fn sample(&self, options: &ReadOptions) -> Result<(), PathError> {
+    pub(super) async fn sample(&self, options: &ReadOptions) -> Result<(), PathError> {
         let size = self.object.size();
         let options = options.clone();
         let choose = move |source: &Known| {
@@ -92,7 +92,7 @@ impl Reader {
     }
 
     /// Calls `question`, and fetches what it needs until it has an answer.
-    pub async fn ask<T: Send + 'static>(
+    pub(super) async fn ask<T: Send + 'static>(
         &self,
         work: Work,
         question: impl Fn(&Known) -> Result<T, Error> + Send + Sync + 'static,
@@ -125,7 +125,7 @@ impl Reader {
     }
 
     /// Calls `question` with the whole table, of which only a part is in memory at a time.
-    pub async fn stream<T: Send + 'static>(
+    pub(super) async fn stream<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Stream) -> Result<T, Error> + Send + 'static,
     ) -> Result<Result<T, Error>, PathError> {

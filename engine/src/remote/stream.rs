@@ -18,7 +18,7 @@ const MAX_GAP: u64 = 64 << 10;
 ///
 /// Reads in order get ever larger windows, others a small one. An object that is no larger than the
 /// largest window is fetched at once.
-pub struct Stream {
+pub(super) struct Stream {
     object: Arc<Object>,
     runtime: Handle,
     largest: usize,

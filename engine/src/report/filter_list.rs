@@ -1,9 +1,11 @@
 //! The filter block of a table, and its filters one by one.
 
+use std::ops::RangeInclusive;
+
 use serde::{Serialize, Serializer};
 
 use crate::audit::rates::MeasuredRate;
-use crate::audit::stats::{FilterStats, Offsets, State};
+use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
 /// The filter block.
 #[derive(Clone, Default, Debug, Serialize)]
@@ -95,8 +97,7 @@ pub struct FilterCost {
 /// The filters of a table, which serialize to the list of [`ListedFilter`]s: there may be millions.
 #[derive(Clone, Debug)]
 pub struct Filters {
-    /// The filters.
-    pub stats: FilterStats,
+    pub(crate) stats: FilterStats,
     /// The data blocks that they cover; `None` for a filter block without its table.
     pub(crate) blocks: Option<Offsets>,
 }
@@ -128,7 +129,7 @@ pub struct ListedFilter<'a> {
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
     /// `empty`: no bytes. `malformed`: its offsets contradict each other.
-    pub state: State,
+    pub state: FilterState,
 }
 
 /// The data blocks that a filter covers.
@@ -139,6 +140,11 @@ pub struct CoveredBlocks<'a> {
 }
 
 impl Filters {
+    /// The range of data offsets of the last filter; that of a first one if there is none.
+    pub fn last_range(&self) -> RangeInclusive<u64> {
+        self.stats.range((self.stats.reader().num_filters() as u64).saturating_sub(1))
+    }
+
     /// Each filter, in order.
     pub fn iter(&self) -> impl Iterator<Item = ListedFilter<'_>> {
         (0u64..).zip(self.stats.iter()).map(|(index, filter)| {

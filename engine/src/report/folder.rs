@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::strings::{Name, json_path};
 use super::subject::{Remark, Subject};
-use super::{error_kind::ErrorKind, frame::Frame, inspect::Status};
+use super::{error_kind::ErrorKind, frame::Frame, inspect::InspectStatus};
 use crate::walk::{Folder as Listed, PathError};
 
 /// A folder, before its tables.
@@ -50,7 +50,7 @@ pub struct Unreadable {
     #[serde(flatten)]
     pub frame: Frame<'static>,
     /// Always `error`.
-    pub status: Status,
+    pub status: InspectStatus,
     /// Reason why the path cannot be looked at.
     pub error: String,
 
@@ -83,7 +83,7 @@ impl Unreadable {
     pub fn new(subject: &Subject<'_>, error: &PathError) -> Self {
         Self {
             frame: Frame::new("unreadable", subject, Some(error.kind())).into_owned(),
-            status: Status::Error,
+            status: InspectStatus::Error,
             error: error.to_string(),
             path: subject.path.to_owned(),
         }

@@ -6,14 +6,11 @@ use std::path::{Path, PathBuf};
 use filterblock::database::LiveTable;
 use serde::Serialize;
 
+use super::filter_list::{FilterBlock, FilterCost, Filters};
 use super::subject::{Remark, Subject};
-use super::{
-    error_kind::ErrorKind, fetched::Fetched, filter_list::Filters, frame::Frame, strings::Name, words::words,
-};
+use super::{error_kind::ErrorKind, fetched::Fetched, frame::Frame, strings::Name, words::words};
 use crate::audit::{CutKey, LostKeys};
 use crate::walk::TableRecord;
-
-pub use super::filter_list::{FilterBlock, FilterCost, LargerRanges};
 
 /// A table, or a filter block without one.
 #[derive(Clone, Default, Debug, Serialize)]
@@ -26,7 +23,7 @@ pub struct Table {
     /// damaged or cannot be read. `not-live` if it was found in a database's folder, the database does not
     /// use it, and it is no whole table: it is being written, or was left behind. Trouble with the filters
     /// alone leaves it `ok`.
-    pub status: Status,
+    pub status: InspectStatus,
     /// The first such fault, and how many more there are; with `not-live`, why it is no whole table. `None`:
     /// `status` is `ok`.
     pub error: Option<String>,
@@ -119,7 +116,7 @@ pub struct Table {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum InspectStatus {
     /// Nothing wrong was seen.
     #[default]
     Ok,
@@ -195,7 +192,7 @@ pub enum Place {
 
 /// The state of a table in a word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum State {
+pub enum TableState {
     /// It has filters, and nothing wrong was seen.
     Filtered,
     /// It has no filters.
@@ -232,7 +229,7 @@ impl Table {
 
     /// Adds the path that it is about, and what the database says of it. `listed`: the name was found in a folder, so
     /// that a file that is no whole table, and that the database does not use, may be being written.
-    pub fn about(&mut self, subject: &Subject<'_>, record: Option<TableRecord<'_>>, listed: bool) {
+    pub(crate) fn about(&mut self, subject: &Subject<'_>, record: Option<TableRecord<'_>>, listed: bool) {
         let live = record.and_then(|record| record.live);
         self.comparator = record.and_then(|record| record.comparator).map(Name::cut);
         self.level = live.map(|live| live.level);
@@ -248,9 +245,9 @@ impl Table {
         };
         let is_unused = self.live == Some(false);
         self.status = match self.error {
-            Some(_) if listed && is_unused && self.is_not_whole => Status::NotLive,
-            Some(_) => Status::Error,
-            None => Status::Ok,
+            Some(_) if listed && is_unused && self.is_not_whole => InspectStatus::NotLive,
+            Some(_) => InspectStatus::Error,
+            None => InspectStatus::Ok,
         };
         if !self.is_opened() && self.error.is_some() {
             self.lost = live.and_then(LostKeys::of_table);
@@ -282,7 +279,7 @@ impl Table {
     /// Returns true if the file is no whole table, and not one of the database's: it is being written, or was left
     /// behind.
     pub fn is_not_live(&self) -> bool {
-        self.status == Status::NotLive
+        self.status == InspectStatus::NotLive
     }
 
     /// Returns true if the file was there when its folder was listed, and is gone.
@@ -332,22 +329,22 @@ impl Table {
     }
 
     /// The state of the table.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> TableState {
         match () {
-            () if self.is_missing() => State::Missing,
-            () if self.unreadable => State::Unreadable,
+            () if self.is_missing() => TableState::Missing,
+            () if self.unreadable => TableState::Unreadable,
             () => self.state_of_the_rest(),
         }
     }
 
     /// The state of what could be read of the table.
-    pub fn state_of_the_rest(&self) -> State {
+    pub fn state_of_the_rest(&self) -> TableState {
         match &self.filter {
-            _ if self.is_damaged() => State::Damaged,
-            None if !self.is_opened() => State::Unfinished,
-            None if self.filter_names().next().is_none() => State::NoFilter,
-            Some(_) if !self.filter_unsupported => State::Filtered,
-            _ => State::UnknownPolicy,
+            _ if self.is_damaged() => TableState::Damaged,
+            None if !self.is_opened() => TableState::Unfinished,
+            None if self.filter_names().next().is_none() => TableState::NoFilter,
+            Some(_) if !self.filter_unsupported => TableState::Filtered,
+            _ => TableState::UnknownPolicy,
         }
     }
 

@@ -188,6 +188,7 @@ impl<'a> Count<'a> {
 }
 
 /// What comes of a query, in order.
+#[expect(missing_debug_implementations, reason = "it holds iterators")]
 pub enum QueryLine<'a> {
     /// The answers for the tables and logs of a folder follow.
     Folder(Folder),

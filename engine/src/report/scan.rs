@@ -17,7 +17,7 @@ pub struct Row<'a> {
     /// The offset in it of the data block, or of the log's record.
     pub offset: u64,
     /// The part that the file has in its database; `None` if it was given by itself.
-    pub state: Option<State>,
+    pub state: Option<FileState>,
     /// The user key, or the stored key of a table whose keys are not internal keys.
     pub key: &'a [u8],
     /// `None`: the keys are not internal keys.
@@ -53,7 +53,7 @@ impl Version {
 
 words! {
     /// The part that a file has in its database.
-    State {
+    FileState {
         /// A table that the MANIFEST lists.
         Live = "live",
         /// Also a log whose writes are all in tables.
@@ -92,7 +92,7 @@ pub struct Entry<'a> {
     /// Part that the file has in its database. `obsolete`: it is no longer used. `unlisted`: the MANIFEST
     /// does not account for it. `unknown`: there is no sound MANIFEST. `log`: it may hold what no table has.
     /// `None`: the file was given by itself.
-    pub state: Option<State>,
+    pub state: Option<FileState>,
     /// Offset of the entry's data block or log record in the file, in bytes.
     pub offset: u64,
 }
@@ -155,6 +155,7 @@ impl<'a> End<'a> {
 }
 
 /// What comes of a scan, in order.
+#[derive(Debug)]
 pub enum ScanLine<'a> {
     /// An entry, and the path as the user gave it.
     Entry(&'a Path, Row<'a>),

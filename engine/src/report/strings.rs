@@ -18,7 +18,7 @@ pub fn json_text(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// A name from a file, shortened if it is very long.
-pub fn json_name(name: &[u8]) -> Cow<'_, str> {
+pub(super) fn json_name(name: &[u8]) -> Cow<'_, str> {
     match short_name(name) {
         Cow::Borrowed(name) => json_text(name),
         Cow::Owned(name) => json_text(&name).into_owned().into(),
@@ -35,7 +35,7 @@ fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// A path as a JSON string.
-pub fn json_path(path: &Path) -> Cow<'_, str> {
+pub(super) fn json_path(path: &Path) -> Cow<'_, str> {
     json_text(path.as_os_str().as_encoded_bytes())
 }
 

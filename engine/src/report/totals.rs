@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::frame::Frame;
-use super::inspect::{KeyCount, Place, State, Table};
+use super::inspect::{KeyCount, Place, Table, TableState};
 use crate::audit::rates::{MeanRate, MeasuredRate};
 
 /// Sums over the tables of a folder.
@@ -95,7 +95,7 @@ pub struct LevelTotals {
     pub neighbour_fpr: MeanRate,
     /// The number of tables by their state, those without a file among them.
     #[serde(skip)]
-    pub states: BTreeMap<State, u64>,
+    pub states: BTreeMap<TableState, u64>,
     /// Bytes of all files; of those that cannot be opened, what the MANIFEST records.
     #[serde(skip)]
     pub size: u64,
@@ -204,7 +204,7 @@ impl LevelTotals {
     }
 
     /// The number of tables in one of these states.
-    pub fn in_state(&self, states: &[State]) -> u64 {
+    pub fn in_state(&self, states: &[TableState]) -> u64 {
         states.iter().filter_map(|state| self.states.get(state)).sum()
     }
 

@@ -38,7 +38,7 @@ impl Tuned {
                 let found = Found::Nothing(Nothing::default());
                 return write_line(
                     to,
-                    &TuningLine { frame, status: Status::Error, error: Some(text), found },
+                    &TuningLine { frame, status: TuneStatus::Error, error: Some(text), found },
                 );
             }
         };
@@ -47,7 +47,10 @@ impl Tuned {
         }
         let kind = tuning.faults.first().and_then(|fault| fault.kind);
         let frame = Frame::new("tuning", &subject, kind).note(tuning.notes.iter().cloned());
-        write_line(to, &TuningLine { frame, status: Status::Ok, error: None, found: Found::Tuning(tuning) })
+        write_line(
+            to,
+            &TuningLine { frame, status: TuneStatus::Ok, error: None, found: Found::Tuning(tuning) },
+        )
     }
 }
 
@@ -59,7 +62,7 @@ pub struct TuningLine<'a> {
     #[serde(flatten)]
     pub frame: Frame<'a>,
     /// `error` if nothing was found out. All fields behind `error` are then null.
-    pub status: Status,
+    pub status: TuneStatus,
     /// Reason why nothing was found out. `None`: `status` is `ok`.
     pub error: Option<&'a str>,
     /// What was.
@@ -72,7 +75,7 @@ pub struct TuningLine<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum TuneStatus {
     /// It was.
     Ok,
     /// Nothing was.
@@ -135,7 +138,7 @@ pub struct Tuning {
     /// Where LevelDB holds the filters in use. goleveldb holds all in its block cache.
     pub memory: Memory,
     /// Tables that could not be read. The numbers leave them out.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<TuneFault>,
     /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
     #[serde(skip)]
     pub settings: Vec<Tried>,
@@ -169,7 +172,7 @@ impl From<Error> for TuneFailure {
 /// A table that could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Fault {
+pub struct TuneFault {
     /// Path of the table.
     #[serde(serialize_with = "path")]
     pub path: PathBuf,

@@ -314,7 +314,7 @@ pub struct Verdict {
 
 words! {
     /// A verdict in one word.
-    Status {
+    VerifyStatus {
         /// Nothing was found.
         Sound = "sound",
         /// Not a whole table, and not one of the database's.
@@ -373,12 +373,12 @@ impl Verdict {
     }
 
     /// The verdict in one word.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> VerifyStatus {
         match () {
-            () if self.findings.hide_something() => Status::Unreadable,
-            () if !self.findings.is_empty() => Status::Findings,
-            () if self.is_not_live => Status::NotLive,
-            () => Status::Sound,
+            () if self.findings.hide_something() => VerifyStatus::Unreadable,
+            () if !self.findings.is_empty() => VerifyStatus::Findings,
+            () if self.is_not_live => VerifyStatus::NotLive,
+            () => VerifyStatus::Sound,
         }
     }
 }
@@ -393,7 +393,7 @@ pub struct Verified {
     /// `not-live`: found in a database's folder, not used by the database, and no whole table: it is being
     /// written, or was left behind. `findings`: there are findings. `unreadable`: something could not be
     /// looked at, whatever else was found.
-    pub status: Status,
+    pub status: VerifyStatus,
     /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
@@ -424,7 +424,7 @@ impl Verified {
 
     /// Returns true unless it is on a folder with which nothing is wrong.
     pub fn counts(&self) -> bool {
-        self.about != About::Folder || self.status != Status::Sound
+        self.about != About::Folder || self.status != VerifyStatus::Sound
     }
 }
 
@@ -449,10 +449,10 @@ impl VerdictCounts {
     /// Adds a verdict.
     pub fn add(&mut self, verdict: &Verdict) {
         match verdict.status() {
-            Status::Sound => self.sound += 1,
-            Status::NotLive => self.not_live += 1,
-            Status::Findings => self.findings += 1,
-            Status::Unreadable => self.unreadable += 1,
+            VerifyStatus::Sound => self.sound += 1,
+            VerifyStatus::NotLive => self.not_live += 1,
+            VerifyStatus::Findings => self.findings += 1,
+            VerifyStatus::Unreadable => self.unreadable += 1,
         }
         self.keys += verdict.keys;
         self.denied += verdict.denied;

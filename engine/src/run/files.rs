@@ -11,7 +11,7 @@ use crate::walk::{Discovered, Given, PathError, ReadAhead, Sources, Storage, ope
 
 /// How files are run over.
 #[derive(Clone, Copy)]
-pub struct FileOptions<'a> {
+pub(crate) struct FileOptions<'a> {
     /// The most tables to look at at once; as many as there are processors if `None`.
     pub jobs: Option<u16>,
     /// Folders below those given are looked into.
@@ -31,7 +31,7 @@ pub struct FileOptions<'a> {
 /// # Errors
 ///
 /// Those of `show`.
-pub fn files<S: Survey>(
+pub(crate) fn files<S: Survey>(
     given: &mut dyn Iterator<Item = Given>,
     survey: &S,
     options: FileOptions<'_>,

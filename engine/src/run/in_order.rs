@@ -14,7 +14,7 @@ pub const MAX_JOBS: i64 = 256;
 /// # Errors
 ///
 /// The reason why the system lets none be started.
-pub fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
+pub(crate) fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
     let threads = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or_default().into());
     threads.build().map_err(|error| format!("starting threads: {error}"))
 }
@@ -22,7 +22,7 @@ pub fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
 /// Gives out work, and shows its results in order.
 ///
 /// Only so many results wait to be shown, however many tables there are.
-pub struct InOrder<'s, 'scope, T> {
+pub(crate) struct InOrder<'s, 'scope, T> {
     /// `None`: there is one job, and this thread does it.
     scope: Option<&'s Scope<'scope>>,
     max_waiting: usize,
@@ -34,7 +34,7 @@ pub struct InOrder<'s, 'scope, T> {
 impl<T: Send + 'static> InOrder<'_, '_, T> {
     /// Calls `give_out` with so many threads to give work to; with as many as there are processors
     /// if `jobs` is `None`. `results_a_thread`: the most results to wait for each.
-    pub fn run<'scope, R>(
+    pub(crate) fn run<'scope, R>(
         jobs: Option<u16>,
         results_a_thread: usize,
         give_out: impl FnOnce(&mut InOrder<'_, 'scope, T>) -> R,
@@ -58,7 +58,7 @@ impl<'s, 'scope, T: Send + 'static> InOrder<'s, 'scope, T> {
     }
 
     /// Gives out work. Calls `show` with the results that are due.
-    pub fn work(
+    pub(crate) fn work(
         &mut self,
         work: impl FnOnce() -> T + Send + 'scope,
         show: &mut dyn FnMut(T) -> io::Result<()>,
@@ -77,13 +77,13 @@ impl<'s, 'scope, T: Send + 'static> InOrder<'s, 'scope, T> {
     }
 
     /// Adds a result that took no work.
-    pub fn add(&mut self, result: T, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn add(&mut self, result: T, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
         self.waiting.push_back(Ok(result));
         self.show_due(self.max_waiting, show)
     }
 
     /// Shows all results that are left.
-    pub fn finish(&mut self, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn finish(&mut self, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
         self.show_due(0, show)
     }
 

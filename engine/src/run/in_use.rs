@@ -13,7 +13,7 @@ const MAX_ROUNDS: u32 = 16;
 ///
 /// `files` names the files to look at in a folder. `look` looks at one that was not among them
 /// before, and returns false if it has vanished, too. Returns the files given up on.
-pub fn go_on(
+pub(crate) fn go_on(
     folder: &Arc<Folder>,
     files: impl Fn(&Arc<Folder>) -> Vec<PathBuf>,
     vanished: Vec<PathBuf>,

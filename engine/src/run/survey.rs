@@ -12,7 +12,7 @@ use crate::walk::{Folder, PathError, TableRecord};
 
 /// A table or a log to look at.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub(crate) struct Target {
     /// The path as the user gave it, from which `path` follows.
     pub input: Arc<Path>,
     /// The file, or the object's URL.
@@ -29,19 +29,19 @@ pub struct Target {
 
 impl Target {
     /// The database's record of the table.
-    pub fn record(&self) -> Option<TableRecord<'_>> {
+    pub(crate) fn record(&self) -> Option<TableRecord<'_>> {
         self.folder.as_deref().and_then(|folder| folder.record(&self.path))
     }
 
     /// The path that results are about. `fetched`: what reading it took.
-    pub fn subject<'a>(&'a self, remarks: &'a [Remark], fetched: Option<&'a Fetched>) -> Subject<'a> {
+    pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark], fetched: Option<&'a Fetched>) -> Subject<'a> {
         Subject { input: &self.input, path: &self.path, remarks, fetched }
     }
 }
 
 /// A folder whose tables follow, or were there.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub(crate) struct Place {
     /// The path as the user gave it, from which that of the folder follows.
     pub input: Arc<Path>,
     /// The path of the folder.
@@ -59,14 +59,14 @@ impl Place {
     }
 
     /// The path that results are about.
-    pub fn subject<'a>(&'a self, remarks: &'a [Remark]) -> Subject<'a> {
+    pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark]) -> Subject<'a> {
         Subject { input: &self.input, path: &self.path, remarks, fetched: None }
     }
 }
 
 /// What a run tells, in the order of the inputs.
 #[derive(Debug)]
-pub enum Event<T> {
+pub(crate) enum Event<T> {
     /// A list of paths, which is `input`, could not be read to its end.
     ListFailed {
         /// The list.
@@ -118,7 +118,7 @@ pub enum Event<T> {
 
 /// The use that is made of a folder's logs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LogUse {
+pub(crate) enum LogUse {
     /// None.
     Ignored,
     /// Those that hold writes are named.
@@ -129,7 +129,7 @@ pub enum LogUse {
 
 /// What is fetched of a table in object storage before it is looked at. More is fetched when it is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fetch {
+pub(crate) enum Fetch {
     /// The table is not looked at.
     Nothing,
     /// Its end.
@@ -141,7 +141,7 @@ pub enum Fetch {
 }
 
 /// What is done with each table. Threads do it at once.
-pub trait Survey: Send + Sync + 'static {
+pub(crate) trait Survey: Send + Sync + 'static {
     /// What is found out about a table.
     type Found: Send + 'static;
 

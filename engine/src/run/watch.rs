@@ -35,7 +35,7 @@ pub trait Watch: Send + Sync {
 impl Watch for () {}
 
 /// Watches the reading of one table.
-pub trait Observer {
+pub(crate) trait Observer {
     /// Called before the data blocks are read in the order of the index, usually that of the file.
     fn begin_walk(&self) {}
     /// Called when more bytes of the file have been dealt with.

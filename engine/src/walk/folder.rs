@@ -10,6 +10,7 @@ use filterblock::database::{
 };
 
 use super::input::{PathError, kind, refuse_url};
+use super::into_local;
 use super::storage::{Storage, database_in, open_log};
 use crate::{report::ErrorKind, walk::record::TableRecord};
 
@@ -17,14 +18,14 @@ use crate::{report::ErrorKind, walk::record::TableRecord};
 const MAX_NAMES_BELOW: u32 = 10_000;
 
 /// A table, or a folder.
-pub enum Source {
+pub(crate) enum Source {
     File,
     Folder(Arc<Folder>),
 }
 
 /// Finds out what `path` stands for. Symbolic links are followed.
 /// `storage`: where it lies, if not in a folder of this system.
-pub fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<Source, PathError> {
+pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<Source, PathError> {
     if let Some(storage) = storage {
         let folder = Folder::stored(path, storage)?;
         return Ok(folder.map_or(Source::File, |folder| Source::Folder(Arc::new(folder))));
@@ -37,8 +38,17 @@ pub fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<Source
     }
 }
 
+/// Returns true if `path` leads to a file, or to a folder with tables or logs.
+pub fn is_input(path: &Path) -> bool {
+    match resolve(&into_local(path.to_owned()), None) {
+        Ok(Source::File) => true,
+        Ok(Source::Folder(folder)) => !folder.is_nothing(),
+        Err(_) => false,
+    }
+}
+
 /// Reads a folder once more.
-pub fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
+pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
     let again = match &folder.storage {
         None => Folder::open(folder.path())?,
         Some(storage) => Folder::stored(folder.path(), storage)?.ok_or_else(PathError::vanished)?,

@@ -10,7 +10,7 @@ const MAX_FOLDERS: usize = 16;
 
 /// Remembers the last databases that tables given by their paths lie in.
 #[derive(Default)]
-pub struct FolderCache {
+pub(crate) struct FolderCache {
     /// Folders, the most recently used last.
     folders: Vec<(PathBuf, Option<Arc<Folder>>)>,
 }
@@ -18,7 +18,7 @@ pub struct FolderCache {
 impl FolderCache {
     /// The database that the file at `path` lies in. If the folder cannot be listed, `on_error` is
     /// called, once for the folder.
-    pub fn around(
+    pub(crate) fn around(
         &mut self,
         path: &Path,
         storage: Option<&Arc<dyn Storage>>,

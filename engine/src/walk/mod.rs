@@ -1,24 +1,29 @@
 //! The way from the paths given to databases, tables and logs.
 
-pub mod folder;
-pub mod folder_cache;
-pub mod input;
-pub mod paths;
-pub mod read_ahead;
-pub mod record;
-pub mod sources;
-pub mod storage;
-pub mod url;
+pub(crate) mod folder;
+pub(crate) mod folder_cache;
+pub(crate) mod input;
+pub(crate) mod paths;
+pub(crate) mod read_ahead;
+pub(crate) mod record;
+pub(crate) mod sources;
+pub(crate) mod storage;
+pub(crate) mod url;
 
-pub use folder::{Folder, Source, reopen};
-pub use input::{PathError, open_file};
-pub use paths::{Given, Inputs, into_local};
-pub use read_ahead::ReadAhead;
+pub use folder::is_input;
+pub(crate) use folder::{Folder, reopen};
+pub(crate) use input::PathError;
+pub use input::open_file;
+pub use paths::Inputs;
+pub(crate) use paths::{Given, into_local};
+pub(crate) use read_ahead::ReadAhead;
 #[cfg(feature = "remote")]
 pub(crate) use read_ahead::part;
-pub use record::TableRecord;
-pub use sources::{Barren, Discovered, Sources};
+pub(crate) use record::TableRecord;
+pub(crate) use sources::{Discovered, Sources};
 pub(crate) use storage::open_log;
 pub use storage::{Memory, Storage};
 
-pub use url::hex_byte;
+pub use url::{hex_byte, is_remote};
+
+pub(crate) use sources::Barren;

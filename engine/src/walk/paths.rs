@@ -11,7 +11,7 @@ use super::{input::PathError, storage::Storage, url};
 const MAX_PATH_LEN: u64 = 1 << 20;
 
 /// A path to look at.
-pub struct Given {
+pub(crate) struct Given {
     /// The path as the user gave it. With --recursive, `path` may lie below it.
     pub input: Arc<Path>,
     /// The path, or the reason why the list of paths called `input` does not yield one.
@@ -41,8 +41,7 @@ pub struct Inputs {
 
 impl Inputs {
     /// All paths, one after the other. A list is read as it goes, and not held in memory.
-    #[expect(clippy::should_implement_trait, reason = "its iterator has no name")]
-    pub fn into_iter(self) -> impl Iterator<Item = Given> {
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = Given> {
         let Self { paths, list, null, recursive, .. } = self;
         let list = list.into_iter().flat_map(move |path| List::open(&path, null));
         let paths = paths.into_iter().map(Given::new).chain(list);
@@ -110,7 +109,7 @@ impl Iterator for List {
 }
 
 /// The path that a `file:` URL stands for. Other paths stay as they are.
-pub fn into_local(path: PathBuf) -> PathBuf {
+pub(crate) fn into_local(path: PathBuf) -> PathBuf {
     url::local_path(&path).and_then(|local| to_path(local).ok()).unwrap_or(path)
 }
 

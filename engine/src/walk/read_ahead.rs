@@ -11,7 +11,7 @@ use filterblock::table::ReadAt;
 const WINDOW: usize = 256 << 10;
 
 /// A file that is read a window at a time, once [`go_ahead`](Self::go_ahead) says so.
-pub struct ReadAhead {
+pub(crate) struct ReadAhead {
     file: File,
     len: u64,
     ahead: Cell<bool>,
@@ -21,7 +21,7 @@ pub struct ReadAhead {
 
 impl ReadAhead {
     /// A source that reads just what it is asked for.
-    pub fn new(file: File) -> io::Result<Self> {
+    pub(crate) fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         Ok(Self { file, len, ahead: Cell::new(false), window: RefCell::default() })
     }
@@ -33,7 +33,7 @@ impl ReadAhead {
     }
 
     /// Reads ahead from now on, as the file will be read from its start to its end.
-    pub fn go_ahead(&self) {
+    pub(crate) fn go_ahead(&self) {
         self.ahead.set(true);
     }
 }

@@ -8,7 +8,7 @@ use super::paths::{Given, into_local};
 use super::{folder_cache::FolderCache, input::PathError, storage::Storage};
 
 /// What a path leads to. `input` is the path as the user gave it.
-pub enum Discovered {
+pub(crate) enum Discovered {
     /// A list of paths, which is `input`, could not be read to its end.
     ListFailed { input: Arc<Path>, error: PathError },
     /// The path could not be looked at, or there is nothing to look at.
@@ -29,7 +29,7 @@ pub enum Discovered {
 }
 
 /// Goes from path to path, and reads no path before it is needed.
-pub struct Sources<I: Iterator> {
+pub(crate) struct Sources<I: Iterator> {
     given: Peekable<I>,
     /// A path that was read and is not looked at yet.
     held: Option<Given>,
@@ -40,7 +40,7 @@ pub struct Sources<I: Iterator> {
 
 impl<I: Iterator<Item = Given>> Sources<I> {
     /// `storage`: where the paths lie, if not in this system.
-    pub fn new(given: I, recursive: bool, storage: Option<Arc<dyn Storage>>) -> Self {
+    pub(crate) fn new(given: I, recursive: bool, storage: Option<Arc<dyn Storage>>) -> Self {
         Self {
             given: given.peekable(),
             held: None,
@@ -51,7 +51,7 @@ impl<I: Iterator<Item = Given>> Sources<I> {
     }
 
     /// Returns true if no path is left that may lead to more.
-    pub fn are_all_known(&mut self) -> bool {
+    pub(crate) fn are_all_known(&mut self) -> bool {
         self.held.is_none() && self.given.peek().is_none()
     }
 }
@@ -102,7 +102,7 @@ impl<I: Iterator<Item = Given>> Iterator for Sources<I> {
 /// Which folders with nothing in them are told: each one, or, where those below are looked into, an input with nothing
 /// in all of it.
 #[derive(Debug)]
-pub struct Barren {
+pub(crate) struct Barren {
     recursive: bool,
     /// The input in which nothing was found yet.
     input: Option<Arc<Path>>,
@@ -110,13 +110,13 @@ pub struct Barren {
 
 impl Barren {
     /// `recursive`: the folders below are looked into.
-    pub const fn new(recursive: bool) -> Self {
+    pub(crate) const fn new(recursive: bool) -> Self {
         Self { recursive, input: None }
     }
 
     /// There is nothing in a folder of `input`. Returns true if that is not told now. `is_input`: it is the input
     /// itself, whose folders follow.
-    pub fn passes_over(&mut self, input: &Arc<Path>, is_input: bool) -> bool {
+    pub(crate) fn passes_over(&mut self, input: &Arc<Path>, is_input: bool) -> bool {
         if self.recursive && is_input {
             self.input = Some(Arc::clone(input));
         }
@@ -124,12 +124,12 @@ impl Barren {
     }
 
     /// There is something to look at, or to say, in this input.
-    pub fn found_something(&mut self) {
+    pub(crate) fn found_something(&mut self) {
         self.input = None;
     }
 
     /// The input with nothing in it, once its folders have come. `next`: the input of the next folder.
-    pub fn take(&mut self, next: Option<&Arc<Path>>) -> Option<Arc<Path>> {
+    pub(crate) fn take(&mut self, next: Option<&Arc<Path>>) -> Option<Arc<Path>> {
         self.input.take_if(|input| next.is_none_or(|next| !Arc::ptr_eq(input, next)))
     }
 }

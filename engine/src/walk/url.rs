@@ -6,7 +6,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 /// The scheme of a URL. `None` for a path, and for `file:`, which stands for one.
-pub fn scheme(path: &Path) -> Option<&str> {
+pub(crate) fn scheme(path: &Path) -> Option<&str> {
     let (scheme, _) = path.to_str()?.split_once("://")?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     // A single letter would be a drive.
@@ -21,7 +21,7 @@ pub fn is_remote(path: &Path) -> bool {
 
 /// The URL of a name in the folder that `url` names, without a slash at its end.
 #[cfg(feature = "remote")]
-pub fn join(url: &Path, name: &str) -> PathBuf {
+pub(crate) fn join(url: &Path, name: &str) -> PathBuf {
     let mut url = url.as_os_str().to_owned();
     url.push("/");
     url.push(name);

@@ -95,7 +95,7 @@ pub fn ranges_text(base_lg: u8) -> String {
 mod tests {
     use super::*;
     use crate::audit::policies::Policy;
-    use crate::report::outcome::{Estimate, Reads};
+    use crate::report::{Estimate, Reads};
 
     fn choice(base_lg: u8, bits: &[(Option<u8>, u32)]) -> Choice {
         let bits = bits.iter().map(|&(level, bits_per_key)| LevelBits { level, bits_per_key }).collect();

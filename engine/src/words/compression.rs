@@ -11,7 +11,7 @@ use crate::audit::stats::TableStats;
 /// Of most blocks only the trailer was read. A compression type that may stand for several codecs
 /// is shown as those that the sampled blocks of the type turned out to need. If none could be read,
 /// it is shown as a type, with what it may stand for.
-pub fn compression_names(stats: &TableStats) -> Vec<Cow<'static, str>> {
+pub(crate) fn compression_names(stats: &TableStats) -> Vec<Cow<'static, str>> {
     let mut names: Vec<Cow<'static, str>> = Vec::new();
     for &id in &stats.compression {
         let known = Compression::from_id(id).map(Compression::name);

@@ -1,6 +1,7 @@
 //! The filters of a table in as many parts as a picture or a line of text has room for.
 
-use crate::audit::stats::{Filter, FilterStats, State};
+use crate::audit::stats::Filter;
+use crate::report::{FilterState, Filters};
 
 /// The state of one filter.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -16,13 +17,18 @@ pub enum Fill {
 /// Filters that lie side by side.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct FillBin {
+    /// Number of filters.
     pub filters: u64,
+    /// Those without bytes.
     pub empty: u64,
+    /// Those that could not be looked at.
     pub unknown: u64,
     /// The shares of bits set in the filters that are neither: the least, the mean and the greatest.
     /// All 0 if there is none.
     pub min: f64,
+    /// The mean share of bits set.
     pub mean: f64,
+    /// The highest share.
     pub max: f64,
 }
 
@@ -51,6 +57,7 @@ impl FillBin {
 /// All filters of a table, in parts of as equal numbers as can be.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct FillBins {
+    /// The bins, in the order of the filters.
     pub bins: Vec<FillBin>,
 }
 
@@ -73,11 +80,11 @@ impl FillBins {
     }
 
     /// Puts the filters of a block into at most `most` parts.
-    pub fn of_block(filters: &FilterStats, most: usize) -> Self {
+    pub fn of_block(Filters { stats: filters, .. }: &Filters, most: usize) -> Self {
         let fill = |filter: Filter| match filter.state {
-            State::Empty => Fill::Empty,
-            State::Ok if filter.bits > 0 => Fill::Share(filter.bits_set as f64 / filter.bits as f64),
-            State::Ok | State::Malformed => Fill::Unknown,
+            FilterState::Empty => Fill::Empty,
+            FilterState::Ok if filter.bits > 0 => Fill::Share(filter.bits_set as f64 / filter.bits as f64),
+            FilterState::Ok | FilterState::Malformed => Fill::Unknown,
         };
         Self::new(filters.reader().num_filters() as u64, most, filters.iter().map(fill))
     }

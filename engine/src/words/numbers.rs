@@ -77,7 +77,7 @@ pub fn measured(measured: MeasuredRate) -> String {
 }
 
 /// The interval of a measured rate in percent.
-pub fn interval(measured: MeasuredRate) -> String {
+pub fn rate_interval(measured: MeasuredRate) -> String {
     let MeasuredRate { rate, low, high, .. } = measured;
     let decimals = decimals((rate - low).max(high - rate));
     format!("{:.decimals$} to {:.decimals$} %", low * 100.0, high * 100.0)
@@ -158,7 +158,7 @@ mod tests {
             (20, 20, ">83 %", "84 to 100 %"),
         ] {
             let rate = MeasuredRate::of(passed, asked).unwrap();
-            assert_eq!((&*measured(rate), &*interval(rate)), (text, between), "{passed} of {asked}");
+            assert_eq!((&*measured(rate), &*rate_interval(rate)), (text, between), "{passed} of {asked}");
         }
         for (rate, text) in [(1.0, "100 %"), (0.0, "0 %"), (0.25, "25.0 %")] {
             assert_eq!(measured(MeasuredRate { rate, low: rate, high: rate, asked: 0 }), text);

@@ -5,7 +5,7 @@ use std::path::Path;
 use filterblock::escape_path;
 
 /// `text` as one word of a command, for shells as POSIX has them.
-pub fn shell_word(text: &str) -> String {
+pub(super) fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-~+,:@%=".contains(c);
     // A shell takes `~` at the start for a home folder.
     if !text.is_empty() && !text.starts_with('~') && text.chars().all(is_plain) {

@@ -1,11 +1,13 @@
 //! Results of `tune`, made by hand for the tests of what shows them.
 
+use filterblock::policy::OWN_POLICIES;
+
 use crate::report::{
     Action, Advice, Budget, BudgetOrigin, Choice, ErrorKind, Estimate, Level, LevelBits, LevelOutcome,
-    Lookups, Memory, Outcome, Rates, Reads, SampleSize, Setting, Tried, Tuning, Visits,
+    Lookups, Memory, Outcome, Rates, Reads, SampleSize, Setting, Tried, TuneFault, Tuning, Visits,
 };
-use crate::words::advice::{leave_text, rebuild_text};
-use crate::{audit::Policy, audit::rates::MeasuredRate, report::tune::Fault};
+use crate::words::{leave_text, rebuild_text};
+use crate::{audit::Policy, audit::rates::MeasuredRate};
 
 fn about(value: f64, distance: f64) -> Estimate {
     Estimate { value, low: f64::max(0.0, value - distance), high: value + distance }
@@ -85,8 +87,9 @@ pub fn rebuild() -> Tuning {
     let mut settings: Vec<Tried> =
         [4, 5, 6, 8, 9, 10, 11, 12, 20].into_iter().map(|bits| tried(policy, 11, bits, bits == 9)).collect();
     settings.extend([9, 10, 11].map(|bits| tried(policy, 16, bits, false)));
-    settings.extend([9, 10].map(|bits| tried(Policy::Murmur3, 11, bits, false)));
-    settings.push(tried(Policy::Murmur3, 16, 9, false));
+    let murmur3 = Policy::Own(OWN_POLICIES[1]);
+    settings.extend([9, 10].map(|bits| tried(murmur3, 11, bits, false)));
+    settings.push(tried(murmur3, 16, 9, false));
     let uniform = choice(16, [(Some(1), 10), (Some(3), 10)], settings[10].outcome.clone());
     let size = about(14.2 * MIB, 0.2 * MIB);
     let by_level = outcome([Some(17), Some(9)], size, [700, 900], [0.0189, 0.0312, 1.013]);
@@ -119,7 +122,7 @@ pub fn rebuild() -> Tuning {
         by_level: Some(by_level),
         lookups: None,
         memory: Memory { mapped_tables: 1000, heap_tables: 203, heap_bytes: 2_500_000 },
-        faults: vec![Fault {
+        faults: vec![TuneFault {
             path: "my db/000099.ldb".into(),
             error: "expected a footer, found the end".to_owned(),
             name: "000099.ldb".to_owned(),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use filterblock::table::{Compression, TableBuilder, TableSummary, WriteOptions};
 use filterblock::{Error, escape, escape_path, quote};
+use filterblock_engine::Policy;
 use filterblock_engine::words::{count, counted, counted_as, size};
 use lines::{KeyValue, Lines};
 
@@ -48,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["bits_per_key", "policy", "base_lg"])]
     no_filter: bool,
     /// The filters' policy, by its name; given several times, the table gets filters of each
-    #[arg(long, value_name = "NAME", value_enum, default_values_t = [PolicyName::BuiltinBloomFilter2])]
+    #[arg(long, value_name = "NAME", value_enum, default_values_t = [PolicyName(Policy::Builtin2)])]
     policy: Vec<PolicyName>,
     /// One filter for every 2^LG bytes of data blocks; 63 is one for the whole table
     #[arg(long, value_name = "LG", default_value_t = 11, value_parser = clap::value_parser!(u8).range(..=63))]
@@ -187,7 +188,7 @@ fn build(arguments: &Arguments, input: Input, output: impl Write) -> Result<Tabl
 fn write_options(arguments: &Arguments) -> WriteOptions {
     let bits = arguments.bits_per_key;
     let wanted = PolicyName::value_variants().iter().filter(|name| arguments.policy.contains(name));
-    let policies = wanted.filter(|_| !arguments.no_filter).map(|name| name.policy(bits)).collect();
+    let policies = wanted.filter(|_| !arguments.no_filter).map(|name| name.0.with_bits(bits)).collect();
     WriteOptions::default()
         .block_size(arguments.block_size)
         .restart_interval(arguments.restart_interval)

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::{ffi::OsString, sync::Arc};
 
 use clap::Args;
-use filterblock_engine::audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
 use filterblock_engine::report::{QueryLine, write_line};
+use filterblock_engine::{QueryOutcome, Question, SoughtKeys, Wanted};
 use words::{TablesAndKeys, Words};
 
 use super::arguments::{KeyOrder, Limits, PathSources};

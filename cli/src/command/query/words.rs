@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use filterblock::escape_path;
-use filterblock_engine::walk::url::is_remote;
-use filterblock_engine::walk::{Source, folder, into_local};
+use filterblock_engine::{is_input, is_remote};
 
 /// The arguments without a name, as they were given.
 pub(super) struct Words {
@@ -44,12 +43,12 @@ impl Words {
         }
         if has_key_file
             && !before.is_empty()
-            && before.iter().all(|word| is_remote(Path::new(word)) || is_table(Path::new(word)))
+            && before.iter().all(|word| is_remote(Path::new(word)) || is_input(Path::new(word)))
         {
             return Ok(TablesAndKeys { tables: paths(before), keys: Vec::new() });
         }
         let keys = before.split_off(if has_path_list { 0 } else { before.len().min(1) });
-        if let Some(path) = keys.iter().map(Path::new).find(|path| is_table(path)) {
+        if let Some(path) = keys.iter().map(Path::new).find(|path| is_input(path)) {
             return Err(format!(
                 "{}: expected a key, found a file or database of this name: with several tables, or for such \
                  a key, put -- before the keys: filterblock query TABLE... -- KEY...",
@@ -57,15 +56,6 @@ impl Words {
             ));
         }
         Ok(TablesAndKeys { tables: paths(before), keys })
-    }
-}
-
-/// Returns true if `path` leads to a file, or to a folder with tables or logs.
-fn is_table(path: &Path) -> bool {
-    match folder::resolve(&into_local(path.to_owned()), None) {
-        Ok(Source::File) => true,
-        Ok(Source::Folder(folder)) => !folder.is_nothing(),
-        Err(_) => false,
     }
 }
 

@@ -6,13 +6,9 @@ use std::path::{Path, PathBuf};
 use std::{io::Write as _, sync::Arc};
 
 use clap::Args;
-use filterblock::{escape_path, table::ReadOptions};
-use filterblock_engine::audit::overview::{Kind, Overview};
-use filterblock_engine::audit::tune::{self, Request};
+use filterblock::escape_path;
 use filterblock_engine::page::{Page, Verdict, document};
-use filterblock_engine::report::{TuneFailure, Tuning};
-use filterblock_engine::run::{MAX_JOBS, threads};
-use filterblock_engine::walk::{Source, folder};
+use filterblock_engine::{Kind, MAX_JOBS, Request};
 use output::Output;
 
 use super::{arguments::Limits, keys};
@@ -91,7 +87,6 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
         None => Vec::new(),
     };
     let output = Output::new(&arguments.output, path)?;
-    let source = folder::resolve(path, None).map_err(|error| of_path(error.to_string()))?;
     let progress = Arc::new(Progress::new(true));
     let mut engine = arguments.limits.engine(console).watch(progress.clone());
     if let Some(jobs) = arguments.jobs {
@@ -99,8 +94,10 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
     }
     let overview = engine.overview(path, !arguments.no_verify).map_err(of_path)?;
     let strips = engine.strips(&overview);
-    let read = arguments.limits.read_options().meter(console.meter());
-    let tuning = arguments.tune(&source, &overview, lookups, &read, &progress).map_err(of_path)?;
+    // There is nothing to try other filters on without tables in use.
+    let has_database = overview.in_use().next().is_some() && overview.kind != Kind::Folder;
+    let request = Request { lookups, ..Request::default() };
+    let tuning = (has_database && !arguments.no_tune).then(|| engine.tune_path(path, &request));
     progress.end();
     let tuning = tuning.as_ref().map(|tuned| tuned.as_ref().map_err(|failure| &*failure.text));
     let page = Page { path, overview: &overview, strips: &strips, tuning };
@@ -112,27 +109,4 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
         false => writeln!(console, "{}: {}", escape_path(path), verdict.line()),
     };
     Ok(console.finish(line, status))
-}
-
-impl Arguments {
-    /// Finds out what other filters would do; `None` if there is nothing to try them on. Fails with a
-    /// message if no threads can be started.
-    fn tune(
-        &self,
-        source: &Source,
-        overview: &Overview,
-        lookups: Vec<Vec<u8>>,
-        read: &ReadOptions,
-        progress: &Progress,
-    ) -> Result<Option<Result<Tuning, TuneFailure>>, String> {
-        if self.no_tune || overview.in_use().next().is_none() || overview.kind == Kind::Folder {
-            return Ok(None);
-        }
-        let pool = threads(self.jobs)?;
-        let request = Request { lookups, ..Request::default() };
-        Ok(Some(pool.install(|| match source {
-            Source::Folder(folder) => tune::folder(folder, &request, read, progress),
-            Source::File => tune::table(&self.database, &request, read, progress),
-        })))
-    }
 }

@@ -3,12 +3,12 @@
 use std::fmt::Display;
 use std::io::{self, Write as _};
 
-use filterblock_engine::report::{Estimate, Level, LevelOutcome, Memory, Tuning};
+use filterblock_engine::Policy;
+use filterblock_engine::report::{Estimate, Level, LevelOutcome, MeasuredRate, Memory, Tuning};
 use filterblock_engine::words::{
-    about_count, about_size, count, counted, estimate, measured, number, numbers, or_dash, size,
-    size_interval,
+    about_count, about_size, count, counted, estimate, interval, measured, number, or_dash, rate_interval,
+    size, size_interval,
 };
-use filterblock_engine::{audit::Policy, audit::rates::MeasuredRate, words::estimates::interval};
 
 use crate::io::{Console, Tone};
 use crate::text::columns::{Cell, Column, Layout};
@@ -59,7 +59,7 @@ fn policy_text(tuning: &Tuning, tables: u64, unfiltered: u64) -> String {
         _ if tuning.policy_assumed => {
             format!("no known policy; what follows is for LevelDB's own, {name}")
         }
-        0 => name,
+        0 => name.to_owned(),
         _ => format!("{name}; {} of {} have none", count(unfiltered), counted(tables, "table")),
     }
 }
@@ -176,7 +176,7 @@ fn memory(policy: Policy, memory: Memory, console: &mut Console) -> io::Result<(
         Policy::Builtin(_) => {
             "goleveldb holds the filters in its block cache, as far as there is room".to_owned()
         }
-        Policy::Cassandra | Policy::Murmur3 => return Ok(()),
+        Policy::Own(_) => return Ok(()),
     };
     line(console, "in memory", text)
 }
@@ -186,7 +186,7 @@ fn reads_text(reads: Estimate) -> String {
 }
 
 fn rate_text(rate: MeasuredRate) -> String {
-    let interval = (rate.low < rate.high).then(|| numbers::interval(rate));
+    let interval = (rate.low < rate.high).then(|| rate_interval(rate));
     with_interval(measured(rate), interval)
 }
 

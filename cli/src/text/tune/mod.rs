@@ -120,8 +120,8 @@ mod tests {
     use super::*;
     use crate::io::console::Signs;
     use crate::io::screen::Screen;
-    use filterblock_engine::report::outcome::Estimate;
-    use filterblock_engine::report::tune::TuneFailure;
+    use filterblock_engine::report::Estimate;
+    use filterblock_engine::report::TuneFailure;
     use filterblock_engine::words::tune_examples;
 
     fn tuned(path: &str, result: Result<Tuning, TuneFailure>) -> Tuned {

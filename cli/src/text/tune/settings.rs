@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use filterblock_engine::audit::Policy;
+use filterblock_engine::Policy;
 use filterblock_engine::report::{Choice, Setting, Tried, Tuning};
 use filterblock_engine::words::{about_size, counted, estimate, measured, number, or_dash, percent};
 
@@ -173,6 +173,6 @@ const fn ranges_note(policy: Policy) -> &'static str {
             "base_lg: a filter for every 2^base_lg bytes of data blocks. goleveldb's programs set it with FilterBaseLg and \
              read any"
         }
-        Policy::Cassandra | Policy::Murmur3 => "base_lg: a filter for every 2^base_lg bytes of data blocks",
+        Policy::Own(_) => "base_lg: a filter for every 2^base_lg bytes of data blocks",
     }
 }

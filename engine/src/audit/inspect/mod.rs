@@ -2,9 +2,9 @@
 
 mod bare_block;
 pub(crate) mod run;
-pub mod table;
+pub(crate) mod table;
 
 pub use run::{InspectLine, InspectOutcome};
-pub use table::{opened, table};
+pub use table::inspect_table;
 
 pub(crate) use run::{InspectSurvey, missing_tables, or_unreadable};

@@ -4,22 +4,22 @@ use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
 use crate::audit::rates::{Effort, random_rate, random_rate_of_filters};
-use crate::audit::reading::{is_not_whole, is_unreadable};
+use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
 use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Summary, TableStats};
-use crate::report::{Depth, Dialect, ErrorKind, Filters, Inspected, Table as Report};
-use crate::{audit::foreign::explain, report::inspect::FilterBlock, words::compression_names};
+use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, Table as Report};
+use crate::{audit::foreign::explain, words::compression_names};
 
-/// Inspects the table that `source` holds. `effort`: to measure rates of false positives with.
+/// Inspects the table that `source` holds. A table that cannot be opened is a result too, with the reason in it.
 ///
 /// # Errors
 ///
 /// [`filterblock::Error::NeedRange`] and nothing else.
-pub fn table<R: ReadAt>(source: R, options: &ReadOptions, effort: Effort) -> Result<Inspected> {
-    table_to_depth(source, options, effort, Depth::All)
+pub fn inspect_table(source: impl ReadAt, depth: Depth) -> Result<Inspected> {
+    table_to_depth(source, &read_options(), Effort::for_each_of(1), depth)
 }
 
 /// Inspects as much of a table as `depth` says. What that leaves unknown is not in the report.
-pub fn table_to_depth<R: ReadAt>(
+pub(crate) fn table_to_depth<R: ReadAt>(
     source: R,
     options: &ReadOptions,
     effort: Effort,
@@ -44,7 +44,7 @@ pub fn table_to_depth<R: ReadAt>(
 }
 
 /// Inspects an open table, as [`table_to_depth`] does.
-pub fn opened<R: ReadAt>(table: &Table<R>, effort: Effort, depth: Depth) -> Result<Inspected> {
+pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: Effort, depth: Depth) -> Result<Inspected> {
     let filters = table.filter().cloned().map(FilterStats::new);
     let stats = TableStats::new(table, filters.as_ref(), effort.neighbours, depth)?;
     let offset = table.filter_handle().unwrap_or_default().offset;
@@ -102,7 +102,7 @@ pub fn opened<R: ReadAt>(table: &Table<R>, effort: Effort, depth: Depth) -> Resu
 }
 
 /// Inspects a filter block without its table. `policy_assumed`: nobody has named the policy.
-pub fn bare_block(
+pub(crate) fn bare_block(
     reader: FilterBlockReader<SharedPolicy>,
     policy_assumed: bool,
     effort: Effort,

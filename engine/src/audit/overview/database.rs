@@ -3,39 +3,44 @@
 use std::collections::BTreeMap;
 
 use super::{findings::Found, spans::Spans};
-use crate::report::inspect::State;
-use crate::report::{LevelTotals, Place, Table};
+use crate::report::{LevelTotals, Place, Table, TableState};
 
 /// The thing that was looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
+    /// A folder with CURRENT or a MANIFEST.
     Database,
     /// A folder with tables and neither CURRENT nor a MANIFEST.
     Folder,
+    /// A table by itself.
     Table,
 }
 
 /// All that is told of it.
+#[derive(Debug)]
 pub struct Overview {
+    /// What it is.
     pub kind: Kind,
     /// The name of the order of user keys, if a MANIFEST has it.
     pub comparator: Option<Vec<u8>>,
+    /// That order is LevelDB's default one, byte by byte.
     pub is_bytewise: bool,
     /// There is a MANIFEST that can be relied on.
     pub has_records: bool,
     /// In the order of the files' numbers; live ones without a file come first.
     pub tables: Vec<Table>,
     /// The places of the live ones in the range of keys.
-    pub spans: Spans,
+    pub(crate) spans: Spans,
     /// The logs with writes that are in no table yet, and their sizes in bytes.
     pub logs: Vec<(Vec<u8>, u64)>,
     /// What was passed over, and why.
     pub remarks: Vec<(Vec<u8>, String)>,
-    pub found: Found,
+    /// What verifying found.
+    pub(crate) found: Found,
 }
 
 impl Overview {
-    pub fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: Kind) -> Self {
         Self {
             kind,
             comparator: None,
@@ -82,7 +87,7 @@ impl Overview {
     pub fn telling(&self, most: usize) -> Vec<&Table> {
         let filtered = || {
             let has_filters = |table: &&Table| table.filter.as_ref().is_some_and(|filter| filter.filters > 0);
-            self.tables.iter().filter(|table| table.state() == State::Filtered).filter(has_filters)
+            self.tables.iter().filter(|table| table.state() == TableState::Filtered).filter(has_filters)
         };
         let mut largest: BTreeMap<Place, &Table> = BTreeMap::new();
         for table in filtered() {

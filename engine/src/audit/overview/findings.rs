@@ -9,8 +9,8 @@ const MAX_KEPT: usize = 200;
 const MAX_NOTES: usize = 50;
 
 /// All that is wrong, as far as it was looked for.
-#[derive(Default)]
-pub struct Found {
+#[derive(Default, Debug)]
+pub(crate) struct Found {
     /// Every block and every entry was read.
     pub verified: bool,
     /// The verdicts by `verify`.
@@ -32,7 +32,7 @@ pub struct Found {
 impl Found {
     /// Adds the verdict on the file or folder of this name. `counts`: it is on a table, or is no
     /// good.
-    pub fn add(&mut self, name: &[u8], verdict: Verdict, counts: bool) {
+    pub(crate) fn add(&mut self, name: &[u8], verdict: Verdict, counts: bool) {
         if counts {
             self.counts.add(&verdict);
         }
@@ -66,7 +66,7 @@ impl Found {
     }
 
     /// Adds the faults that a look at a table showed that is not verified.
-    pub fn see(&mut self, table: &Table) {
+    pub(crate) fn see(&mut self, table: &Table) {
         self.unreadable |= table.unreadable;
         for (what, text) in table.findings().filter(|_| !table.is_not_live()) {
             match self.seen.len() < MAX_KEPT {
@@ -77,27 +77,27 @@ impl Found {
     }
 
     /// Returns true if nothing was found.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.codes.is_empty() && self.seen.is_empty()
     }
 
     /// The number of all findings and faults.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.codes.values().sum::<u64>() + self.seen.len() as u64 + self.more_seen
     }
 
     /// The number of those that were not kept.
-    pub fn more(&self) -> u64 {
+    pub(crate) fn more(&self) -> u64 {
         self.total().saturating_sub((self.list.len() + self.seen.len()) as u64)
     }
 
     /// Returns true if something was found that is not about filters alone.
-    pub fn is_damage(&self) -> bool {
+    pub(crate) fn is_damage(&self) -> bool {
         self.codes.keys().any(|code| code.weight() == Weight::Damage) || !self.seen.is_empty()
     }
 
     /// Returns true if something could not be looked at.
-    pub fn hides_something(&self) -> bool {
+    pub(crate) fn hides_something(&self) -> bool {
         self.unreadable || self.codes.keys().any(|code| code.hides())
     }
 }

@@ -1,11 +1,10 @@
 //! What is told of a database as a whole: little of each table, so that many fit in memory.
 
-pub mod database;
-pub mod findings;
+pub(crate) mod database;
+pub(crate) mod findings;
 mod run;
-pub mod spans;
+pub(crate) mod spans;
 
 pub use database::{Kind, Overview};
 
-pub use findings::Found;
-pub use spans::Spans;
+pub(crate) use findings::Found;

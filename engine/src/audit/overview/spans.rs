@@ -8,7 +8,7 @@ use crate::report::ends_of;
 
 /// A table's part of the range of keys.
 #[derive(Clone, Copy, Debug)]
-pub struct Extent<'a> {
+pub(crate) struct Extent<'a> {
     pub number: u64,
     pub level: u8,
     /// In bytes.
@@ -18,7 +18,7 @@ pub struct Extent<'a> {
 }
 
 impl<'a> Extent<'a> {
-    pub fn of(table: &'a LiveTable) -> Self {
+    pub(crate) fn of(table: &'a LiveTable) -> Self {
         Self { number: table.number, level: table.level, size: table.size, ends: ends_of(table) }
     }
 }
@@ -28,11 +28,11 @@ impl<'a> Extent<'a> {
 ///
 /// The bytes of a table are taken to lie evenly between the ends of tables within its own range.
 #[derive(Default, Debug)]
-pub struct Spans(pub(crate) BTreeMap<u64, [f64; 2]>);
+pub(crate) struct Spans(pub(crate) BTreeMap<u64, [f64; 2]>);
 
 impl Spans {
     /// The places by the bytewise order of user keys.
-    pub fn bytewise(tables: &[Extent<'_>]) -> Self {
+    pub(crate) fn bytewise(tables: &[Extent<'_>]) -> Self {
         let mut ends: Vec<&[u8]> = tables.iter().flat_map(|table| table.ends).collect();
         ends.sort_unstable();
         ends.dedup();
@@ -70,7 +70,7 @@ impl Spans {
     }
 
     /// Places for tables whose order is not known: side by side on each level.
-    pub fn side_by_side(tables: &[Extent<'_>]) -> Self {
+    pub(crate) fn side_by_side(tables: &[Extent<'_>]) -> Self {
         let mut sums = BTreeMap::new();
         for table in tables {
             *sums.entry(table.level).or_insert(0.0) += table.size as f64;
@@ -87,12 +87,12 @@ impl Spans {
     }
 
     /// Adds other places, which count where both have one.
-    pub fn extend(&mut self, others: Self) {
+    pub(crate) fn extend(&mut self, others: Self) {
         self.0.extend(others.0);
     }
 
     /// The place of the table of this number.
-    pub fn of(&self, number: u64) -> Option<[f64; 2]> {
+    pub(crate) fn of(&self, number: u64) -> Option<[f64; 2]> {
         self.0.get(&number).copied()
     }
 }

@@ -14,7 +14,7 @@ use crate::{audit::reading::filter_trouble, walk::TableRecord};
 
 /// A table, ready to answer for each key sought.
 #[derive(Debug)]
-pub struct BlockCandidates {
+pub(in crate::audit) struct BlockCandidates {
     blocks: Blocks,
     filters: Option<FilterStats>,
     /// The answers of the index, if it is of use: one for each possible encoding of its keys.
@@ -40,7 +40,7 @@ pub struct BlockCandidates {
 /// # Errors
 ///
 /// [`filterblock::Error::NeedRange`], or the table does not open.
-pub fn table<R: ReadAt>(
+pub(in crate::audit) fn table<R: ReadAt>(
     source: R,
     options: &ReadOptions,
     keys: &SoughtKeys,
@@ -95,7 +95,7 @@ pub fn table<R: ReadAt>(
 
 impl BlockCandidates {
     /// The data blocks that may hold `key`, which is number `at` of those sought.
-    pub fn of(&self, key: &[u8], at: usize) -> KeyBlocks {
+    pub(in crate::audit) fn of(&self, key: &[u8], at: usize) -> KeyBlocks {
         let range = self.range.as_ref();
         let is_outside = range.is_some_and(|(smallest, largest)| *key < **smallest || *key > **largest);
         let mut found = if is_outside { self.none() } else { self.find(key, at) };

@@ -1,18 +1,21 @@
 //! The keys sought.
 
 /// The keys sought, in the order given, and their order byte by byte.
+#[derive(Debug)]
 pub struct SoughtKeys {
     given: Vec<Vec<u8>>,
     sorted: Vec<usize>,
 }
 
 impl SoughtKeys {
+    /// Takes the keys in the order in which they are answered.
     pub fn new(given: Vec<Vec<u8>>) -> Self {
         let mut sorted: Vec<usize> = (0..given.len()).collect();
         sorted.sort_by_key(|&at| given.get(at));
         Self { given, sorted }
     }
 
+    /// The keys in that order.
     pub fn given(&self) -> &[Vec<u8>] {
         &self.given
     }

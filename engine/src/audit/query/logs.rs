@@ -8,7 +8,7 @@ use super::keys::SoughtKeys;
 use crate::report::{ErrorKind, LogAnswer, Reason};
 
 /// The answers of a log for the keys sought.
-pub struct LogAnswers {
+pub(super) struct LogAnswers {
     /// For each key, in the order given.
     pub answers: Vec<LogAnswer>,
     /// The first reason why writes may be missing from these answers.
@@ -16,7 +16,7 @@ pub struct LogAnswers {
 }
 
 /// Reads a log to its end, as far as LevelDB would recover it.
-pub fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
+pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
     let mut newest = vec![((0, false), LogAnswer::Absent); keys.given().len()];
     let mut error = None;
     let mut log = LogWrites::new(source);

@@ -31,7 +31,7 @@ pub enum Wanted {
 }
 
 /// The keys sought, and the answers that are wanted.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Question {
     /// The keys.
     pub keys: Arc<SoughtKeys>,

@@ -5,7 +5,7 @@ use super::measured::{MeasuredRate, Z};
 /// Sums over groups of questions. Each group is for one filter, and weighs as much as the data
 /// blocks it stands for.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Clusters {
+pub(crate) struct Clusters {
     groups: u64,
     asked: u64,
     weight: f64,
@@ -17,7 +17,7 @@ pub struct Clusters {
 }
 
 impl Clusters {
-    pub fn add(&mut self, passed: u64, asked: u64, weight: f64) {
+    pub(crate) fn add(&mut self, passed: u64, asked: u64, weight: f64) {
         if asked == 0 {
             return;
         }
@@ -38,7 +38,7 @@ impl Clusters {
     /// `all`: every filter there is was asked. Otherwise those asked stand for others, which may
     /// differ as much from them as they do from each other. The interval is Wilson's for the number
     /// of independent questions that would give the same variance (Korn and Graubard, 1998).
-    pub fn rate(&self, all: bool) -> Option<MeasuredRate> {
+    pub(crate) fn rate(&self, all: bool) -> Option<MeasuredRate> {
         if self.asked == 0 || self.weight <= 0.0 {
             return None;
         }

@@ -11,7 +11,7 @@ const NEIGHBOURS_OF_ALL: u64 = 160_000;
 
 /// The most questions to ask of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Effort {
+pub(crate) struct Effort {
     pub random_keys: u64,
     /// In each data block that is sampled.
     pub neighbours: usize,
@@ -19,7 +19,7 @@ pub struct Effort {
 
 impl Effort {
     /// The effort for each of so many tables.
-    pub fn for_each_of(tables: usize) -> Self {
+    pub(crate) fn for_each_of(tables: usize) -> Self {
         let share = |all: u64, limits: RangeInclusive<u64>| {
             (all / (tables as u64).max(1)).clamp(*limits.start(), *limits.end())
         };

@@ -58,7 +58,7 @@ pub struct MeanRate {
 }
 
 impl MeanRate {
-    pub fn add(&mut self, measured: MeasuredRate, weight: f64) {
+    pub(crate) fn add(&mut self, measured: MeasuredRate, weight: f64) {
         let MeasuredRate { rate, low, high, asked } = measured;
         self.weight += weight;
         self.rate += weight * rate;
@@ -67,6 +67,7 @@ impl MeanRate {
         self.asked = self.asked.saturating_add(asked);
     }
 
+    /// The mean by weight. `None`: nothing was added.
     pub fn mean(&self) -> Option<MeasuredRate> {
         let rate = (self.rate / self.weight).clamp(0.0, 1.0);
         (self.weight > 0.0).then(|| MeasuredRate {

@@ -4,16 +4,16 @@
 //! [`random`] asks for their hashes. Neighbours differ from a stored key in a byte or by an
 //! appendix, and so do their hashes; [`neighbours`] makes them.
 
-pub mod clusters;
-pub mod effort;
-pub mod measured;
-pub mod neighbours;
-pub mod random;
-pub mod split_mix;
+pub(crate) mod clusters;
+pub(crate) mod effort;
+pub(crate) mod measured;
+pub(crate) mod neighbours;
+pub(crate) mod random;
+pub(crate) mod split_mix;
 
-pub use clusters::Clusters;
-pub use effort::Effort;
+pub(crate) use clusters::Clusters;
+pub(crate) use effort::Effort;
 pub use measured::{MeanRate, MeasuredRate};
-pub use neighbours::{Neighbours, change, hash};
-pub use random::{random_rate, random_rate_of_filters};
-pub use split_mix::{SplitMix, mix};
+pub(crate) use neighbours::{Neighbours, change, hash};
+pub(crate) use random::{random_rate, random_rate_of_filters};
+pub(crate) use split_mix::{SplitMix, mix};

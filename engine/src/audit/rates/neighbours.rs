@@ -17,7 +17,7 @@ const MAX_MADE_BYTES: usize = 1 << 20;
 
 /// The neighbours of the keys of one filter after another.
 #[derive(Default, Debug)]
-pub struct Neighbours {
+pub(crate) struct Neighbours {
     random: SplitMix,
     /// The number of keys to make for the current filter.
     count: usize,
@@ -53,7 +53,7 @@ struct Within {
 }
 
 impl Neighbours {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { random: SplitMix(seed), ..Self::default() }
     }
 
@@ -61,7 +61,7 @@ impl Neighbours {
     ///
     /// `partial`: [`key`](Self::key) will not be called for all its keys, but for those of one data
     /// block. Only keys between them are then asked for, which no other data block holds.
-    pub fn begin(&mut self, count: usize, partial: bool) {
+    pub(crate) fn begin(&mut self, count: usize, partial: bool) {
         self.count = count;
         self.seeds = Some(KeyBuf::new());
         self.seed_bytes = 0;
@@ -73,7 +73,7 @@ impl Neighbours {
 
     /// Takes note of a key that the filter has.
     #[inline]
-    pub fn key(&mut self, key: &[u8]) {
+    pub(crate) fn key(&mut self, key: &[u8]) {
         if let Some(within) = &mut self.within {
             within.key(key);
         }
@@ -118,7 +118,7 @@ impl Neighbours {
 
     /// Asks for the keys made, and returns how many passed, and how many were asked for. `offset`:
     /// of a data block that the filter is for.
-    pub fn ask<P: FilterPolicy, B: AsRef<[u8]>>(
+    pub(crate) fn ask<P: FilterPolicy, B: AsRef<[u8]>>(
         &mut self,
         filters: &FilterBlockReader<P, B>,
         offset: u64,
@@ -152,7 +152,7 @@ impl Within {
 }
 
 /// Makes a key other than `seed` from it.
-pub fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
+pub(crate) fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     key.clear();
     key.extend_from_slice(seed);
     let bits = random.next();
@@ -166,7 +166,7 @@ pub fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
 
 /// A fast hash of low quality. A made key that collides with a stored one is merely not asked for.
 #[inline]
-pub fn hash(key: &[u8]) -> u64 {
+pub(crate) fn hash(key: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR);
     let (words, rest) = key.as_chunks::<8>();

@@ -7,7 +7,7 @@
 use filterblock::{FilterPolicy as _, KeyHash};
 
 use super::{measured::MeasuredRate, split_mix::SplitMix};
-use crate::audit::stats::{FilterStats, Offsets, State};
+use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
 /// The number of keys that have to pass: the interval then is about a seventh of the rate to either
 /// side.
@@ -18,14 +18,14 @@ const ROUND: u64 = 4096;
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
 
 /// Asks the filters of a table with these data blocks. `None` if there is nothing to ask.
-pub fn random_rate(filters: &FilterStats, blocks: &Offsets, most: u64) -> Option<MeasuredRate> {
+pub(crate) fn random_rate(filters: &FilterStats, blocks: &Offsets, most: u64) -> Option<MeasuredRate> {
     ask(filters, || blocks.iter(), blocks.len(), most)
 }
 
 /// Asks all filters alike that are not empty, of a filter block without its table.
-pub fn random_rate_of_filters(filters: &FilterStats, most: u64) -> Option<MeasuredRate> {
+pub(crate) fn random_rate_of_filters(filters: &FilterStats, most: u64) -> Option<MeasuredRate> {
     let places = || {
-        let used = (0u64..).zip(filters.iter()).filter(|(_, filter)| filter.state != State::Empty);
+        let used = (0u64..).zip(filters.iter()).filter(|(_, filter)| filter.state != FilterState::Empty);
         used.map(|(index, _)| *filters.range(index).start())
     };
     ask(filters, places, places().count() as u64, most)

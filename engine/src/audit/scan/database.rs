@@ -6,10 +6,9 @@ use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
 use filterblock::{Error, InternalKey, table::ReadOptions};
 
 use super::{range::KeyRange, rows::Rows};
-use crate::report::scan::{Fault, State};
-use crate::report::{Row, Version};
+use crate::report::{Fault, FileState, Row, Version};
 
-pub struct DatabaseRows<'d, O: Opener> {
+pub(super) struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,
     range: &'d KeyRange,
     all: bool,
@@ -20,7 +19,7 @@ pub struct DatabaseRows<'d, O: Opener> {
 }
 
 /// The place of an entry in the order of a database.
-pub struct Place {
+pub(super) struct Place {
     user_key: Vec<u8>,
     sequence: u64,
 }
@@ -42,7 +41,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
     /// # Errors
     ///
     /// If the keys are not in bytewise order by the MANIFEST.
-    pub fn new(
+    pub(super) fn new(
         database: &'d Database,
         opener: O,
         options: &ReadOptions,
@@ -61,7 +60,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
     }
 
     /// The place of the last entry that was shown.
-    pub fn into_place(self) -> Option<Place> {
+    pub(super) fn into_place(self) -> Option<Place> {
         self.place
     }
 }
@@ -103,15 +102,15 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
     }
 }
 
-const fn state(file: EntryFile<'_>) -> State {
+const fn state(file: EntryFile<'_>) -> FileState {
     match file {
-        EntryFile::Log(log) if log.is_live => State::Log,
-        EntryFile::Log(_) => State::Obsolete,
+        EntryFile::Log(log) if log.is_live => FileState::Log,
+        EntryFile::Log(_) => FileState::Obsolete,
         EntryFile::Table(table) => match table.status {
-            TableStatus::Live(_) => State::Live,
-            TableStatus::Obsolete => State::Obsolete,
-            TableStatus::Unlisted => State::Unlisted,
-            _ => State::Unknown,
+            TableStatus::Live(_) => FileState::Live,
+            TableStatus::Obsolete => FileState::Obsolete,
+            TableStatus::Unlisted => FileState::Unlisted,
+            _ => FileState::Unknown,
         },
     }
 }

@@ -5,10 +5,9 @@ use std::{io::Read, path::Path};
 use filterblock::database::LogWrites;
 
 use super::{range::KeyRange, rows::Rows};
-use crate::report::scan::Fault;
-use crate::report::{Row, Version};
+use crate::report::{Fault, Row, Version};
 
-pub struct LogRows<'a, R> {
+pub(super) struct LogRows<'a, R> {
     writes: LogWrites<R>,
     path: &'a Path,
     range: &'a KeyRange,
@@ -19,7 +18,7 @@ pub struct LogRows<'a, R> {
 
 impl<'a, R: Read> LogRows<'a, R> {
     /// `all`: deletions too.
-    pub fn new(source: R, path: &'a Path, range: &'a KeyRange, all: bool) -> Self {
+    pub(super) fn new(source: R, path: &'a Path, range: &'a KeyRange, all: bool) -> Self {
         Self { writes: LogWrites::new(source), path, range, all, left_out: 0 }
     }
 }

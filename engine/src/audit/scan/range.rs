@@ -3,6 +3,7 @@
 /// The bounds given. Keys have to fit all of them.
 #[derive(Clone, Debug, Default)]
 pub struct KeyRange {
+    /// What all keys begin with.
     pub prefix: Option<Vec<u8>>,
     /// The first key.
     pub from: Option<Vec<u8>>,
@@ -16,6 +17,7 @@ impl KeyRange {
         self.prefix.as_deref().max(self.from.as_deref())
     }
 
+    /// Returns true if `key` lies in the range.
     pub fn contains(&self, key: &[u8]) -> bool {
         self.prefix.as_ref().is_none_or(|prefix| key.starts_with(prefix))
             && self.from.as_ref().is_none_or(|from| from.as_slice() <= key)

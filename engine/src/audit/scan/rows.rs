@@ -1,9 +1,9 @@
 //! Where entries come from.
 
-use crate::{report::Row, report::scan::Fault};
+use crate::report::{Fault, Row};
 
 /// A source of entries.
-pub trait Rows {
+pub(crate) trait Rows {
     /// Moves to the next entry. Returns false at the end. After an error the next call goes on
     /// behind it.
     fn advance(&mut self) -> Result<bool, Fault>;

@@ -14,8 +14,7 @@ use super::{database::DatabaseRows, log::LogRows, range::KeyRange, rows::Rows};
 use crate::audit::foreign::explain;
 use crate::audit::reading::{decode_limit, limit_walks};
 use crate::engine::{Engine, Sink};
-use crate::report::scan::{Fault, State};
-use crate::report::{ErrorKind, Remark, ScanLine, Subject};
+use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, Subject};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder, open_file, open_log};
 
 /// The most times that a database is read anew, one after the other, without an entry in between.
@@ -290,7 +289,8 @@ impl<'a> Scan<'a> {
                 Ok(true) => {
                     if let Some(mut row) = rows.row() {
                         if self.lacks_manifest {
-                            row.state = Some(if is_log(row.path) { State::Log } else { State::Unknown });
+                            row.state =
+                                Some(if is_log(row.path) { FileState::Log } else { FileState::Unknown });
                         }
                         (self.sink)(ScanLine::Entry(subject.input, row))?;
                     }

@@ -7,15 +7,14 @@ use filterblock::{Error, InternalKey, KeyFormat};
 
 use super::{range::KeyRange, rows::Rows};
 use crate::audit::stats::{Blocks, FilterStats, Sample, sample};
-use crate::report::scan::Fault;
-use crate::report::{Row, Version};
+use crate::report::{Fault, Row, Version};
 
 /// The number of keys looked at to tell internal keys from others.
 const TRIED: usize = 256;
 /// No database comes to so many writes, but numbers, most significant byte first, look like it.
 const MAX_SEQUENCE: u64 = 1 << 48;
 
-pub struct TableRows<'a, R> {
+pub(super) struct TableRows<'a, R> {
     cursor: Cursor<'a, R>,
     path: &'a Path,
     versions: Versions<'a>,
@@ -38,7 +37,7 @@ impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
     /// # Errors
     ///
     /// If the table does not open.
-    pub fn new(
+    pub(super) fn new(
         source: R,
         options: &ReadOptions,
         path: &'a Path,

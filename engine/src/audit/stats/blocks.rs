@@ -13,7 +13,7 @@ use crate::{
 
 /// The data blocks of a table, each once however often the index names it.
 #[derive(Default, PartialEq, Eq, Debug)]
-pub struct Blocks {
+pub(crate) struct Blocks {
     pub offsets: Offsets,
     /// The number of entries of the index.
     pub(super) entries: u64,
@@ -22,14 +22,14 @@ pub struct Blocks {
 
 impl Blocks {
     /// Lists the blocks that lie within the file. Their bytes are not read.
-    pub fn list<R>(table: &Table<R>) -> Result<Self> {
+    pub(crate) fn list<R>(table: &Table<R>) -> Result<Self> {
         let mut blocks = Self::default();
         table.data_blocks().try_for_each(|handle| blocks.add(table, handle))?;
         Ok(blocks)
     }
 
     /// Lists the blocks whose trailer can be read, and the compression types found there.
-    pub fn list_with_types<R: ReadAt>(table: &Table<R>) -> Result<(Self, BTreeSet<u8>)> {
+    pub(crate) fn list_with_types<R: ReadAt>(table: &Table<R>) -> Result<(Self, BTreeSet<u8>)> {
         let (mut blocks, mut types) = (Self::default(), BTreeSet::new());
         for block in table.data_block_types() {
             types.extend(block.iter().map(|(_, id)| *id));
@@ -39,7 +39,7 @@ impl Blocks {
     }
 
     /// Returns true if the index names as many different sound blocks as it has entries.
-    pub const fn are_distinct(&self) -> bool {
+    pub(crate) const fn are_distinct(&self) -> bool {
         self.entries == self.offsets.len()
     }
 
@@ -80,7 +80,7 @@ impl Blocks {
 
 /// The faults of a table besides its filters: the first one, and the number of others.
 #[derive(Default, PartialEq, Eq, Debug)]
-pub struct Damage {
+pub(crate) struct Damage {
     first: Option<(String, ErrorKind)>,
     /// The offset of the data block that the first fault is in.
     block: Option<u64>,
@@ -115,7 +115,7 @@ impl Damage {
     }
 
     /// The kind of the first fault.
-    pub fn kind(&self) -> Option<ErrorKind> {
+    pub(crate) fn kind(&self) -> Option<ErrorKind> {
         self.first.as_ref().map(|(_, kind)| *kind)
     }
 
@@ -128,7 +128,7 @@ impl Damage {
         self.lost = self.block.and_then(|offset| LostKeys::of_block(table, offset, encoding));
     }
 
-    pub fn text(&self) -> Option<String> {
+    pub(crate) fn text(&self) -> Option<String> {
         let (mut text, _) = self.first.clone()?;
         if let Some(lost) = &self.lost {
             let how = if self.unreadable { "not looked at" } else { "lost" };

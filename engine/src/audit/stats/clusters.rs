@@ -21,12 +21,12 @@ const STANDARD_ERRORS: f64 = 4.303;
 
 /// The data blocks of up to three places.
 #[derive(Default, Debug)]
-pub struct Clusters(Vec<Vec<BlockHandle>>);
+pub(crate) struct Clusters(Vec<Vec<BlockHandle>>);
 
 impl Clusters {
     /// Chooses blocks that `blocks` lists: all if they are few and small, else some in the middle of
     /// each third of the index. Together they take no more than the file.
-    pub fn choose<R>(table: &Table<R>, blocks: &Blocks) -> Self {
+    pub(crate) fn choose<R>(table: &Table<R>, blocks: &Blocks) -> Self {
         let entries = blocks.entries;
         let mut room = table.file_size();
         let mut places: Vec<(Range<u64>, u64, Vec<BlockHandle>)> = (0..PLACES)
@@ -54,13 +54,13 @@ impl Clusters {
         Self(places.into_iter().map(|(.., chosen)| chosen).collect())
     }
 
-    pub fn handles(&self) -> impl Iterator<Item = BlockHandle> {
+    pub(crate) fn handles(&self) -> impl Iterator<Item = BlockHandle> {
         self.0.iter().flatten().copied()
     }
 
     /// The bytes of the file that the blocks take, each with its trailer.
     #[cfg(any(test, feature = "remote"))]
-    pub fn ranges(&self, file_size: u64) -> Vec<Range<u64>> {
+    pub(crate) fn ranges(&self, file_size: u64) -> Vec<Range<u64>> {
         let end = |handle: &BlockHandle| handle.offset.saturating_add(handle.size).saturating_add(TRAILER);
         self.handles().map(|handle| handle.offset.min(file_size)..end(&handle).min(file_size)).collect()
     }

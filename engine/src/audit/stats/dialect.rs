@@ -6,7 +6,7 @@ use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolic
 use crate::{audit::key_encoding::is_internal, report::Dialect};
 
 /// The policy's name in LevelDB up to 1.17, and in goleveldb, which still writes it.
-pub const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
+pub(crate) const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
 
 pub(super) type Reader<'a, P> = FilterBlockReader<P, &'a [u8]>;
 

@@ -14,7 +14,7 @@ const TYPES: [u8; 2] = [0, 1];
 
 /// The encoding of the keys of a table. Where filters do not tell, keys that all end like internal
 /// ones are taken for these.
-pub fn encoding_of<R: ReadAt>(table: &Table<R>) -> Result<KeyEncoding> {
+pub(crate) fn encoding_of<R: ReadAt>(table: &Table<R>) -> Result<KeyEncoding> {
     let filters = table.filter().cloned().map(FilterStats::new);
     let mut blocks = Blocks::list(table)?;
     let sample = Sample::take(table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0)?;

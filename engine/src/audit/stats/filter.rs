@@ -2,12 +2,12 @@
 
 use filterblock::FilterShape;
 
-use crate::report::words::words;
+use crate::report::words;
 
 /// A filter of a filter block.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Filter {
-    pub state: State,
+pub(crate) struct Filter {
+    pub state: FilterState,
     pub bytes: u64,
     pub bits: u64,
     pub bits_set: u64,
@@ -19,7 +19,7 @@ pub struct Filter {
 
 words! {
     /// The state of a filter.
-    State {
+    FilterState {
         /// It has bytes.
         Ok = "ok",
         /// It has no bytes.
@@ -31,14 +31,14 @@ words! {
 
 impl Filter {
     /// A filter without bytes of its own.
-    pub(super) const fn without_bytes(state: State, rate: f64) -> Self {
+    pub(super) const fn without_bytes(state: FilterState, rate: f64) -> Self {
         Self { state, bytes: 0, bits: 0, bits_set: 0, probes: None, rate }
     }
 
     /// A filter of `len` bytes, as its policy describes it. Where it says nothing, every key may
     /// match as far as anyone knows.
     pub(super) fn described(len: usize, shape: Option<FilterShape>) -> Self {
-        let unknown = Self { bytes: len as u64, ..Self::without_bytes(State::Ok, 1.0) };
+        let unknown = Self { bytes: len as u64, ..Self::without_bytes(FilterState::Ok, 1.0) };
         shape.map_or(unknown, |shape| Self {
             bits: shape.bits,
             bits_set: shape.bits_set,

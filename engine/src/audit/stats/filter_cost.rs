@@ -1,7 +1,7 @@
 //! The cost of a filter block for a table that has none.
 
 use super::blocks::Blocks;
-use crate::{report::KeyCount, report::inspect::FilterCost};
+use crate::report::{FilterCost, KeyCount};
 
 /// LevelDB's defaults for filters.
 pub const USUAL_BITS_PER_KEY: u64 = 10;

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
-use super::filter::{Filter, State};
+use super::filter::{Filter, FilterState};
 use super::offsets::Offsets;
 
 /// With a greater base_lg all filters are malformed.
@@ -12,7 +12,7 @@ const MAX_BASE_LG: u8 = 63;
 
 /// The filters of a block, described by their policy.
 #[derive(Clone, Debug)]
-pub struct FilterStats {
+pub(crate) struct FilterStats {
     reader: FilterBlockReader<SharedPolicy>,
     /// Set if the filters share bytes. A damaged offset array can name the same bytes for a million
     /// filters, which are then not described: that takes a pass over each.
@@ -21,7 +21,7 @@ pub struct FilterStats {
 
 /// The sums over all filters of a block.
 #[derive(Default, PartialEq, Eq, Debug)]
-pub struct Summary {
+pub(crate) struct Summary {
     pub filters: u64,
     pub empty: u64,
     pub bits: u64,
@@ -32,36 +32,36 @@ pub struct Summary {
 }
 
 impl FilterStats {
-    pub fn new(reader: FilterBlockReader<SharedPolicy>) -> Self {
+    pub(crate) fn new(reader: FilterBlockReader<SharedPolicy>) -> Self {
         let filters = (0..reader.num_filters()).filter_map(|index| reader.filter(index));
         let len = filters.fold(0_u64, |len, filter| len.saturating_add(filter.len() as u64));
         let overlap = len > reader.contents().len() as u64;
         Self { reader, overlap }
     }
 
-    pub const fn reader(&self) -> &FilterBlockReader<SharedPolicy> {
+    pub(crate) const fn reader(&self) -> &FilterBlockReader<SharedPolicy> {
         &self.reader
     }
 
     /// The index of the filter for the data block at `offset`. There may be no such filter.
-    pub fn index_for(&self, offset: u64) -> u64 {
+    pub(crate) fn index_for(&self, offset: u64) -> u64 {
         if self.reader.base_lg() > MAX_BASE_LG { u64::MAX } else { offset >> self.reader.base_lg() }
     }
 
     /// Filter `index`; `None` beyond the last one.
-    pub fn filter(&self, index: u64) -> Option<Filter> {
+    pub(crate) fn filter(&self, index: u64) -> Option<Filter> {
         let index = usize::try_from(index).ok().filter(|&index| index < self.reader.num_filters())?;
         if self.reader.base_lg() > MAX_BASE_LG {
-            return Some(Filter::without_bytes(State::Malformed, 1.0));
+            return Some(Filter::without_bytes(FilterState::Malformed, 1.0));
         }
         let Some(filter) = self.reader.filter(index) else {
             // A malformed filter denies nothing, unless it is an empty one in a wrong place.
             let offset = (index as u64).checked_shl(self.reader.base_lg().into()).unwrap_or_default();
             let rate = if self.reader.key_may_match(offset, b"") { 1.0 } else { 0.0 };
-            return Some(Filter::without_bytes(State::Malformed, rate));
+            return Some(Filter::without_bytes(FilterState::Malformed, rate));
         };
         if filter.is_empty() {
-            return Some(Filter::without_bytes(State::Empty, 0.0));
+            return Some(Filter::without_bytes(FilterState::Empty, 0.0));
         }
         let shape = if self.overlap { None } else { self.reader.policy().describe(filter) };
         Some(Filter::described(filter.len(), shape))
@@ -77,16 +77,16 @@ impl FilterStats {
         })
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = Filter> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Filter> {
         (0..self.reader.num_filters() as u64).filter_map(|index| self.filter(index))
     }
 
-    pub fn summary(&self) -> Summary {
+    pub(crate) fn summary(&self) -> Summary {
         let filters = self.reader.num_filters() as u64;
         let mut summary = Summary { filters, array_bytes: 4 * filters, ..Summary::default() };
         let mut differ = false;
         for filter in self.iter() {
-            summary.empty += u64::from(filter.state == State::Empty);
+            summary.empty += u64::from(filter.state == FilterState::Empty);
             summary.bits += filter.bits;
             summary.bits_set += filter.bits_set;
             if filter.probes.is_some() {
@@ -99,32 +99,32 @@ impl FilterStats {
     }
 
     /// The share of absent keys that pass for the data block at `offset`.
-    pub fn rate_at(&self, offset: u64) -> f64 {
+    pub(crate) fn rate_at(&self, offset: u64) -> f64 {
         self.filter(self.index_for(offset)).map_or(1.0, |filter| filter.rate)
     }
 
     /// The mean rate over data blocks; `None` if there are none.
-    pub fn mean_rate(&self, blocks: &Offsets) -> Option<f64> {
+    pub(crate) fn mean_rate(&self, blocks: &Offsets) -> Option<f64> {
         mean(blocks.iter().map(|offset| self.rate_at(offset)))
     }
 
     /// The mean rate over the filters that are not empty, for a block without its table.
-    pub fn mean_rate_of_filters(&self) -> Option<f64> {
-        mean(self.iter().filter(|filter| filter.state != State::Empty).map(|filter| filter.rate))
+    pub(crate) fn mean_rate_of_filters(&self) -> Option<f64> {
+        mean(self.iter().filter(|filter| filter.state != FilterState::Empty).map(|filter| filter.rate))
     }
 
     /// The rate of each filter that covers some of these data blocks.
-    pub fn covering_rates(&self, blocks: &Offsets) -> impl Iterator<Item = f64> {
+    pub(crate) fn covering_rates(&self, blocks: &Offsets) -> impl Iterator<Item = f64> {
         self.covering(blocks).map(|index| self.filter(index).map_or(1.0, |filter| filter.rate))
     }
 
     /// The number of filters that cover some of these data blocks.
-    pub fn num_covering(&self, blocks: &Offsets) -> u64 {
+    pub(crate) fn num_covering(&self, blocks: &Offsets) -> u64 {
         self.covering(blocks).count() as u64
     }
 
     /// Returns true if the filter for the data block at `offset` covers others of these.
-    pub fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
+    pub(crate) fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
         blocks.range(self.range(self.index_for(offset))).nth(1).is_some()
     }
 
@@ -135,7 +135,7 @@ impl FilterStats {
     }
 
     /// The first and the last offset of a data block that filter `index` covers.
-    pub fn range(&self, index: u64) -> RangeInclusive<u64> {
+    pub(crate) fn range(&self, index: u64) -> RangeInclusive<u64> {
         let lg = u32::from(self.reader.base_lg().min(MAX_BASE_LG));
         let start = u128::from(index) << lg;
         let last = start + (1 << lg) - 1;
@@ -195,7 +195,7 @@ mod tests {
         for index in [0, 2] {
             let bytes = stats.reader().filter(index).unwrap();
             let filter = stats.filter(index as u64).unwrap();
-            assert_eq!(filter.state, State::Ok);
+            assert_eq!(filter.state, FilterState::Ok);
             assert_eq!(filter.bytes, bytes.len() as u64);
             assert_eq!(filter.bits, 8 * (bytes.len() as u64 - 1));
             assert_eq!(filter.bits_set, counted(&bytes[..bytes.len() - 1]));
@@ -204,7 +204,7 @@ mod tests {
             assert!((filter.rate - share.powf(6.0)).abs() < 1e-12);
             assert!(filter.rate < 0.02);
         }
-        assert_eq!(stats.filter(1).unwrap().state, State::Empty);
+        assert_eq!(stats.filter(1).unwrap().state, FilterState::Empty);
         assert_eq!(stats.filter(1).unwrap().rate, 0.0);
         assert_eq!(stats.filter(3), None);
         let bits = 64 + 10_000;
@@ -237,13 +237,13 @@ mod tests {
         let end = contents.len();
         contents[9..13].copy_from_slice(&10u32.to_le_bytes());
         let filter = stats_of(&contents).filter(0).unwrap();
-        assert_eq!((filter.state, filter.rate, filter.bits), (State::Malformed, 1.0, 0));
+        assert_eq!((filter.state, filter.rate, filter.bits), (FilterState::Malformed, 1.0, 0));
         for base_lg in 64..=255 {
             contents[9..13].copy_from_slice(&[0; 4]);
             contents[end - 1] = base_lg;
             let stats = stats_of(&contents);
             assert_eq!(stats.rate_at(0), 1.0);
-            assert_eq!(stats.filter(0).unwrap().state, State::Malformed);
+            assert_eq!(stats.filter(0).unwrap().state, FilterState::Malformed);
         }
     }
 
@@ -317,7 +317,10 @@ mod tests {
             let described = policy.0.load(Ordering::Relaxed);
             if shared {
                 assert_eq!((described, summary.bits, summary.probes), (0, 0, None));
-                assert_eq!(stats.filter(0).map(|filter| (filter.state, filter.rate)), Some((State::Ok, 1.0)));
+                assert_eq!(
+                    stats.filter(0).map(|filter| (filter.state, filter.rate)),
+                    Some((FilterState::Ok, 1.0))
+                );
             } else {
                 assert!(described == 4000 && described <= len);
                 assert_eq!((summary.bits, summary.bits_set, summary.probes), (24_000, 6000, Some(6)));

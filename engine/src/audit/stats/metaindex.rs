@@ -10,7 +10,7 @@ const MAX_NAMES: usize = 16;
 
 /// The names in the metaindex.
 #[derive(Default, PartialEq, Eq, Debug)]
-pub struct Metaindex {
+pub(crate) struct Metaindex {
     names: Vec<Name>,
     more: u64,
     /// The first damage. If the metaindex cannot be read at all, that is the table's filter error.
@@ -18,7 +18,7 @@ pub struct Metaindex {
 }
 
 impl Metaindex {
-    pub fn read<R>(table: &Table<R>) -> Self {
+    pub(crate) fn read<R>(table: &Table<R>) -> Self {
         let mut read = Self::default();
         let Some(mut entries) = table.metaindex() else { return read };
         loop {
@@ -35,13 +35,13 @@ impl Metaindex {
     }
 
     /// The names, and last the number of others.
-    pub fn names(&self) -> Vec<Name> {
+    pub(crate) fn names(&self) -> Vec<Name> {
         let more = (self.more > 0).then(|| Name::cut(format!("... and {} more", self.more).as_bytes()));
         self.names.iter().cloned().chain(more).collect()
     }
 
     /// The names of the policies that have filters in this table, known or not.
-    pub fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
     }
 }

@@ -12,7 +12,7 @@ const WORDS: usize = 1 << (PAGE_LG - WORD_LG);
 /// An index may name as many blocks as it has entries, so this is a bitmap of pages: it takes less
 /// than a third of the file's size however many offsets there are, and much less if they are few.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct Offsets {
+pub(crate) struct Offsets {
     pages: BTreeMap<u64, [u64; WORDS]>,
     len: u64,
 }
@@ -24,7 +24,7 @@ fn position(offset: u64) -> (u64, usize, u64) {
 }
 
 impl Offsets {
-    pub fn insert(&mut self, offset: u64) {
+    pub(crate) fn insert(&mut self, offset: u64) {
         let (page, word, bit) = position(offset);
         if let Some(word) = self.pages.entry(page).or_default().get_mut(word) {
             self.len += u64::from(*word & bit == 0);
@@ -32,23 +32,22 @@ impl Offsets {
         }
     }
 
-    pub fn contains(&self, offset: u64) -> bool {
+    pub(crate) fn contains(&self, offset: u64) -> bool {
         let (page, word, bit) = position(offset);
         self.pages.get(&page).and_then(|words| words.get(word)).is_some_and(|word| word & bit != 0)
     }
 
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
-    pub const fn len(&self) -> u64 {
+    pub(crate) const fn len(&self) -> u64 {
         self.len
     }
 
     /// All offsets, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
         self.range(0..=u64::MAX)
     }
 
     /// The offsets in `range`, ascending.
-    pub fn range(&self, range: RangeInclusive<u64>) -> impl Iterator<Item = u64> {
+    pub(crate) fn range(&self, range: RangeInclusive<u64>) -> impl Iterator<Item = u64> {
         let pages = range.start() >> PAGE_LG..=(range.end() >> PAGE_LG);
         // `BTreeMap::range` panics on a reversed range.
         let pages = (!range.is_empty()).then(|| self.pages.range(pages));

@@ -12,10 +12,10 @@
 use filterblock::expected_false_positive_rate;
 
 use super::{filters::FilterStats, offsets::Offsets};
-use crate::{report::KeyCount, report::inspect::LargerRanges};
+use crate::report::{KeyCount, LargerRanges};
 
 /// The bytes that a filter takes in the offset array.
-pub const OFFSET_ENTRY_LEN: u64 = 4;
+pub(crate) const OFFSET_ENTRY_LEN: u64 = 4;
 /// The greatest base_lg: one filter for the whole table.
 const MAX_BASE_LG: u8 = 63;
 /// The bytes behind the offset array: where it begins, and base_lg.
@@ -26,7 +26,7 @@ const MIN_ARRAY: u64 = 8;
 const MAX_BITS_PER_KEY: u64 = 100;
 
 /// A filter block whose filters might be joined.
-pub struct Ranges<'a> {
+pub(crate) struct Ranges<'a> {
     filters: &'a FilterStats,
     blocks: &'a Offsets,
     /// The offset behind the last data block.
@@ -45,7 +45,7 @@ struct Sizing {
 
 impl<'a> Ranges<'a> {
     /// `probes`: k of all filters. `keys`: the number of the table's keys.
-    pub fn new(
+    pub(crate) fn new(
         filters: &'a FilterStats,
         blocks: &'a Offsets,
         data_end: u64,
@@ -58,7 +58,7 @@ impl<'a> Ranges<'a> {
 
     /// Finds the least base_lg that saves nine tenths of what one filter for the whole table would
     /// save; `None` if there is nothing to save. `rate`: the mean rate over the data blocks now.
-    pub fn larger(&self, rate: Option<f64>) -> Option<LargerRanges> {
+    pub(crate) fn larger(&self, rate: Option<f64>) -> Option<LargerRanges> {
         let base_lg = self.filters.reader().base_lg();
         if base_lg >= MAX_BASE_LG {
             return None;

@@ -11,7 +11,7 @@ use crate::audit::key_encoding::{KeyEncoding, is_internal};
 use crate::audit::rates::{Clusters, MeasuredRate, Neighbours};
 use crate::{audit::reading::decode_limit, report::Dialect};
 
-pub use crate::report::inspect::KeyFormat;
+pub(crate) use crate::report::KeyFormat;
 
 /// The most data blocks to read.
 const MAX_BLOCKS: usize = 16;
@@ -25,7 +25,7 @@ const FAILED_EXPANSION: u64 = 1032;
 
 /// The results of reading a few data blocks.
 #[derive(Default, PartialEq, Debug)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// The offset of each block, and its number of keys; `None` if it could not be decoded.
     blocks: Vec<(u64, Option<u64>)>,
     /// The size of all of them together, as stored.
@@ -57,7 +57,7 @@ impl Sample {
     /// Reads up to 16 data blocks, evenly spread over the index. Damage in them is noted in
     /// `blocks`. `types`: the compression types of all data blocks; none if codecs are not asked
     /// for. `neighbours`: the number of keys to make for each block, and to ask its filter for.
-    pub fn take<R: ReadAt>(
+    pub(crate) fn take<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
         types: &BTreeSet<u8>,
@@ -68,7 +68,7 @@ impl Sample {
     }
 
     /// Reads the data blocks at `handles`, as [`take`](Self::take) does.
-    pub fn of<R: ReadAt>(
+    pub(crate) fn of<R: ReadAt>(
         handles: impl IntoIterator<Item = BlockHandle>,
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -164,7 +164,7 @@ impl Sample {
     }
 
     /// The format of the keys that filters are made of, or the reason why it cannot be told.
-    pub fn key_format(&self) -> std::result::Result<KeyFormat, String> {
+    pub(crate) fn key_format(&self) -> std::result::Result<KeyFormat, String> {
         let user_part = self.matched_user_part == self.asked;
         let whole = self.matched_whole == self.asked;
         match (user_part, whole) {
@@ -192,30 +192,30 @@ impl Sample {
 
     /// The share of neighbours of stored keys that pass; `None` if none were asked for, or the
     /// format of the keys cannot be told.
-    pub fn neighbour_rate(&self, blocks: &Blocks) -> Option<MeasuredRate> {
+    pub(crate) fn neighbour_rate(&self, blocks: &Blocks) -> Option<MeasuredRate> {
         let [internal, whole] = &self.neighbours;
         let answers = if self.key_format().ok()? == KeyFormat::Internal { internal } else { whole };
         answers.rate(self.blocks.len() as u64 == blocks.offsets.len())
     }
 
     /// Returns true if more of the keys tried match by their user part than as they are.
-    pub const fn looks_internal(&self) -> bool {
+    pub(crate) const fn looks_internal(&self) -> bool {
         self.matched_user_part > self.matched_whole
     }
 
     /// The hash behind the filters, if the policy's name leaves that open.
-    pub fn fitting_hash(&self) -> Option<Dialect> {
+    pub(crate) fn fitting_hash(&self) -> Option<Dialect> {
         self.hashes.fitting()
     }
 
     /// The codecs that blocks of this compression type turned out to need; none if no block of the
     /// type could be read.
-    pub fn codecs_of(&self, id: u8) -> impl Iterator<Item = Codec> {
+    pub(crate) fn codecs_of(&self, id: u8) -> impl Iterator<Item = Codec> {
         self.codecs.iter().filter(move |(of, _)| *of == id).map(|&(_, codec)| codec)
     }
 
     /// The reason why filters are not to be trusted though their structure may be sound.
-    pub fn unsound(&self) -> Option<String> {
+    pub(crate) fn unsound(&self) -> Option<String> {
         let denied = self.asked - self.matched_user_part.max(self.matched_whole);
         let text = "expected filters that let stored keys pass, found that they deny";
         (denied > 0).then(|| format!("{text} {denied} of {} tried", self.asked))

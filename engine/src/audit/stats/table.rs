@@ -9,12 +9,12 @@ use super::sample::{KeyFormat, Sample};
 use super::{
     blocks::Blocks, clusters::Clusters, filter_cost::filter_cost, filters::FilterStats, metaindex::Metaindex,
 };
+use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
-use crate::report::{Depth, ErrorKind, KeyCount};
-use crate::{audit::key_encoding::KeyEncoding, report::inspect::FilterCost};
+use crate::report::{Depth, ErrorKind, FilterCost, KeyCount};
 
 #[derive(PartialEq, Debug)]
-pub struct TableStats {
+pub(crate) struct TableStats {
     pub file_size: u64,
     pub blocks: Blocks,
     /// The data blocks that were looked at.
@@ -39,7 +39,7 @@ pub struct TableStats {
 impl TableStats {
     /// `filters`: of this table, if it has some. `neighbours`: the number of keys to ask each of some
     /// filters for.
-    pub fn new<R: ReadAt>(
+    pub(crate) fn new<R: ReadAt>(
         table: &Table<R>,
         filters: Option<&FilterStats>,
         neighbours: usize,
@@ -88,7 +88,7 @@ impl TableStats {
     }
 
     /// The cost of a filter block, if there is none.
-    pub fn filter_cost(&self) -> Option<FilterCost> {
+    pub(crate) fn filter_cost(&self) -> Option<FilterCost> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
         self.keys.filter(|_| none).map(|count| filter_cost(count, &self.blocks))
     }

@@ -140,7 +140,7 @@ fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String
     if choice.base_lg != base_lg || has_mixed_ranges {
         arguments.extend(["--base-lg".to_owned(), choice.base_lg.to_string()]);
     }
-    arguments.extend(["--policy".to_owned(), choice.policy.name()]);
+    arguments.extend(["--policy".to_owned(), choice.policy.name().to_owned()]);
     if let Policy::Builtin(hash) = choice.policy {
         let hash = if hash == LegacyHash::Signed { "signed" } else { "unsigned" };
         arguments.extend(["--hash".to_owned(), hash.to_owned()]);
@@ -151,7 +151,7 @@ fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::outcome::{Estimate, Reads};
+    use crate::report::{Estimate, Reads};
 
     fn outcome(kibibytes: f64, absent: f64, present: f64) -> Outcome {
         let exact = Estimate::exact;

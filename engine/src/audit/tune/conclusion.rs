@@ -7,11 +7,11 @@ use super::outcome::{Facts, LevelFacts};
 use super::search::{Item, best_by_level, least};
 use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula};
 use super::{advice::advise, lookups::Survey, questions::Question};
+use crate::audit::policies::Policy;
 use crate::report::{
     Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, Outcome, SampleSize, Setting,
-    Tried, TuneFailure, Tuning, Visits,
+    Tried, TuneFailure, TuneFault, Tuning, Visits,
 };
-use crate::{audit::policies::Policy, report::tune::Fault};
 
 /// The number of tables that LevelDB maps into memory.
 const MAPPED: u64 = 1000;
@@ -70,11 +70,11 @@ impl Done<'_> {
         tuning
     }
 
-    fn named_faults(&self) -> Vec<Fault> {
+    fn named_faults(&self) -> Vec<TuneFault> {
         let fault = |(table, TuneFailure { text, kind }): (&usize, &TuneFailure)| {
             let path = self.input.tables.get(*table)?.path.clone();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Some(Fault { path, error: text.clone(), name, kind: *kind })
+            Some(TuneFault { path, error: text.clone(), name, kind: *kind })
         };
         self.faults.iter().filter_map(fault).collect()
     }

@@ -15,7 +15,7 @@ const SURVEYED: usize = 2;
 
 /// Returns true if the filters can be asked by the policy.
 pub(super) fn is_usable(filters: &TableFilters, policy: Policy) -> bool {
-    filters.sound && filters.name.as_deref() == Some(&*policy.name())
+    filters.sound && filters.name.as_deref() == Some(policy.name())
 }
 
 /// How many of the tables looked at have filters of each `base_lg` and bits a key.

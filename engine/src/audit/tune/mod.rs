@@ -26,4 +26,4 @@ mod tuner;
 mod visits;
 
 pub use input::Request;
-pub use paths::{TuneOutcome, folder, table};
+pub use paths::TuneOutcome;

@@ -70,6 +70,22 @@ impl Engine {
         }
         Ok(outcome)
     }
+
+    /// Finds out which filters would serve the database or the table at `path` best.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, if its MANIFEST cannot be relied on, or if no threads can be started.
+    pub fn tune_path(&self, path: &Path, request: &Request) -> Result<Tuning> {
+        let inputs = Inputs { paths: vec![path.to_owned()], ..Inputs::default() };
+        let mut result = None;
+        let outcome = self.tune(inputs, request, &mut |tuned: Tuned| {
+            result = Some(tuned.result);
+            Ok(())
+        });
+        let text = outcome.ok().and_then(|outcome| outcome.not_started).unwrap_or_default();
+        result.unwrap_or(Err(TuneFailure { text, kind: None }))
+    }
 }
 
 /// Tunes what was found at one of the paths given.
@@ -94,12 +110,7 @@ fn tuned(found: Discovered, request: &Request, read: &ReadOptions, watch: &dyn W
 /// # Errors
 ///
 /// If it is no database, or has no MANIFEST that can be relied on.
-pub fn folder(
-    folder: &Arc<Folder>,
-    request: &Request,
-    read: &ReadOptions,
-    watch: &dyn Watch,
-) -> Result<Tuning> {
+fn folder(folder: &Arc<Folder>, request: &Request, read: &ReadOptions, watch: &dyn Watch) -> Result<Tuning> {
     let mut folder = Arc::clone(folder);
     let mut attempt = 1;
     loop {
@@ -149,7 +160,7 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
 /// # Errors
 ///
 /// If it cannot be opened as a table.
-pub fn table(path: &Path, request: &Request, read: &ReadOptions, watch: &dyn Watch) -> Result<Tuning> {
+fn table(path: &Path, request: &Request, read: &ReadOptions, watch: &dyn Watch) -> Result<Tuning> {
     let failure = |error: Error| {
         let failure = TuneFailure::of(&error);
         let explained =

@@ -25,7 +25,7 @@ const PROGRESS_STEP: u64 = 256 << 10;
 /// # Errors
 ///
 /// [`Error::NeedRange`] and nothing else.
-pub fn table<R: ReadAt>(
+pub(crate) fn table<R: ReadAt>(
     source: R,
     record: Option<&TableRecord<'_>>,
     may_be_unfinished: bool,

@@ -10,7 +10,7 @@ mod order;
 pub(crate) mod run;
 mod walk;
 
-pub use check::table;
+pub(crate) use check::table;
 pub use run::VerifyOutcome;
 
 pub(crate) use run::{VerifySurvey, verdicts_on_folder};

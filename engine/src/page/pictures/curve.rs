@@ -9,7 +9,7 @@ use crate::words::{counted, percent, size};
 
 /// What filters of some settings would do.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct TuneCurve {
+pub(crate) struct TuneCurve {
     pub lines: Vec<CurveLine>,
     /// The filters in use.
     pub present: Option<CurveMark>,
@@ -20,7 +20,7 @@ pub struct TuneCurve {
 
 /// The settings of one `base_lg` and one policy.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct CurveLine {
+pub(crate) struct CurveLine {
     /// As in "a filter every 2 KiB".
     pub name: String,
     /// By rising size.
@@ -28,7 +28,7 @@ pub struct CurveLine {
 }
 
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct CurvePoint {
+pub(crate) struct CurvePoint {
     pub bits_per_key: u32,
     /// The size of all filter blocks in bytes.
     pub size: f64,
@@ -37,7 +37,7 @@ pub struct CurvePoint {
 }
 
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct CurveMark {
+pub(crate) struct CurveMark {
     /// As in "now: 10 bits a key".
     pub name: String,
     pub size: f64,
@@ -59,7 +59,7 @@ type Line<'a> = (&'a CurveLine, Vec<&'a CurvePoint>);
 type Mark<'a> = (&'a CurveMark, &'static str, Shape);
 
 /// Draws a line for each `base_lg`, and marks what is in use and what is recommended.
-pub fn curve(curve: &TuneCurve) -> Markup {
+pub(crate) fn curve(curve: &TuneCurve) -> Markup {
     let sound = |point: &&CurvePoint| RatePlot::can_show(point.size, point.rate);
     let lines: Vec<Line<'_>> =
         curve.lines.iter().map(|line| (line, line.points.iter().filter(sound).collect())).collect();

@@ -9,7 +9,7 @@ use crate::words::{FillBin, FillBins, count, counted, percent, ratio};
 
 /// The filters of a table from its start to its end.
 #[derive(Clone, PartialEq, Debug)]
-pub struct FillStrip {
+pub(crate) struct FillStrip {
     /// The name of the file, safe to print.
     pub name: String,
     pub bins: FillBins,
@@ -25,7 +25,7 @@ const GAP: f64 = 14.0;
 const MOST_NAME: usize = 24;
 
 /// Draws the share of bits set along each table as a strip.
-pub fn fill(strips: &[FillStrip]) -> Markup {
+pub(crate) fn fill(strips: &[FillStrip]) -> Markup {
     let mut bottom = 0.0;
     let keys = [
         Key::line("", "p-mean", None, "share of bits set, the mean (top: all, dots: half)"),
@@ -142,7 +142,7 @@ fn runs(bins: &[FillBin], top: f64, height: f64, chosen: impl Fn(&FillBin) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::fill_bins::Fill;
+    use crate::words::Fill;
 
     fn bins(fills: &[Fill]) -> Vec<FillBin> {
         FillBins::new(fills.len() as u64, 400, fills.iter().copied()).bins

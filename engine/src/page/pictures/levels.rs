@@ -8,7 +8,7 @@ use super::svg::{self, Anchor};
 use crate::words::{count, counted, size};
 
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct LevelSize {
+pub(crate) struct LevelSize {
     /// As in "level 0", or "tables".
     pub name: String,
     pub tables: u64,
@@ -27,7 +27,7 @@ const BAR: f64 = 13.0;
 const GAP: f64 = 10.0;
 
 /// Draws a bar for each level, and a second one for what is recommended.
-pub fn levels(levels: &[LevelSize]) -> Markup {
+pub(crate) fn levels(levels: &[LevelSize]) -> Markup {
     let sizes = levels.iter().flat_map(|level| [Some(level.filters), level.recommended]).flatten();
     let scale = Linear::from_zero(sizes.map(|bytes| bytes as f64));
     let has_second = levels.iter().any(|level| level.recommended.is_some());

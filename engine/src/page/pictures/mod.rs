@@ -16,18 +16,18 @@ mod scale;
 mod svg;
 mod tree;
 
-pub use curve::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve};
-pub use fill::{FillStrip, fill};
-pub use levels::{LevelSize, levels};
-pub use plot::Interval;
-pub use rates::{RatePoint, Rates, rates};
-pub use reads::{ReadsPair, reads};
-pub use tree::{TableFilter, Tree, TreeLevel, TreeTable, tree};
+pub(super) use curve::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve};
+pub(super) use fill::{FillStrip, fill};
+pub(super) use levels::{LevelSize, levels};
+pub(super) use plot::Interval;
+pub(super) use rates::{RatePoint, Rates, rates};
+pub(super) use reads::{ReadsPair, reads};
+pub(super) use tree::{TableFilter, Tree, TreeLevel, TreeTable, tree};
 
 /// Style sheet for all pictures, for light and dark. Its classes begin with `p-`, and so do its
 /// variables. `--p-paper` is the background that it expects. Rates have the colours of viridis, and
 /// other things those of Okabe and Ito, which people tell apart who see few colours.
-pub const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE: &str = include_str!("style.css");
 
 #[cfg(test)]
 mod tests;

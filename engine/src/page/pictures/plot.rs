@@ -24,7 +24,7 @@ pub(super) const BARS: f64 = 0.76;
 
 /// A number with the ends of its 95 % interval. The ends of an exact one are the same.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Interval {
+pub(crate) struct Interval {
     pub value: f64,
     pub low: f64,
     pub high: f64,
@@ -33,7 +33,7 @@ pub struct Interval {
 impl Interval {
     /// A number that is known exactly.
     #[cfg(test)]
-    pub const fn exact(value: f64) -> Self {
+    pub(crate) const fn exact(value: f64) -> Self {
         Self { value, low: value, high: value }
     }
 

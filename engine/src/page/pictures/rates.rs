@@ -11,7 +11,7 @@ use crate::words::{counted, percent};
 
 /// The filters of a table.
 #[derive(Clone, PartialEq, Debug)]
-pub struct RatePoint {
+pub(crate) struct RatePoint {
     /// The name of the file, safe to print.
     pub name: String,
     /// The size of all filters in bits for each key of the table.
@@ -21,7 +21,7 @@ pub struct RatePoint {
 }
 
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct Rates {
+pub(crate) struct Rates {
     pub points: Vec<RatePoint>,
     /// The rates that the formula gives, as bits a key and rate, by rising bits. May be empty.
     pub formula: Vec<(f64, f64)>,
@@ -55,7 +55,7 @@ struct Dot {
 }
 
 /// Draws a point for each table, or for tables near each other if there are over 2,000.
-pub fn rates(rates: &Rates) -> Markup {
+pub(crate) fn rates(rates: &Rates) -> Markup {
     let sound: Vec<&RatePoint> = rates.points.iter().filter(can_show).collect();
     let odd = rates.points.len().saturating_sub(sound.len()) as u64;
     let plot = plot(&sound, &rates.formula);

@@ -8,7 +8,7 @@ use super::svg::{self, Anchor, Shape};
 
 /// A kind of lookup.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct ReadsPair {
+pub(crate) struct ReadsPair {
     /// As in "absent keys near stored ones".
     pub name: String,
     /// The mean number of data blocks that such a lookup reads.
@@ -65,7 +65,7 @@ impl Scale {
 }
 
 /// Draws a pair of bars for each kind of lookup, or of marks where bars would be too unlike.
-pub fn reads(pairs: &[ReadsPair]) -> Markup {
+pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
     let intervals = pairs.iter().flat_map(|pair| [Some(pair.now), pair.recommended]).flatten();
     let sound: Vec<Interval> = intervals.filter(Interval::is_sound).collect();
     let scale = Scale::of(&sound);

@@ -11,7 +11,7 @@ use crate::{page::shown::Page, page::verdict::logs_not_read};
 /// The most files that are named.
 const MOST: usize = 20;
 
-pub fn facts(page: &Page<'_>) -> Markup {
+pub(crate) fn facts(page: &Page<'_>) -> Markup {
     let overview = page.overview;
     let logs_not_read = logs_not_read(overview);
     html! {

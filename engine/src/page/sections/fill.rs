@@ -8,7 +8,7 @@ use crate::page::words::{name, place};
 use crate::words::{count, or_dash, percent, ratio, size};
 use crate::{page::shown::Page, report::Table};
 
-pub fn fill(page: &Page<'_>) -> Markup {
+pub(crate) fn fill(page: &Page<'_>) -> Markup {
     if page.strips.is_empty() {
         return html! {};
     }

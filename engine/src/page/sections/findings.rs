@@ -9,7 +9,7 @@ use crate::report::{Code, Finding};
 use crate::words::{count, counted, counted_as};
 use crate::{audit::overview::Found, page::shown::Page};
 
-pub fn findings(page: &Page<'_>) -> Markup {
+pub(crate) fn findings(page: &Page<'_>) -> Markup {
     let found = &page.overview.found;
     html! {
         section {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 const SHORT: usize = 12;
 
 /// A cell of a table.
-pub enum Cell {
+pub(crate) enum Cell {
     /// Begins the line.
     Head(Markup),
     Text(Markup),
@@ -18,11 +18,11 @@ pub enum Cell {
 }
 
 impl Cell {
-    pub fn text(text: impl AsRef<str>) -> Self {
+    pub(crate) fn text(text: impl AsRef<str>) -> Self {
         Self::Text(html! { (text.as_ref()) })
     }
 
-    pub fn head(text: impl AsRef<str>) -> Self {
+    pub(crate) fn head(text: impl AsRef<str>) -> Self {
         Self::Head(html! { (text.as_ref()) })
     }
 
@@ -38,7 +38,7 @@ impl Cell {
 }
 
 /// A table. Titles that begin with `#` are those of numbers.
-pub fn grid(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
+pub(crate) fn grid(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
     html! {
         div.scroll {
             table {
@@ -55,7 +55,7 @@ pub fn grid(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
 }
 
 /// A table below a line that opens and closes it; open if it is short.
-pub fn folded(summary: &str, titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
+pub(crate) fn folded(summary: &str, titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
     html! {
         details open[lines.len() <= SHORT] {
             summary { (summary) }

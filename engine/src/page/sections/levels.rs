@@ -4,11 +4,11 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
 use crate::page::pictures::{LevelSize, levels as picture};
-use crate::report::{Estimate, KeySum, Level, LevelTotals, Place};
+use crate::report::{Estimate, KeySum, Level, LevelTotals, Place, TableState};
 use crate::words::{about_size, count, measured, number, or_dash, size};
-use crate::{page::shown::Page, page::words::place, report::inspect::State};
+use crate::{page::shown::Page, page::words::place};
 
-pub fn levels(page: &Page<'_>) -> Markup {
+pub(crate) fn levels(page: &Page<'_>) -> Markup {
     let places = page.overview.places();
     if places.is_empty() {
         return html! {};
@@ -20,7 +20,7 @@ pub fn levels(page: &Page<'_>) -> Markup {
         .map(|(&at, sums)| LevelSize {
             name: place(at),
             tables: sums.all(),
-            unfiltered: sums.in_state(&[State::NoFilter]),
+            unfiltered: sums.in_state(&[TableState::NoFilter]),
             size: sums.size,
             filters: sums.judged_size,
             recommended: size_advised(page, at).map(|size| size.value.round() as u64),
@@ -69,7 +69,7 @@ fn cells(at: Place, sums: &LevelTotals) -> Vec<Cell> {
     vec![
         Cell::head(place(at)),
         Cell::Number(count(sums.all())),
-        Cell::Number(count(sums.in_state(&[State::NoFilter]))),
+        Cell::Number(count(sums.in_state(&[TableState::NoFilter]))),
         Cell::Number(size(sums.size)),
         Cell::Number(keys(&sums.keys)),
         Cell::Number(size(sums.judged_size)),

@@ -6,18 +6,16 @@ use maud::{Markup, html};
 use super::grid::{Cell, folded};
 use crate::page::pictures::{Interval, RatePoint, Rates, rates as picture};
 use crate::page::words::{name, place, text};
-use crate::words::{measured, or_dash, percent, size};
-use crate::{
-    audit::rates::MeasuredRate, page::shown::Page, report::Table, report::inspect::FilterBlock,
-    words::numbers::interval,
-};
+use crate::report::{FilterBlock, Table};
+use crate::words::{measured, or_dash, percent, rate_interval, size};
+use crate::{audit::rates::MeasuredRate, page::shown::Page};
 
 /// The number of tables that are named.
 const WORST: usize = 10;
 /// The bits a key that the formula is drawn for.
 const MOST_BITS: u32 = 24;
 
-pub fn rates(page: &Page<'_>) -> Markup {
+pub(crate) fn rates(page: &Page<'_>) -> Markup {
     let mut points = Vec::new();
     let mut rated: Vec<(&Table, &FilterBlock, MeasuredRate)> = Vec::new();
     let mut left_out = 0;
@@ -48,7 +46,7 @@ pub fn rates(page: &Page<'_>) -> Markup {
         "#size",
         "#bits a key",
         "#random keys passing",
-        "#95 % interval",
+        "#95 % rate_interval",
         "#near stored ones",
         "#by the bits set",
     ];
@@ -74,7 +72,7 @@ fn line(table: &Table, filter: &FilterBlock, rate: MeasuredRate) -> Vec<Cell> {
         Cell::Number(size(table.size())),
         Cell::Number(or_dash(table.bits_per_key().map(|bits| format!("{bits:.1}")))),
         Cell::Number(measured(rate)),
-        Cell::Number(interval(rate)),
+        Cell::Number(rate_interval(rate)),
         Cell::Number(or_dash(filter.neighbour_fpr.map(measured))),
         Cell::Number(or_dash(filter.estimated_fpr.map(percent))),
     ]

@@ -4,11 +4,11 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
 use crate::page::pictures::{Interval, ReadsPair, reads as picture};
+use crate::page::shown::Page;
 use crate::report::{Estimate, Reads};
-use crate::words::{estimate, or_dash};
-use crate::{page::shown::Page, words::estimates::interval};
+use crate::words::{estimate, interval, or_dash};
 
-pub fn reads(page: &Page<'_>) -> Markup {
+pub(crate) fn reads(page: &Page<'_>) -> Markup {
     let Some(now) = page.tuned().and_then(|tuning| tuning.now.reads) else { return html! {} };
     let advised = page.advised().and_then(|choice| choice.outcome.reads);
     let kinds = kinds(&now);

@@ -10,7 +10,7 @@ use crate::report::{Choice, Outcome, Rates, Tried, Tuning};
 use crate::words::{about_size, bits_text, estimate, measured, or_dash, percent, ranges_text};
 use crate::{audit::rates::MeasuredRate, page::shown::Page};
 
-pub fn settings(page: &Page<'_>) -> Markup {
+pub(crate) fn settings(page: &Page<'_>) -> Markup {
     let tuning = match page.tuning {
         Some(Ok(tuning)) => tuning,
         Some(Err(why)) => {
@@ -56,7 +56,7 @@ pub fn settings(page: &Page<'_>) -> Markup {
                     p.dim { "Bits by level hold until compactions write new tables with the bits that the program sets." }
                 } @else {
                     p.dim {
-                        "Within " (crate::words::numbers::size(tuning.budget.bytes)) ", the best bits by level would be "
+                        "Within " (crate::words::size(tuning.budget.bytes)) ", the best bits by level would be "
                         (bits_text(choice))
                         @if let Some(reads) = choice.outcome.reads {
                             ", with " (estimate(reads.absent())) " reads of an absent key"

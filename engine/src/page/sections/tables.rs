@@ -3,14 +3,15 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
+use crate::page::shown::Page;
 use crate::page::words::{message, name, place, state};
+use crate::report::{Table, TableState};
 use crate::words::{count, counted, measured, or_dash, size};
-use crate::{page::shown::Page, report::Table, report::inspect::State};
 
 /// The most tables that are listed.
 const MOST: usize = 800;
 
-pub fn tables(page: &Page<'_>) -> Markup {
+pub(crate) fn tables(page: &Page<'_>) -> Markup {
     let tables = &page.overview.tables;
     let listed = listed(tables);
     if listed.is_empty() {
@@ -53,10 +54,10 @@ fn listed(tables: &[Table]) -> Vec<&Table> {
     let mut listed: Vec<&Table> = tables.iter().collect();
     if listed.len() > MOST {
         let rank = |table: &Table| match table.state() {
-            State::Damaged | State::Missing | State::Unreadable => 0,
-            State::NoFilter => 1,
-            State::UnknownPolicy | State::Unfinished => 2,
-            State::Filtered => 3,
+            TableState::Damaged | TableState::Missing | TableState::Unreadable => 0,
+            TableState::NoFilter => 1,
+            TableState::UnknownPolicy | TableState::Unfinished => 2,
+            TableState::Filtered => 3,
         };
         let rate =
             |table: &Table| table.judged().and_then(|filter| Some(filter.random_fpr?.rate)).unwrap_or(1.0);
@@ -80,7 +81,7 @@ fn line(table: &Table, has_ends: bool) -> Vec<Cell> {
         Cell::Number(or_dash(filter.and_then(|filter| filter.random_fpr).map(measured))),
         Cell::Number(or_dash(filter.and_then(|filter| filter.neighbour_fpr).map(measured))),
         match table.state() {
-            State::Damaged | State::Missing | State::Unreadable => {
+            TableState::Damaged | TableState::Missing | TableState::Unreadable => {
                 Cell::Text(html! { b.bad { (state_text) } })
             }
             _ => Cell::text(state_text),

@@ -7,10 +7,10 @@ use maud::{Markup, html};
 use crate::audit::overview::{Kind, Overview};
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
 use crate::page::words::{name, place, text};
-use crate::report::{Place, Table};
-use crate::{page::shown::Page, report::inspect::State, words::counted};
+use crate::report::{Place, Table, TableState};
+use crate::{page::shown::Page, words::counted};
 
-pub fn tree(page: &Page<'_>) -> Markup {
+pub(crate) fn tree(page: &Page<'_>) -> Markup {
     let overview = page.overview;
     let tree = model(overview);
     if tree.levels.is_empty() || overview.kind == Kind::Table {
@@ -67,7 +67,7 @@ fn model(overview: &Overview) -> Tree {
 fn filter(table: &Table) -> TableFilter {
     let rate = table.judged().and_then(|filter| Some(filter.random_fpr?.rate));
     match (table.state(), rate) {
-        (State::NoFilter, _) => TableFilter::Missing,
+        (TableState::NoFilter, _) => TableFilter::Missing,
         (_, Some(rate)) => TableFilter::Rate(rate),
         (_, None) => TableFilter::Unknown,
     }

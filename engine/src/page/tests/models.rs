@@ -1,13 +1,14 @@
 //! Databases that never were.
 
-use crate::audit::overview::{Kind, Overview, Spans};
+use crate::audit::overview::{Kind, Overview, spans::Spans};
+use crate::audit::rates::MeasuredRate;
 use crate::audit::{CutKey, Policy};
 use crate::report::{
-    Action, Advice, Budget, BudgetOrigin, Choice, Estimate, KeyCount, Level, LevelBits, LevelOutcome,
-    Lookups, Memory, Name, Outcome, Rates, Reads, SampleSize, Setting, Table, Tried, Tuning, Visits,
+    Action, Advice, Budget, BudgetOrigin, Choice, Estimate, FilterBlock, KeyCount, Level, LevelBits,
+    LevelOutcome, Lookups, Memory, Name, Outcome, Rates, Reads, SampleSize, Setting, Table, Tried, TuneFault,
+    Tuning, Visits,
 };
 use crate::words::{leave_text, rebuild_text};
-use crate::{audit::rates::MeasuredRate, report::inspect::FilterBlock, report::tune::Fault};
 
 /// A table of a database, with filters. `at`: which one it is on its level.
 pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
@@ -99,8 +100,8 @@ fn outcome(bits: u32, levels: u8) -> Outcome {
 }
 
 /// A table that could not be read.
-pub(super) fn fault(name: &str, error: &str) -> Fault {
-    Fault { path: name.into(), error: error.to_owned(), name: name.to_owned(), kind: None }
+pub(super) fn fault(name: &str, error: &str) -> TuneFault {
+    TuneFault { path: name.into(), error: error.to_owned(), name: name.to_owned(), kind: None }
 }
 
 /// What other filters would do for a database of levels 1 and 2.

@@ -21,7 +21,7 @@ use crate::report::ErrorKind;
 ///
 /// Names are those of files in the folder; none may have a slash.
 #[derive(Clone, Debug)]
-pub struct Folder {
+pub(crate) struct Folder {
     handle: Arc<Handle>,
     path: PathBuf,
     session: Arc<Session>,
@@ -37,12 +37,12 @@ const NOT_KNOWN: &str = "it is not known what a loss of power would leave now, s
 impl Folder {
     /// Opens the folder at `path`, and the one that it is in. Links on the way are followed once, before the first
     /// folder is opened. The root has none above it.
-    pub fn open(path: &Path, purpose: Purpose) -> Result<(Option<Self>, Self)> {
+    pub(crate) fn open(path: &Path, purpose: Purpose) -> Result<(Option<Self>, Self)> {
         Self::open_with(path, purpose, |_, _| Ok(()))
     }
 
     /// As [`open`](Self::open), for writing: root refuses if others may exchange one of the folders on the way.
-    pub fn open_trusted(path: &Path, purpose: Purpose) -> Result<Self> {
+    pub(crate) fn open_trusted(path: &Path, purpose: Purpose) -> Result<Self> {
         /// Of others, each may only remove what is theirs.
         const STICKY: u32 = 0o1000;
         const OTHERS_WRITE: u32 = 0o022;
@@ -87,33 +87,33 @@ impl Folder {
     }
 
     /// The path that led here.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The path of a file in the folder, for messages.
-    pub fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
+    pub(crate) fn path_of(&self, name: impl AsRef<OsStr>) -> PathBuf {
         self.path.join(name.as_ref())
     }
 
     #[cfg(unix)]
-    pub fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
+    pub(crate) fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
         std::os::fd::AsFd::as_fd(&*self.handle)
     }
 
     /// The names of all files and folders in it, in no order.
-    pub fn names(&self) -> Result<Vec<OsString>> {
+    pub(crate) fn names(&self) -> Result<Vec<OsString>> {
         let names = self.session.perform(Operation::Look, || system::names(&self.handle));
         names.map_err(|error| Failure::system("listing it", &self.path, &error))
     }
 
     /// Looks at a name itself: a link is not followed. `None` if there is none.
-    pub fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
+    pub(crate) fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
         self.look_with(name.as_ref(), false)
     }
 
     /// Looks at what is behind a name. `None` if there is nothing.
-    pub fn look_behind(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
+    pub(crate) fn look_behind(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
         self.look_with(name.as_ref(), self.session.purpose == Purpose::Copy)
     }
 
@@ -122,13 +122,13 @@ impl Folder {
     }
 
     /// What the system says of the folder itself.
-    pub fn status(&self) -> io::Result<Status> {
+    pub(crate) fn status(&self) -> io::Result<Status> {
         let itself = OsStr::new(".");
         self.look_with(itself, false)?.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Opens a regular file for reading. Anything else is an error: opening a pipe would wait for its other end.
-    pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+    pub(crate) fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let (name, follow) = (name.as_ref(), self.session.purpose == Purpose::Copy);
         self.session.perform(Operation::Look, || {
             if let Some(found) = system::look(&self.handle, name, follow)? {
@@ -142,19 +142,19 @@ impl Folder {
     }
 
     /// What the system says of an open file.
-    pub fn status_of(file: &File) -> io::Result<Status> {
+    pub(crate) fn status_of(file: &File) -> io::Result<Status> {
         system::status_of(file)
     }
 
     /// Reads a regular file. `None`: it has more than `most` bytes.
-    pub fn read(&self, name: impl AsRef<OsStr>, most: usize) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn read(&self, name: impl AsRef<OsStr>, most: usize) -> io::Result<Option<Vec<u8>>> {
         let mut contents = Vec::new();
         self.open_file(name)?.take(most as u64 + 1).read_to_end(&mut contents)?;
         Ok((contents.len() <= most).then_some(contents))
     }
 
     /// Writes and syncs a file that tells another run what it has to know. There must not be one of the name.
-    pub fn write_note(&self, name: &str, note: &impl Serialize) -> Result<()> {
+    pub(crate) fn write_note(&self, name: &str, note: &impl Serialize) -> Result<()> {
         let path = self.path_of(name);
         let contents = serde_json::to_vec_pretty(note)
             .map_err(|error| Failure::system("writing it", &path, &error.into()))?;
@@ -166,13 +166,13 @@ impl Folder {
     }
 
     /// Reads what [`write_note`](Self::write_note) has written.
-    pub fn read_note(&self, name: &str) -> io::Result<Vec<u8>> {
+    pub(crate) fn read_note(&self, name: &str) -> io::Result<Vec<u8>> {
         let contents = self.read(name, MAX_NOTE)?;
         contents.ok_or_else(|| io::Error::other(format!("expected at most {MAX_NOTE} bytes, found more")))
     }
 
     /// Creates a file that only its owner may read and write. There must not be one of the name.
-    pub fn create(&self, name: impl AsRef<OsStr>) -> io::Result<NewFile> {
+    pub(crate) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<NewFile> {
         let name = name.as_ref();
         let operation = Operation::Create { folder: &self.path, name };
         let file = self.session.perform(operation, || system::create(&self.handle, name))?;
@@ -181,7 +181,12 @@ impl Folder {
 
     /// Writes a file that must not be there yet, and syncs it. Its name is durable once the folder is synced. It gets
     /// the rights of `like`: whoever could read that can read this.
-    pub fn write_new(&self, name: impl AsRef<OsStr>, contents: &[u8], like: Option<&File>) -> Result<()> {
+    pub(crate) fn write_new(
+        &self,
+        name: impl AsRef<OsStr>,
+        contents: &[u8],
+        like: Option<&File>,
+    ) -> Result<()> {
         let write = || {
             let mut file = self.create(&name)?;
             io::Write::write_all(&mut file, contents)?;
@@ -192,7 +197,7 @@ impl Folder {
     }
 
     /// Copies a file into another folder, with its attributes.
-    pub fn copy(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> Result<()> {
+    pub(crate) fn copy(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> Result<()> {
         let copy = || {
             let source = self.open_file(&name)?;
             let mut target = to.create(&new)?;
@@ -204,14 +209,14 @@ impl Folder {
     }
 
     /// Renames a file, whether or not there is one of the new name.
-    pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
+    pub(crate) fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
         let (from, to) = (from.as_ref(), to.as_ref());
         self.rename_with((self, from), (self, to), true)
             .map_err(|error| Failure::system("giving it its name", &self.path_of(to), &error))
     }
 
     /// Moves a folder of this one into another. With `replaces` it may take the place of an empty one.
-    pub fn move_folder(
+    pub(crate) fn move_folder(
         &self,
         from: impl AsRef<OsStr>,
         folder: &Self,
@@ -228,7 +233,7 @@ impl Folder {
     }
 
     /// Gives a file of this folder a second name.
-    pub fn link(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> io::Result<()> {
+    pub(crate) fn link(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> io::Result<()> {
         let (name, new) = (name.as_ref(), new.as_ref());
         self.session.perform(Operation::Link { from: (&self.path, name), to: (&to.path, new) }, || {
             system::link((&self.handle, name), (&to.handle, new))
@@ -241,7 +246,7 @@ impl Folder {
     ///
     /// Also if a folder could not be synced before: then it is not known whether a loss of power would bring back a
     /// state in which this file is needed.
-    pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
+    pub(crate) fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
         let removed = self.session.perform(Operation::Remove { folder: &self.path, name }, || {
@@ -254,7 +259,7 @@ impl Folder {
     }
 
     /// Makes a folder that only its owner may enter, and opens it.
-    pub fn make_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
+    pub(crate) fn make_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
         let operation = Operation::MakeFolder { folder: &self.path, name };
         self.session.perform(operation, || system::make_folder(&self.handle, name))?;
@@ -272,14 +277,14 @@ impl Folder {
     }
 
     /// Opens a folder in this one. A link is an error.
-    pub fn open_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
+    pub(crate) fn open_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
         let handle = self.session.perform(Operation::Look, || system::open_folder(&self.handle, name))?;
         Ok(Self { handle: Arc::new(handle), path: self.path_of(name), session: Arc::clone(&self.session) })
     }
 
     /// Removes an empty folder.
-    pub fn remove_folder(&self, name: impl AsRef<OsStr>) -> Result<()> {
+    pub(crate) fn remove_folder(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
         let operation = Operation::RemoveFolder { folder: &self.path, name };
@@ -288,7 +293,7 @@ impl Folder {
     }
 
     /// Gives the folder owner, mode, attributes and times of another one.
-    pub fn copy_attributes(&self, like: &Self) -> io::Result<()> {
+    pub(crate) fn copy_attributes(&self, like: &Self) -> io::Result<()> {
         // Folders cannot be opened as files elsewhere.
         #[cfg(unix)]
         {
@@ -301,7 +306,7 @@ impl Folder {
     }
 
     /// Makes the names in the folder durable.
-    pub fn sync(&self) -> Result<()> {
+    pub(crate) fn sync(&self) -> Result<()> {
         let sync = || {
             #[cfg(unix)]
             system::reopen(&self.handle)?.sync_all()?;
@@ -317,7 +322,7 @@ impl Folder {
     }
 
     /// Refuses once a folder could not be synced.
-    pub fn check_known(&self) -> Result<()> {
+    pub(crate) fn check_known(&self) -> Result<()> {
         if !Session::is_set(&self.session.sync_failed) || self.session.purpose == Purpose::Copy {
             return Ok(());
         }
@@ -326,7 +331,7 @@ impl Folder {
     }
 
     /// Says of the database at `path` that the rights of a group had to be taken away, if that is so.
-    pub fn note_of_lost_group(&self, path: &Path) -> Option<String> {
+    pub(crate) fn note_of_lost_group(&self, path: &Path) -> Option<String> {
         let what =
             "the group of the old files has no rights to the new ones, as it could not be given to them";
         let is_lost = Session::is_set(&self.session.group_was_lost);
@@ -334,13 +339,13 @@ impl Folder {
     }
 
     /// The room on its file system; `None` if the system does not tell.
-    pub fn room(&self) -> Result<Option<Room>> {
+    pub(crate) fn room(&self) -> Result<Option<Room>> {
         volume::room(&self.handle)
             .map_err(|error| Failure::system("looking at the room on its file system", &self.path, &error))
     }
 
     /// The name of its file system, if other machines may have files on it open.
-    pub fn shared_file_system(&self) -> Result<Option<&'static str>> {
+    pub(crate) fn shared_file_system(&self) -> Result<Option<&'static str>> {
         volume::shared_file_system(&self.handle)
             .map_err(|error| Failure::system("looking at its file system", &self.path, &error))
     }

@@ -2,10 +2,10 @@
 
 use std::{cell::RefCell, io, sync::Arc};
 
-pub use super::operation::Operation;
+pub(crate) use super::operation::Operation;
 
 /// Watches the operations of the folders that are opened while it is [set](with).
-pub trait Hook: Send + Sync {
+pub(crate) trait Hook: Send + Sync {
     /// An error is that of the call, which is not made then.
     fn before(&self, operation: &Operation<'_>) -> io::Result<()>;
     /// The call was made, and did not fail.
@@ -17,13 +17,13 @@ thread_local! {
 }
 
 /// Runs `work` with this hook for all folders that it opens by their paths in this thread.
-pub fn with<T>(hook: &Arc<dyn Hook>, work: impl FnOnce() -> T) -> T {
+pub(crate) fn with<T>(hook: &Arc<dyn Hook>, work: impl FnOnce() -> T) -> T {
     HOOK.set(Some(Arc::clone(hook)));
     let result = work();
     HOOK.set(None);
     result
 }
 
-pub fn current() -> Option<Arc<dyn Hook>> {
+pub(crate) fn current() -> Option<Arc<dyn Hook>> {
     HOOK.with_borrow(Clone::clone)
 }

@@ -7,7 +7,7 @@ use super::{operation::Operation, rights, session::Session};
 
 /// A file that is being written. Until it is given other rights, only its owner may read it.
 #[derive(Debug)]
-pub struct NewFile {
+pub(crate) struct NewFile {
     file: File,
     session: Arc<Session>,
 }
@@ -18,7 +18,7 @@ impl NewFile {
     }
 
     /// Copies up to `most` bytes of a file from its position on, in one piece: the file system may share them.
-    pub fn copy_from(&mut self, mut source: &File, most: u64) -> io::Result<u64> {
+    pub(crate) fn copy_from(&mut self, mut source: &File, most: u64) -> io::Result<u64> {
         let Self { file, session } = self;
         session.perform(Operation::Write { file }, || {
             // Without `take` a whole file can be shared, whatever its size.
@@ -31,13 +31,13 @@ impl NewFile {
     }
 
     /// Gives it owner, group, mode and attributes of `like`.
-    pub fn copy_rights(&self, like: &File) -> io::Result<()> {
+    pub(crate) fn copy_rights(&self, like: &File) -> io::Result<()> {
         let operation = Operation::Attributes { file: &self.file };
         self.session.perform(operation, || rights::copy(&self.file, like, &self.session))
     }
 
     /// Gives it owner, group, mode, attributes and times of `like`.
-    pub fn copy_attributes(&self, like: &File) -> io::Result<()> {
+    pub(crate) fn copy_attributes(&self, like: &File) -> io::Result<()> {
         self.copy_rights(like)?;
         let like = like.metadata()?;
         let times = std::fs::FileTimes::new().set_accessed(like.accessed()?).set_modified(like.modified()?);
@@ -45,7 +45,7 @@ impl NewFile {
     }
 
     /// Makes its contents durable.
-    pub fn sync(&self) -> io::Result<()> {
+    pub(crate) fn sync(&self) -> io::Result<()> {
         self.session.perform(Operation::Sync { file: &self.file }, || self.file.sync_all())
     }
 }

@@ -6,7 +6,7 @@ use std::{ffi::OsStr, fs::File, path::Path};
 /// that led to them.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(all(test, unix, in_repository)), expect(dead_code, reason = "tests read it"))]
-pub enum Operation<'a> {
+pub(crate) enum Operation<'a> {
     /// Looks at a name, opens it for reading, or lists a folder.
     Look,
     Create {

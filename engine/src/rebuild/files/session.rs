@@ -13,7 +13,7 @@ use super::hook::{self, Hook};
 
 /// What folders are opened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// Changing a database: files are not followed where they are links, and new ones belong to whom the old ones did.
     InPlace,
     /// Copying one: files may be links, and only root gives new ones to the owner of the old ones.

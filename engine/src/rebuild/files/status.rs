@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 /// The type of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FileType {
+pub(crate) enum FileType {
     File,
     Folder,
     Link,
@@ -13,7 +13,7 @@ pub enum FileType {
 
 /// What the system says of a file. Owner, group, mode and identity are 0 where there is no such thing.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Status {
+pub(crate) struct Status {
     pub file_type: FileType,
     pub len: u64,
     pub owner: u32,
@@ -30,25 +30,25 @@ const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
 
 impl Status {
-    pub fn is_file(&self) -> bool {
+    pub(crate) fn is_file(&self) -> bool {
         self.file_type == FileType::File
     }
 
-    pub fn is_link(&self) -> bool {
+    pub(crate) fn is_link(&self) -> bool {
         self.file_type == FileType::Link
     }
 
-    pub fn is_folder(&self) -> bool {
+    pub(crate) fn is_folder(&self) -> bool {
         self.file_type == FileType::Folder
     }
 
     /// Tells whether `self` describes the same file as `before`, unchanged as far as the system tells.
-    pub fn is_unchanged_since(&self, before: &Self) -> bool {
+    pub(crate) fn is_unchanged_since(&self, before: &Self) -> bool {
         (self.id, self.len, self.modified) == (before.id, before.len, before.modified)
     }
 
     /// Tells whether nobody can write to this who cannot write to `to`.
-    pub fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
+    pub(crate) fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
         let more = self.mode & !to.mode;
         let is_of_group = self.group == to.group || self.mode & GROUP_WRITES == 0;
         more & (GROUP_WRITES | OTHERS_WRITE) == 0 && is_of_group
@@ -64,7 +64,7 @@ pub(super) fn is_mine(found: &Status) -> bool {
 }
 
 /// Whether this program may do anything to files.
-pub fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().is_root();
     #[cfg(not(unix))]

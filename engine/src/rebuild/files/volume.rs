@@ -6,7 +6,7 @@ use super::system::Handle;
 
 /// The room on a file system for those who are not root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Room {
+pub(crate) struct Room {
     pub bytes: u64,
     /// `None`: the file system has no limit on the number of files.
     pub files: Option<u64>,

@@ -3,4 +3,4 @@
 mod crc;
 mod finder;
 mod kind;
-pub mod rows;
+pub(crate) mod rows;

@@ -8,8 +8,8 @@ use filterblock::{Error, InternalKey, KeyFormat};
 use super::finder::{Finder, Stretch};
 use super::kind::{BlockKind, KnownBlocks};
 use crate::audit::scan::table::{KeyTrial, Versions};
-use crate::report::{ErrorKind, Row};
-use crate::{audit::scan::range::KeyRange, audit::scan::rows::Rows, report::scan::Fault};
+use crate::report::{ErrorKind, Fault, Row};
+use crate::{audit::scan::range::KeyRange, audit::scan::rows::Rows};
 
 /// The footer: its length, and the bytes it ends in.
 const FOOTER: u64 = 48;
@@ -18,7 +18,7 @@ const FOOTER: u64 = 48;
 const TIMES: Range<u64> = 1 << 48..1 << 56;
 const MAGIC: &[u8] = &0xdb47_7524_8b80_fb57_u64.to_le_bytes();
 
-pub struct CarvedRows<'a, R> {
+pub(crate) struct CarvedRows<'a, R> {
     finder: Finder<R>,
     known: KnownBlocks,
     options: ReadOptions,
@@ -33,7 +33,7 @@ pub struct CarvedRows<'a, R> {
 }
 
 /// A limit on what is decoded.
-pub struct DecodeLimit {
+pub(crate) struct DecodeLimit {
     meter: Arc<Meter>,
     /// The bytes of data blocks and their keys that may be decoded, in all and still.
     limit: u64,
@@ -45,7 +45,7 @@ pub struct DecodeLimit {
 
 impl DecodeLimit {
     /// Allows data blocks and keys of `bytes` together. `meter`: counts all that is decoded.
-    pub fn new(meter: Arc<Meter>, bytes: u64) -> Self {
+    pub(crate) fn new(meter: Arc<Meter>, bytes: u64) -> Self {
         let most = meter.bytes_decoded().saturating_add(bytes.saturating_mul(4));
         Self { meter, limit: bytes, left: bytes, most }
     }
@@ -64,7 +64,7 @@ impl DecodeLimit {
 
 impl<'a, R: ReadAt> CarvedRows<'a, R> {
     /// `all` and `internal` are as for a table that opens.
-    pub fn new(
+    pub(crate) fn new(
         source: R,
         options: &ReadOptions,
         limit: DecodeLimit,

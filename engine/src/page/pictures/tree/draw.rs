@@ -34,7 +34,7 @@ const MOST_WITH_EDGES: usize = 150;
 /// one, which is as high as its tables are large in the mean and has the colour of the worst rate. The
 /// part of its tables that have no filters is hatched. Where tables have none, there is a line below
 /// their level, which shows narrow ones.
-pub fn tree(tree: &Tree) -> Markup {
+pub(crate) fn tree(tree: &Tree) -> Markup {
     let rows = merge::rows(tree, MOST, MOST_LANES);
     let lanes: usize = rows.iter().map(lanes_of).sum();
     let lane = (ALL_LANES / lanes.max(1) as f64).clamp(LANE.0, LANE.1);

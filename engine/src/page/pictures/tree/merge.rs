@@ -2,21 +2,21 @@
 
 /// The tables of a database.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct Tree {
+pub(crate) struct Tree {
     /// From the top.
     pub levels: Vec<TreeLevel>,
 }
 
 /// The tables of a level, in any order.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct TreeLevel {
+pub(crate) struct TreeLevel {
     /// As in "level 0", or "tables".
     pub name: String,
     pub tables: Vec<TreeTable>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub struct TreeTable {
+pub(crate) struct TreeTable {
     /// The name of the file, safe to print.
     pub name: String,
     /// Where its first and its last key are among the keys of the database, from 0 to 1; `None` if
@@ -28,7 +28,7 @@ pub struct TreeTable {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum TableFilter {
+pub(crate) enum TableFilter {
     /// The share of absent keys that pass, from 0 to 1.
     Rate(f64),
     /// There are filters, of which no rate is known: not measured, damaged, or not known here.

@@ -3,5 +3,5 @@
 mod draw;
 mod merge;
 
-pub use draw::tree;
-pub use merge::{TableFilter, Tree, TreeLevel, TreeTable};
+pub(crate) use draw::tree;
+pub(crate) use merge::{TableFilter, Tree, TreeLevel, TreeTable};
