@@ -3,6 +3,7 @@
 mod error_kind;
 mod fetched;
 mod filter_list;
+mod findings;
 mod folder;
 mod frame;
 mod inspect;
@@ -27,6 +28,7 @@ pub use crate::audit::{CutKey, LostKeys};
 pub use error_kind::ErrorKind;
 pub use fetched::{Depth, Fetched};
 pub use filter_list::{FilterBlock, FilterCost, Filters, LargerRanges, ListedFilter};
+pub use findings::{Code, Finding, Findings, Weight};
 pub use folder::{Folder, Unreadable};
 pub use frame::{Frame, Framed};
 pub use inspect::{
@@ -45,7 +47,5 @@ pub use tune::{
     Action, Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, SampleSize, Setting,
     Tried, TuneFailure, TuneFault, TuneStatus, Tuned, Tuning, TuningLine, Visits,
 };
-pub use verify::{
-    About, Code, Finding, Findings, Note, Verdict, VerdictCounts, Verified, VerifyStatus, Weight,
-};
+pub use verify::{About, Note, Verdict, VerdictCounts, Verified, VerifyStatus};
 pub(crate) use words::words;

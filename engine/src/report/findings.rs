@@ -1,0 +1,326 @@
+//! The findings of `verify`, under codes that stay the same from version to version.
+
+use std::fmt::{self, Display};
+
+use filterblock::{Error, Structure};
+use serde::{Serialize, Serializer};
+
+use super::{error_kind::ErrorKind, words::words};
+use crate::{audit::LostKeys, walk::PathError};
+
+/// The number of findings of one code that are kept. Others are counted.
+const MAX_OF_A_CODE: u64 = 16;
+
+/// What a finding says of its table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Weight {
+    /// Something could not be looked at, whatever may be there.
+    Hides,
+    /// Something is not as it should be.
+    Damage,
+    /// Only filters are not as they should be, and no entry is concerned.
+    Filter,
+}
+
+/// Defines the codes: word, weight, and the kind of fault unless an error tells more.
+macro_rules! codes {
+    ($($code:ident = $word:literal, $weight:ident, $kind:ident;)*) => {
+        words! {
+            /// The kind of a finding. `docs/findings.md` explains each.
+            Code { $(#[doc = concat!("`", $word, "`")] $code = $word,)* }
+        }
+
+        impl Code {
+            /// What findings of this code say of their table.
+            pub const fn weight(self) -> Weight {
+                match self {
+                    $(Self::$code => Weight::$weight,)*
+                }
+            }
+
+            const fn kind(self) -> ErrorKind {
+                match self {
+                    $(Self::$code => ErrorKind::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    Unreadable = "unreadable", Hides, Unreadable;
+    Unsupported = "unsupported", Hides, Unsupported;
+    Limit = "limit", Hides, Unsupported;
+    NotATable = "not-a-table", Damage, Damaged;
+    BadHandle = "bad-handle", Damage, Damaged;
+    Checksum = "checksum", Damage, Damaged;
+    BadCompression = "bad-compression", Damage, Damaged;
+    BadBlock = "bad-block", Damage, Damaged;
+    RepeatedBlock = "repeated-block", Damage, Damaged;
+    OverlappingBlocks = "overlapping-blocks", Damage, Damaged;
+    IndexOrder = "index-order", Damage, Damaged;
+    KeyOrder = "key-order", Damage, Damaged;
+    ShortKey = "short-key", Damage, Damaged;
+    FilterUnusable = "filter-unusable", Filter, Damaged;
+    FilterMalformed = "filter-malformed", Filter, Damaged;
+    FilterDeniesKey = "filter-denies-key", Filter, Damaged;
+    Manifest = "manifest", Damage, Damaged;
+    TableMissing = "table-missing", Damage, Missing;
+    TableSize = "table-size", Damage, Damaged;
+    TableRange = "table-range", Damage, Damaged;
+    TableOverlap = "table-overlap", Damage, Damaged;
+    More = "more", Damage, Damaged;
+}
+
+impl Code {
+    /// Returns true if it means that something could not be looked at, whatever may be there.
+    pub const fn hides(self) -> bool {
+        matches!(self.weight(), Weight::Hides)
+    }
+}
+
+/// Something that is not as it should be.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// Kind of finding; [findings.md](findings.md) has meaning, risk and remedy of each.
+    pub code: Code,
+    /// The kind of fault.
+    #[serde(skip)]
+    pub kind: ErrorKind,
+    /// Offset in the file, in bytes. `None`: it concerns the file as a whole.
+    pub offset: Option<u64>,
+    /// What should be there.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+    /// The keys that cannot be read because of it. `None`: none, or not known.
+    pub lost: Option<Box<LostKeys>>,
+}
+
+impl Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code.name())?;
+        if let Some(offset) = self.offset {
+            write!(f, " at offset {offset}")?;
+        }
+        write!(f, ": expected {}, found {}", self.expected, self.found)?;
+        match &self.lost {
+            Some(lost) if self.code.hides() => write!(f, "; not looked at: {lost}"),
+            Some(lost) => write!(f, "; lost: {lost}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Finding {
+    /// A finding at an offset in the file, or about the file as a whole.
+    pub fn new(
+        code: Code,
+        offset: impl Into<Option<u64>>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        let kind = code.kind();
+        let (expected, found) = (expected.into(), found.into());
+        Self { code, kind, offset: offset.into(), expected, found, lost: None }
+    }
+
+    /// Sets the kind, where more is known of it than the code tells.
+    pub fn of_kind(self, kind: ErrorKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// Adds the keys that cannot be read because of it.
+    pub fn with_lost(self, lost: Option<LostKeys>) -> Self {
+        Self { lost: lost.map(Box::new), ..self }
+    }
+
+    /// Something could not be looked at. `wanted`: what the path should have been, unless the error says so.
+    pub fn unreadable(wanted: &str, error: PathError) -> Self {
+        let kind = error.kind();
+        let (expected, found) = error.into_parts(wanted);
+        Self::new(Code::Unreadable, None, expected, found).of_kind(kind)
+    }
+
+    /// The finding behind an error of the library's.
+    pub fn of(error: &Error) -> Self {
+        match error.without_path() {
+            Error::Io { action, offset, source, .. } => {
+                Self::new(Code::Unreadable, *offset, format!("{action} to succeed"), source.to_string())
+                    .of_kind(ErrorKind::of_io(source))
+            }
+            Error::Corrupt { what, offset, expected, found, .. } => {
+                Self::new(code_of(*what), *offset, expected.as_ref(), found.as_ref())
+            }
+            Error::Unsupported { offset, expected, found, .. } => {
+                Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
+            }
+            Error::Limit { what, offset, limit, found, .. } => {
+                // What a block takes. The limit on a MANIFEST's tables is another.
+                let option = if *what == "live tables" { "" } else { " (--max-output)" };
+                let expected = format!("a {what} of at most {limit} bytes{option}");
+                Self::new(Code::Limit, *offset, expected, format!("{found} bytes"))
+            }
+            other => Self::new(Code::Unreadable, None, "a block that can be read", other.to_string()),
+        }
+    }
+}
+
+fn code_of(structure: Structure) -> Code {
+    match structure {
+        Structure::FilterBlock | Structure::FilterOffset | Structure::Filter => Code::FilterMalformed,
+        Structure::Table | Structure::Footer => Code::NotATable,
+        Structure::BlockHandle => Code::BadHandle,
+        Structure::Checksum => Code::Checksum,
+        Structure::CompressionType | Structure::Compressed => Code::BadCompression,
+        Structure::InternalKey => Code::ShortKey,
+        Structure::LogRecord | Structure::VersionEdit | Structure::Manifest | Structure::Current => {
+            Code::Manifest
+        }
+        _ => Code::BadBlock,
+    }
+}
+
+/// The findings about one table: the first of each code, and the number of all.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Findings {
+    list: Vec<Finding>,
+    /// The number of findings of each code that occurs.
+    counts: Vec<(Code, u64)>,
+}
+
+impl Findings {
+    /// Adds a finding, which is put together only if it is kept.
+    pub fn add(&mut self, code: Code, finding: impl FnOnce() -> Finding) {
+        let count = match self.counts.iter_mut().find(|(counted, _)| *counted == code) {
+            Some((_, count)) => {
+                *count += 1;
+                *count
+            }
+            None => {
+                self.counts.push((code, 1));
+                1
+            }
+        };
+        if count <= MAX_OF_A_CODE {
+            self.list.push(finding());
+        }
+    }
+
+    /// Adds a finding.
+    pub fn push(&mut self, finding: Finding) {
+        self.add(finding.code, || finding);
+    }
+
+    /// Adds the findings of another list.
+    pub fn append(&mut self, other: Self) {
+        let Self { list, counts } = other;
+        let mut kept: Vec<(Code, u64)> = Vec::new();
+        for finding in list {
+            match kept.iter_mut().find(|(code, _)| *code == finding.code) {
+                Some((_, count)) => *count += 1,
+                None => kept.push((finding.code, 1)),
+            }
+            self.push(finding);
+        }
+        for (code, count) in counts {
+            let listed = kept.iter().find(|(kept, _)| *kept == code).map_or(0, |(_, count)| *count);
+            if let Some((_, total)) = self.counts.iter_mut().find(|(counted, _)| *counted == code) {
+                *total += count - listed;
+            }
+        }
+    }
+
+    /// Returns true if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The first of all.
+    pub fn first(&self) -> Option<&Finding> {
+        self.list.first()
+    }
+
+    /// The number of findings of each code that occurs, in the order of the first ones.
+    pub fn counts(&self) -> impl Iterator<Item = (Code, u64)> {
+        self.counts.iter().copied()
+    }
+
+    /// The number of all.
+    pub fn total(&self) -> u64 {
+        self.counts.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Returns true if a part of the table could not be looked at.
+    pub fn hide_something(&self) -> bool {
+        self.list.iter().any(|finding| finding.code.hides())
+    }
+
+    /// The kind of the first of those that hide something, or of the first of all.
+    pub fn kind(&self) -> Option<ErrorKind> {
+        let hides = self.list.iter().find(|finding| finding.code.hides());
+        hides.or(self.first()).map(|finding| finding.kind)
+    }
+
+    /// Returns the findings kept. A last one gives the number of others.
+    pub fn to_list(&self) -> Vec<Finding> {
+        let mut list = self.list.clone();
+        let more: Vec<String> = self
+            .counts
+            .iter()
+            .filter(|(_, count)| *count > MAX_OF_A_CODE)
+            .map(|(code, count)| format!("{} more of {}", count - MAX_OF_A_CODE, code.name()))
+            .collect();
+        if !more.is_empty() {
+            let expected = format!("at most {MAX_OF_A_CODE} findings of one code to list");
+            list.push(Finding::new(Code::More, None, expected, more.join(", ")));
+        }
+        list
+    }
+}
+
+impl Serialize for Findings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.to_list())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(code: Code, offset: u64) -> Finding {
+        Finding::new(code, offset, "this", "that")
+    }
+
+    #[test]
+    fn the_first_of_each_code_are_kept_and_the_others_counted() {
+        let mut findings = Findings::default();
+        (0..20).for_each(|at| findings.push(finding(Code::Checksum, at)));
+        findings.push(finding(Code::BadBlock, 7));
+        assert_eq!(findings.total(), 21);
+        let mut both = Findings::default();
+        both.push(finding(Code::Checksum, 100));
+        both.append(findings);
+        assert_eq!(both.total(), 22);
+        let list = both.to_list();
+        let offsets: Vec<_> = list.iter().map(|finding| finding.offset).collect();
+        let kept = std::iter::once(100).chain(0..15).chain([7]).map(Some).chain([None]);
+        assert_eq!(offsets, kept.collect::<Vec<_>>());
+        assert_eq!(
+            list.last().unwrap().to_string(),
+            "more: expected at most 16 findings of one code to list, found 5 more of checksum"
+        );
+    }
+
+    #[test]
+    fn only_what_hides_something_makes_a_table_unreadable() {
+        for &code in Code::ALL {
+            let mut findings = Findings::default();
+            findings.push(finding(code, 0));
+            let hides = matches!(code.name(), "unreadable" | "unsupported" | "limit");
+            assert_eq!(findings.hide_something(), hides, "{code:?}");
+        }
+    }
+}
