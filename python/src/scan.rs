@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-use filterblock_engine::{KeyRange, ScanRequest};
 use filterblock_engine::report::ScanLine;
 use filterblock_engine::{Engine, Inputs};
+use filterblock_engine::{KeyRange, ScanRequest};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

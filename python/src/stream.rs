@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use filterblock_engine::report::{Fault, Row, ScanLine, FileState, Version};
+use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Version};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;

@@ -1,14 +1,9 @@
 //! The commands with JSON, and the types of their lines.
 
-use filterblock_engine::report::{Folder, Unreadable};
-use filterblock_engine::report::Framed;
-use filterblock_engine::report::Table;
-use filterblock_engine::report::{Answer, Count};
-use filterblock_engine::report::{Report, TableReport};
-use filterblock_engine::report::{End, Entry, FaultAt};
-use filterblock_engine::report::Totals;
-use filterblock_engine::report::{Tried, TuningLine};
-use filterblock_engine::report::Verified;
+use filterblock_engine::report::{
+    Answer, Count, End, Entry, FaultAt, Folder, Framed, Report, Table, TableReport, Totals, Tried,
+    TuningLine, Unreadable, Verified,
+};
 use serde_json::{Value, json};
 
 use crate::generate::Kind;
@@ -78,7 +73,7 @@ fn tune() -> Schema {
     let kinds =
         [Kind::of::<Framed<Tried>>("setting", &["setting"]), Kind::of::<TuningLine>("tuning", &["tuning"])];
     let names = [
-        ("Fault", "left_out"),
+        ("TuneFault", "left_out"),
         ("Level", "tuned_level"),
         ("MeasuredRate", "passing_rate"),
         ("SampleSize", "sample"),
