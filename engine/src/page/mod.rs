@@ -1,7 +1,6 @@
 //! Results as a page.
 
 mod document;
-mod meanings;
 mod pictures;
 mod sections;
 mod shown;

@@ -22,9 +22,10 @@ pub enum Weight {
     Filter,
 }
 
-/// Defines the codes: word, weight, and the kind of fault unless an error tells more.
+/// Defines the codes: word, weight, the kind of fault unless an error tells more, and what `docs/findings.md` says in
+/// short: meaning and remedy.
 macro_rules! codes {
-    ($($code:ident = $word:literal, $weight:ident, $kind:ident;)*) => {
+    ($($code:ident = $word:literal, $weight:ident, $kind:ident, $meaning:literal, $remedy:expr;)*) => {
         words! {
             /// The kind of a finding. `docs/findings.md` explains each.
             Code { $(#[doc = concat!("`", $word, "`")] $code = $word,)* }
@@ -43,33 +44,99 @@ macro_rules! codes {
                     $(Self::$code => ErrorKind::$kind,)*
                 }
             }
+
+            /// What it means.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$code => $meaning,)*
+                }
+            }
+
+            /// What to do about it.
+            pub const fn remedy(self) -> &'static str {
+                match self {
+                    $(Self::$code => $remedy,)*
+                }
+            }
         }
     };
 }
 
+const RESTORE: &str = "Restore the file from a copy; failing that, leveldb::RepairDB, which drops what it cannot read. Check disk \
+     and memory.";
+const REBUILD: &str = "filterblock rebuild DB --in-place writes new filters.";
+const REORDER: &str = "Open the database with the comparator it was written with. If that is so already, copy the entries into a \
+     new database: leveldb::RepairDB does not sort.";
+
 codes! {
-    Unreadable = "unreadable", Hides, Unreadable;
-    Unsupported = "unsupported", Hides, Unsupported;
-    Limit = "limit", Hides, Unsupported;
-    NotATable = "not-a-table", Damage, Damaged;
-    BadHandle = "bad-handle", Damage, Damaged;
-    Checksum = "checksum", Damage, Damaged;
-    BadCompression = "bad-compression", Damage, Damaged;
-    BadBlock = "bad-block", Damage, Damaged;
-    RepeatedBlock = "repeated-block", Damage, Damaged;
-    OverlappingBlocks = "overlapping-blocks", Damage, Damaged;
-    IndexOrder = "index-order", Damage, Damaged;
-    KeyOrder = "key-order", Damage, Damaged;
-    ShortKey = "short-key", Damage, Damaged;
-    FilterUnusable = "filter-unusable", Filter, Damaged;
-    FilterMalformed = "filter-malformed", Filter, Damaged;
-    FilterDeniesKey = "filter-denies-key", Filter, Damaged;
-    Manifest = "manifest", Damage, Damaged;
-    TableMissing = "table-missing", Damage, Missing;
-    TableSize = "table-size", Damage, Damaged;
-    TableRange = "table-range", Damage, Damaged;
-    TableOverlap = "table-overlap", Damage, Damaged;
-    More = "more", Damage, Damaged;
+    Unreadable = "unreadable", Hides, Unreadable,
+        "The system does not allow the file to be read, or it is gone.",
+        "Check permissions. In a database in use, tables come and go: try again.";
+    Unsupported = "unsupported", Hides, Unsupported,
+        "A compression or an encoding of filters that is not known here.",
+        "Use a newer version, or the program that wrote the file.";
+    Limit = "limit", Hides, Unsupported,
+        "Something decodes to more than the limit allows.",
+        "If the file can be trusted, a larger --max-output.";
+    NotATable = "not-a-table", Damage, Damaged,
+        "The file is no table, or was cut short: all of its entries are lost.",
+        RESTORE;
+    BadHandle = "bad-handle", Damage, Damaged,
+        "The index points outside the file: the block is lost.",
+        RESTORE;
+    Checksum = "checksum", Damage, Damaged,
+        "A block differs from what was written: entries in it are wrong or lost.",
+        RESTORE;
+    BadCompression = "bad-compression", Damage, Damaged,
+        "A block does not decompress: its entries are lost.",
+        RESTORE;
+    BadBlock = "bad-block", Damage, Damaged,
+        "A block contradicts itself: some or all of its entries are lost.",
+        RESTORE;
+    RepeatedBlock = "repeated-block", Damage, Damaged,
+        "The index names bytes twice: some entries appear twice, others not at all.",
+        RESTORE;
+    OverlappingBlocks = "overlapping-blocks", Damage, Damaged,
+        "The index names bytes twice: some entries appear twice, others not at all.",
+        RESTORE;
+    IndexOrder = "index-order", Damage, Damaged,
+        "The index is not in order: some keys are not found.",
+        REORDER;
+    KeyOrder = "key-order", Damage, Damaged,
+        "Keys are not in order: some are not found, or deleted ones come back.",
+        REORDER;
+    ShortKey = "short-key", Damage, Damaged,
+        "A key is shorter than any of a database: LevelDB reports corruption, or stops.",
+        "No database wrote this table: take it out of the folder.";
+    FilterUnusable = "filter-unusable", Filter, Damaged,
+        "The filters cannot be read. LevelDB goes on without them: slower, not wrong.",
+        REBUILD;
+    FilterMalformed = "filter-malformed", Filter, Damaged,
+        "The filter block contradicts itself. LevelDB lets the keys pass: slower, not wrong.",
+        REBUILD;
+    FilterDeniesKey = "filter-denies-key", Filter, Damaged,
+        "A filter denies a key that is stored: programs that use filters do not find it. No entry is lost.",
+        "Write new filters: filterblock rebuild DB --in-place. If it happens again, the policy of the \
+         program that writes does not match its name.";
+    Manifest = "manifest", Damage, Damaged,
+        "CURRENT or the MANIFEST is missing or damaged: LevelDB does not open the database, or passes over \
+         the end of it.",
+        "Restore both from the same copy as the tables; failing that, leveldb::RepairDB.";
+    TableMissing = "table-missing", Damage, Missing,
+        "The MANIFEST has a table that does not exist: its keys are gone.",
+        "Restore the file: LevelDB removes only tables that it does not use.";
+    TableSize = "table-size", Damage, Damaged,
+        "A table has another size than the MANIFEST has recorded: lookups in it fail.",
+        "Restore the file, or run leveldb::RepairDB, which records sizes again.";
+    TableRange = "table-range", Damage, Damaged,
+        "A table begins or ends with another key than the MANIFEST has recorded: keys are not found.",
+        "The file belongs to another table: restore it.";
+    TableOverlap = "table-overlap", Damage, Damaged,
+        "Tables of one level overlap: keys are not found, or deleted ones come back.",
+        "Copy all entries, read with an iterator, into a new database; or run leveldb::RepairDB.";
+    More = "more", Damage, Damaged,
+        "More findings than are listed.",
+        "filterblock verify lists them.";
 }
 
 impl Code {

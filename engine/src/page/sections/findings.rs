@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::page::meanings::{remedy, what};
 use crate::page::words::{message, name};
 use crate::report::{Code, Finding};
 use crate::words::{count, counted, counted_as};
@@ -78,8 +77,8 @@ fn codes(found: &Found) -> Vec<Vec<Cell>> {
         vec![
             Cell::Head(html! { code { (code.name()) } }),
             Cell::Number(count(*number)),
-            Cell::Words(html! { (what(*code)) }),
-            Cell::Words(html! { (remedy(*code)) }),
+            Cell::Words(html! { (code.meaning()) }),
+            Cell::Words(html! { (code.remedy()) }),
         ]
     };
     found.codes.iter().map(line).collect()
