@@ -67,7 +67,7 @@ fn check(policy: &dyn FilterPolicy, keys: &[Vec<u8>]) {
 
 #[test]
 fn as_key_by_key() {
-    let lens = || (0..=40).chain([63, 64, 65, 66, 100, 131]).step_by(fewer(9));
+    let lens = || (0..=40).chain([63, 64, 65, 66, 100, 131, 255, 256, 300]).step_by(fewer(9));
     for bits_per_key in [10, 16, 3] {
         let policies: [Box<dyn FilterPolicy>; 3] = [
             Box::new(CassandraBloomPolicy::new(bits_per_key)),
