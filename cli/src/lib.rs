@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 mod command;
-mod exit;
 mod io;
 mod text;
 
@@ -13,9 +12,8 @@ use std::{ffi::OsString, io::Write, process::ExitCode, sync::Arc};
 
 use clap::{ColorChoice, Parser as _};
 use command::Arguments;
-use exit::EXIT_ERROR;
 use filterblock::table::Meter;
-use io::console::Console;
+use io::{Console, EXIT_ERROR};
 
 /// Runs the program on the arguments and the terminal of this process.
 pub fn main() -> ExitCode {
@@ -30,7 +28,7 @@ pub fn main() -> ExitCode {
             if error.use_stderr() {
                 EXIT_ERROR
             } else {
-                Console::of_process(ColorChoice::Auto).finish(result, 0)
+                Console::of_process(ColorChoice::Auto).finish(result.map(|()| 0))
             }
         }
     };
@@ -64,7 +62,7 @@ pub fn run_metered(
         // Help or the version, which the user has asked for.
         Err(help) => {
             let result = write!(console, "{help}");
-            console.finish(result, 0)
+            console.finish(result.map(|()| 0))
         }
     }
 }

@@ -1,22 +1,25 @@
 //! Arguments that several commands have.
 
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::{fmt::Display, sync::LazyLock};
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use filterblock::{LegacyHash, table::ReadOptions};
+use filterblock::{LegacyHash, escape_path, table::ReadOptions};
 use filterblock_engine::{Engine, Inputs, Policy, read_options};
 
 use crate::io::Console;
 
 #[cfg(feature = "remote")]
-use std::time::Duration;
+use {
+    filterblock_engine::{FleetOptions, report::Depth},
+    std::time::Duration,
+};
 
-#[cfg(feature = "remote")]
-use filterblock_engine::FleetOptions;
-#[cfg(feature = "remote")]
-use filterblock_engine::report::Depth;
+/// Turns an error into a message about `path`.
+pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
+    move |error| format!("{}: {error}", escape_path(path))
+}
 
 #[derive(Args)]
 pub(super) struct Paths {
@@ -25,9 +28,9 @@ pub(super) struct Paths {
     /// Also URLs of tables and folders in object storage, if the program was built with the feature
     /// `remote`.
     #[arg(required_unless_present = "files_from", value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
-    sources: PathSources,
+    pub(super) sources: PathSources,
 }
 
 /// The sources of paths besides the arguments.
@@ -35,7 +38,7 @@ pub(super) struct Paths {
 pub(super) struct PathSources {
     /// Take paths from the lines of this file too, after those given; - is standard input
     #[arg(long, value_name = "FILE")]
-    files_from: Option<PathBuf>,
+    pub(super) files_from: Option<PathBuf>,
     /// The paths of --files-from end in a zero byte instead of a line break, as `find -print0`
     /// writes them
     #[arg(short = '0', long = "null", requires = "files_from")]
@@ -48,7 +51,7 @@ pub(super) struct PathSources {
     /// For programs that go by what each result says. Only wrong usage, a list of paths that cannot
     /// be read to its end and output that cannot be written have other exit statuses then.
     #[arg(long)]
-    keep_going: bool,
+    pub(super) keep_going: bool,
 }
 
 impl Paths {
@@ -60,16 +63,6 @@ impl Paths {
         }
     }
 
-    /// Returns true if results do not change the exit status.
-    pub(super) const fn keeps_going(&self) -> bool {
-        self.sources.keep_going
-    }
-
-    /// The paths given as arguments.
-    pub(super) fn arguments(&self) -> &[PathBuf] {
-        &self.paths
-    }
-
     /// What is to be looked at.
     pub(super) fn inputs(&self) -> Inputs {
         self.sources.after(&self.paths)
@@ -77,16 +70,6 @@ impl Paths {
 }
 
 impl PathSources {
-    /// The list of paths, if there is one.
-    pub(super) fn files_from(&self) -> Option<&Path> {
-        self.files_from.as_deref()
-    }
-
-    /// Returns true if results do not change the exit status.
-    pub(super) const fn keeps_going(&self) -> bool {
-        self.keep_going
-    }
-
     /// `paths`, then those of the list.
     pub(super) fn after(&self, paths: &[PathBuf]) -> Inputs {
         Inputs {
@@ -128,21 +111,15 @@ impl Limits {
     /// The options for reading tables within these limits.
     pub(super) fn read_options(&self) -> ReadOptions {
         let options = read_options();
-        match self.max_output {
-            Some(bytes) => {
-                options.max_output(bytes).max_block_size(usize::try_from(bytes).unwrap_or(usize::MAX))
-            }
-            None => options,
-        }
+        let Some(bytes) = self.max_output else { return options };
+        options.max_output(bytes).max_block_size(usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
-    /// An engine with these limits, whose work the console's meter counts.
-    pub(super) fn engine(&self, console: &Console) -> Engine {
+    /// An engine with these limits and so many threads, whose work the console's meter counts.
+    pub(super) fn engine(&self, jobs: Option<u16>, console: &Console) -> Engine {
         let engine = Engine::new().meter(console.meter());
-        match self.max_output {
-            Some(bytes) => engine.max_output(bytes),
-            None => engine,
-        }
+        let engine = self.max_output.into_iter().fold(engine, Engine::max_output);
+        jobs.into_iter().fold(engine, Engine::jobs)
     }
 }
 

@@ -1,14 +1,12 @@
 //! `filterblock extract`: writes the bare filter block of a table.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::{io::Write as _, path::PathBuf};
 
 use clap::Args;
 use filterblock::table::Table;
 use filterblock_engine::{open_file, why_no_filter};
 
-use super::arguments::Limits;
-use crate::exit::EXIT_ERROR;
+use super::arguments::{Limits, about};
 use crate::io::{Console, WholeFile};
 
 /// The table was opened, but has no filter block that could be read.
@@ -39,49 +37,22 @@ Examples:
 Exit status: 0 written; 1 the table has no filter block that could be had;
 141 the reader of the output went away; 2 anything else.";
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let path = &arguments.table;
     if arguments.output.is_none() && console.is_terminal() {
-        console.message("a filter block is not text: redirect it, or name a file with --output");
-        return EXIT_ERROR;
+        return Err("a filter block is not text: redirect it, or name a file with --output".to_owned());
     }
-    let file = match open_file(path, false) {
-        Ok(file) => file,
-        Err(error) => {
-            console.message_about(path, error);
-            return EXIT_ERROR;
-        }
-    };
-    let table = match Table::open(file, &arguments.limits.read_options().meter(console.meter())) {
-        Ok(table) => table,
-        Err(error) => {
-            console.message_about(path, error);
-            return EXIT_ERROR;
-        }
-    };
+    let file = open_file(path, false).map_err(about(path))?;
+    let options = arguments.limits.read_options().meter(console.meter());
+    let table = Table::open(file, &options).map_err(about(path))?;
     let Some(filter) = table.filter() else {
         console.message_about(path, why_no_filter(&table));
-        return EXIT_NO_FILTER;
+        return Ok(EXIT_NO_FILTER);
     };
-    match &arguments.output {
-        None => {
-            let result = console.write_all(filter.contents());
-            console.finish(result, 0)
-        }
-        Some(output) => match write_file(output, path, filter.contents()) {
-            Ok(()) => 0,
-            Err(error) => {
-                console.message_about(output, error);
-                EXIT_ERROR
-            }
-        },
-    }
-}
-
-fn write_file(output: &Path, table: &Path, contents: &[u8]) -> io::Result<()> {
-    let file = WholeFile::create(output, true, Some(table))?;
-    let mut writer = file.writer()?;
-    writer.write_all(contents)?;
-    writer.flush()?;
-    file.finish()
+    let Some(output) = &arguments.output else {
+        let result = console.write_all(filter.contents());
+        return Ok(console.finish(result.map(|()| 0)));
+    };
+    WholeFile::write(output, Some(path), filter.contents()).map_err(about(output))?;
+    Ok(0)
 }

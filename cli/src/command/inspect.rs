@@ -1,19 +1,15 @@
 //! `filterblock inspect`: shows tables and their filters.
 
-use std::io::{self, Write as _};
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use clap::Args;
 use filterblock::{FilterPolicy as _, SharedPolicy, policy::default_read_policies};
 use filterblock_engine::{InspectLine, InspectOutcome, MAX_JOBS, report::write_line};
 
 use super::arguments::{Limits, Paths};
-use crate::exit::EXIT_ERROR;
-use crate::io::{Console, Progress};
+use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text::{ALL_LIVE, TextInspect};
 
-#[cfg(feature = "remote")]
-use clap::ValueEnum;
 #[cfg(feature = "remote")]
 use filterblock_engine::report::Depth;
 
@@ -64,7 +60,7 @@ pub(crate) struct Arguments {
 }
 
 #[cfg(feature = "remote")]
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, clap::ValueEnum)]
 enum DepthArgument {
     /// The end: index, metaindex and filters, mostly in one request
     Tail,
@@ -100,21 +96,15 @@ Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let paths = &arguments.paths;
     let progress = Arc::new(Progress::new(!arguments.json));
-    let mut engine = arguments.limits.engine(console).watch(progress.clone());
-    if let Some(jobs) = arguments.jobs {
-        engine = engine.jobs(jobs);
-    }
+    let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
     #[cfg(feature = "remote")]
     let engine = engine.fleet(arguments.remote.fleet(arguments.depth.depth()));
     let is_single = paths.single().is_some();
-    let mut text = TextInspect::new(arguments.filters, is_single, arguments.wide, paths.arguments());
+    let mut text = TextInspect::new(arguments.filters, is_single, arguments.wide, &paths.paths);
     let mut show = |line| {
-        progress.suspend(|| {
-            match arguments.json {
-                true => write_json(line, arguments.filters, console)?,
-                false => text.line(&line, console)?,
-            }
-            console.flush()
+        progress.show(console, |console| match arguments.json {
+            true => write_json(line, arguments.filters, console),
+            false => text.line(&line, console),
         })
     };
     let outcome = match arguments.block {
@@ -122,19 +112,19 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         false => engine.inspect(paths.inputs(), &mut show),
     };
     progress.end();
-    let status = outcome.as_ref().map_or(0, |outcome| arguments.status(outcome));
-    let result = outcome.and_then(|outcome| {
+    let status = outcome.and_then(|outcome| {
         outcome.not_started.iter().for_each(|reason| console.message(reason));
-        text.end(console)
+        text.end(console)?;
+        Ok(arguments.status(&outcome))
     });
-    console.finish(result, status)
+    console.finish(status)
 }
 
 impl Arguments {
     fn status(&self, outcome: &InspectOutcome) -> u8 {
         match () {
             () if outcome.list_failed => EXIT_ERROR,
-            () if self.paths.keeps_going() => 0,
+            () if self.paths.sources.keep_going => 0,
             () if outcome.unreadable => EXIT_ERROR,
             () if outcome.damage => EXIT_DAMAGE,
             () => 0,

@@ -15,7 +15,7 @@ mod verify;
 
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 
-use crate::io::Console;
+use crate::io::{Console, EXIT_ERROR};
 
 /// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
 ///
@@ -65,18 +65,22 @@ enum Command {
 impl Arguments {
     /// Runs the command. Returns the exit status.
     pub(crate) fn run(self, console: &mut Console) -> u8 {
-        match self.command {
-            Command::Inspect(arguments) => inspect::run(&arguments, console),
+        let result = match self.command {
+            Command::Inspect(arguments) => Ok(inspect::run(&arguments, console)),
             Command::Query(arguments) => query::run(arguments, console),
             Command::Scan(arguments) => scan::run(&arguments, console),
-            Command::Verify(arguments) => verify::run(&arguments, console),
+            Command::Verify(arguments) => Ok(verify::run(&arguments, console)),
             Command::Extract(arguments) => extract::run(&arguments, console),
             Command::Build(arguments) => build::run(&arguments, console),
             Command::Tune(arguments) => tune::run(&arguments, console),
             Command::Rebuild(arguments) => rebuild::run(&arguments, console),
             Command::Report(arguments) => report::run(&arguments, console),
-            Command::Completions(arguments) => shell::completions(&arguments, Self::command(), console),
-            Command::Man(_) => shell::man(Self::command(), console),
-        }
+            Command::Completions(arguments) => Ok(shell::completions(&arguments, Self::command(), console)),
+            Command::Man(_) => Ok(shell::man(Self::command(), console)),
+        };
+        result.unwrap_or_else(|message| {
+            console.message(message);
+            EXIT_ERROR
+        })
     }
 }

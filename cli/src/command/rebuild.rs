@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, ValueEnum};
 use filterblock::LegacyHash;
 use filterblock_engine::rebuild::{BitsByLevel, FilterRequest, InPlace, Options, Request, rebuild};
-use filterblock_engine::report::{RebuildStatus, Report};
-use filterblock_engine::{MAX_JOBS, Watch};
+use filterblock_engine::{
+    MAX_JOBS,
+    report::{RebuildStatus, Report},
+};
 
 use super::arguments::{PolicyName, bytes};
-use crate::io::{Console, Deferred, Progress};
-use crate::{exit::EXIT_ERROR, text};
+use crate::io::{Console, EXIT_ERROR, Progress};
+use crate::text;
 
 /// What was found, or asked for, does not allow it.
 const EXIT_REFUSED: u8 = 1;
@@ -167,18 +169,13 @@ fn bits_by_level(text: &str) -> Result<BitsByLevel, String> {
     })
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
-    let signal = match Deferred::begin() {
-        Ok(signal) => signal,
-        Err(error) => {
-            console.message(format_args!("waiting for signals: {error}"));
-            return EXIT_ERROR;
-        }
-    };
-    let watch = RebuildWatch { progress: Progress::new(!arguments.json), signal };
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
+    // A signal that comes meanwhile ends the rebuild where it can be ended, and is put off until then.
+    let progress = Progress::deferring(!arguments.json);
+    let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let (dir, request) = (&arguments.database, arguments.request());
-    let result = rebuild(dir, &request, &watch);
-    watch.progress.end();
+    let result = rebuild(dir, &request, &progress);
+    progress.end();
     let (report, status) = match result {
         Ok(report) => (report, 0),
         Err(failure) => {
@@ -197,27 +194,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         false if report.error.is_some() => Ok(()),
         false => text::rebuild::write(dir, &request, &report, console),
     };
-    console.finish(shown, status)
-}
-
-/// A signal that comes while a database is rebuilt ends that where it can be ended, and is put off until then.
-struct RebuildWatch {
-    progress: Progress,
-    signal: Deferred,
-}
-
-impl Watch for RebuildWatch {
-    fn expect(&self, bytes: u64, is_all: bool) {
-        self.progress.expect(bytes, is_all);
-    }
-
-    fn add(&self, bytes: u64) {
-        self.progress.add(bytes);
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.signal.is_requested()
-    }
+    Ok(console.finish(shown.map(|()| status)))
 }
 
 impl Arguments {

@@ -8,8 +8,8 @@ use filterblock_engine::{KeyRange, ScanOutcome, ScanRequest};
 
 use super::arguments::{KeyOrder, Limits, Paths};
 use super::keys::{bytes_of, unhex};
+use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart};
-use crate::{exit::EXIT_ERROR, io::Console};
 
 /// Something is damaged and was passed over.
 const EXIT_DAMAGED: u8 = 1;
@@ -97,16 +97,10 @@ enum StoredKeys {
     User,
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
-    let request = match arguments.request() {
-        Ok(request) => request,
-        Err(message) => {
-            console.message(message);
-            return EXIT_ERROR;
-        }
-    };
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
+    let request = arguments.request()?;
     let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
-    let engine = arguments.limits.engine(console).bytewise(is_bytewise);
+    let engine = arguments.limits.engine(None, console).bytewise(is_bytewise);
     let mut entries = arguments.entries();
     let mut show = |line: ScanLine<'_>| match line {
         ScanLine::Entry(input, row) if arguments.json => {
@@ -123,8 +117,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         }
     };
     let outcome = engine.scan(arguments.paths.inputs(), &request, &mut show);
-    let status = outcome.as_ref().map_or(0, |outcome| arguments.status(outcome));
-    console.finish(outcome.map(drop), status)
+    Ok(console.finish(outcome.map(|outcome| arguments.status(&outcome))))
 }
 
 impl Arguments {
@@ -141,7 +134,7 @@ impl Arguments {
 
     const fn status(&self, outcome: &ScanOutcome) -> u8 {
         match outcome {
-            ScanOutcome { list_failed: false, .. } if self.paths.keeps_going() => 0,
+            ScanOutcome { list_failed: false, .. } if self.paths.sources.keep_going => 0,
             ScanOutcome { has_failed: true, .. } => EXIT_ERROR,
             ScanOutcome { is_damaged: true, .. } => EXIT_DAMAGED,
             _ => 0,

@@ -39,13 +39,13 @@ pub(crate) fn completions(arguments: &Completions, mut program: Command, console
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut program, "filterblock", &mut script);
     let result = console.write_all(&script);
-    console.finish(result, 0)
+    console.finish(result.map(|()| 0))
 }
 
 /// `program`: the program with all its commands.
 pub(crate) fn man(program: Command, console: &mut Console) -> u8 {
     let result = manual(program).and_then(|page| console.write_all(&page));
-    console.finish(result, 0)
+    console.finish(result.map(|()| 0))
 }
 
 /// Makes the page of the program, with a section for each command.

@@ -1,14 +1,14 @@
 //! `filterblock tune`: finds out which filters would serve a database best.
 
-use std::{io::Write as _, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use filterblock_engine::{MAX_JOBS, Request, TuneOutcome, report::Tuned};
 
 use super::arguments::{Limits, Paths, PolicyName, bytes};
 use super::keys;
-use crate::io::{Console, Progress};
-use crate::{exit::EXIT_ERROR, text};
+use crate::io::{Console, EXIT_ERROR, Progress};
+use crate::text;
 
 /// Some table could not be read, and is part of no number.
 const EXIT_FAULTS: u8 = 1;
@@ -67,45 +67,32 @@ What the numbers mean, and how they are found: docs/tune.md, in the source of th
 Exit status: 0 done; 1 some table could not be read, and the numbers leave it out; 2 wrong usage, or
 an input that is missing or cannot be read; 141 the reader of the output went away.";
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
-    let request = match arguments.request() {
-        Ok(request) => request,
-        Err(message) => {
-            console.message(message);
-            return EXIT_ERROR;
-        }
-    };
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
+    let request = arguments.request()?;
     let progress = Arc::new(Progress::new(!arguments.json));
-    let mut engine = arguments.limits.engine(console).watch(progress.clone());
-    if let Some(jobs) = arguments.jobs {
-        engine = engine.jobs(jobs);
-    }
+    let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
     let mut is_first = true;
     let mut show = |tuned: Tuned| {
-        progress.suspend(|| {
+        progress.show(console, |console| {
             text::tune::write_messages(&tuned, console);
             match arguments.json {
-                true => tuned.write_json(&mut *console)?,
-                false => text::tune::write(&tuned, arguments.wide, &mut is_first, console)?,
+                true => tuned.write_json(console),
+                false => text::tune::write(&tuned, arguments.wide, &mut is_first, console),
             }
-            console.flush()
         })
     };
     let outcome = engine.tune(arguments.paths.inputs(), &request, &mut show);
     progress.end();
-    let status = outcome.as_ref().map_or(0, |outcome| arguments.status(outcome));
-    if let Ok(TuneOutcome { not_started: Some(reason), .. }) = &outcome {
-        console.message(reason);
-    }
-    console.finish(outcome.map(drop), status)
+    let status = outcome.map(|outcome| {
+        outcome.not_started.iter().for_each(|reason| console.message(reason));
+        arguments.status(&outcome)
+    });
+    Ok(console.finish(status))
 }
 
 impl Arguments {
     fn request(&self) -> Result<Request, String> {
-        let lookups = match &self.lookups {
-            Some(path) => keys::read(Vec::new(), Some(path), self.hex)?,
-            None => Vec::new(),
-        };
+        let lookups = keys::read(Vec::new(), self.lookups.as_deref(), self.hex)?;
         let policy = self.policy.map(|name| name.0);
         Ok(Request { lookups, budget: self.budget, all: self.all, policy })
     }
@@ -113,7 +100,7 @@ impl Arguments {
     fn status(&self, outcome: &TuneOutcome) -> u8 {
         match () {
             () if outcome.list_failed || outcome.not_started.is_some() => EXIT_ERROR,
-            () if self.paths.keeps_going() => 0,
+            () if self.paths.sources.keep_going => 0,
             () if outcome.has_failures => EXIT_ERROR,
             () if outcome.has_faults => EXIT_FAULTS,
             () => 0,

@@ -1,18 +1,14 @@
 //! `filterblock verify`: checks that tables are sound and no filter denies a stored key.
 
-use std::io::{self, Write as _};
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use clap::Args;
 use filterblock_engine::report::{Verified, write_line};
 use filterblock_engine::{MAX_JOBS, VerifyOutcome};
 
 use super::arguments::{KeyOrder, Limits, Paths};
-use crate::io::{Console, Progress};
-use crate::{exit::EXIT_ERROR, text};
-
-#[cfg(feature = "remote")]
-use filterblock_engine::report::Depth;
+use crate::io::{Console, EXIT_ERROR, Progress};
+use crate::text;
 
 /// There are findings, and everything could be looked at.
 const EXIT_FINDINGS: u8 = 1;
@@ -65,43 +61,37 @@ Exit status: 0 sound; 1 findings; 2 something could not be looked at, or wrong u
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let progress = Arc::new(Progress::new(!arguments.json));
-    let mut engine = arguments
+    let engine = arguments
         .limits
-        .engine(console)
+        .engine(arguments.jobs, console)
         .seed(arguments.seed)
         .bytewise(arguments.comparator == Some(KeyOrder::Bytewise))
         .watch(progress.clone());
-    if let Some(jobs) = arguments.jobs {
-        engine = engine.jobs(jobs);
-    }
     #[cfg(feature = "remote")]
-    let engine = engine.fleet(arguments.remote.fleet(Depth::All));
+    let engine = engine.fleet(arguments.remote.fleet(filterblock_engine::report::Depth::All));
     let mut show = |verified: Verified| {
-        progress.suspend(|| {
-            match arguments.json {
-                true => write_json(&verified, console)?,
-                false => text::verify::write(&verified, console)?,
-            }
-            console.flush()
+        progress.show(console, |console| match arguments.json {
+            true => write_json(&verified, console),
+            false => text::verify::write(&verified, console),
         })
     };
     let outcome = engine.verify(arguments.paths.inputs(), &mut show);
     progress.end();
-    let status = outcome.as_ref().map_or(0, |outcome| arguments.status(outcome));
-    let result = outcome.and_then(|VerifyOutcome { counts, not_started, .. }| {
-        if let Some(reason) = not_started {
-            console.message(reason);
+    let status = outcome.and_then(|outcome| {
+        outcome.not_started.iter().for_each(|reason| console.message(reason));
+        if !arguments.json {
+            text::verify::write_counts(&outcome.counts, console)?;
         }
-        if arguments.json { Ok(()) } else { text::verify::write_counts(&counts, console) }
+        Ok(arguments.status(&outcome))
     });
-    console.finish(result, status)
+    console.finish(status)
 }
 
 impl Arguments {
     fn status(&self, VerifyOutcome { counts, list_failed, not_started }: &VerifyOutcome) -> u8 {
         match () {
             () if *list_failed || not_started.is_some() => EXIT_ERROR,
-            () if self.paths.keeps_going() => 0,
+            () if self.paths.sources.keep_going => 0,
             () if counts.unreadable > 0 => EXIT_ERROR,
             () if counts.findings > 0 => EXIT_FINDINGS,
             () => 0,

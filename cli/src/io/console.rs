@@ -11,7 +11,11 @@ use clap::ColorChoice;
 use filterblock::{escape_path, table::Meter};
 use filterblock_engine::report::{Folder, Remark};
 
-use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
+/// The exit status for wrong usage, or an input that is missing or cannot be read.
+pub(crate) const EXIT_ERROR: u8 = 2;
+/// The exit status if the reader of the results went away before their end. Shells show the same for a program that
+/// SIGPIPE ends.
+pub(crate) const EXIT_OUTPUT_CLOSED: u8 = 141;
 
 /// Size of the output buffer: half of the 64 KiB that `inspect` may take for itself.
 const BUFFER: usize = 32 << 10;
@@ -183,11 +187,21 @@ impl Console {
         let _ = self.messages.flush();
     }
 
-    /// Flushes, and returns the exit status: `status` if all results were written, otherwise that
-    /// of the error.
-    pub(crate) fn finish(&mut self, result: io::Result<()>, status: u8) -> u8 {
-        match result.and_then(|()| self.out.flush()) {
-            Ok(()) => status,
+    /// Writes text: what `write!` calls.
+    pub(crate) fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
+        self.out.write_fmt(text)
+    }
+
+    /// Writes a line: `text` in the looks of `tone`, and `rest` as it is.
+    pub(crate) fn line(&mut self, tone: Tone, text: impl Display, rest: &str) -> io::Result<()> {
+        let text = self.tone(tone, text);
+        writeln!(self, "{text}{rest}")
+    }
+
+    /// Flushes, and returns the exit status: that of `result` if all results were written, otherwise that of the error.
+    pub(crate) fn finish(&mut self, result: io::Result<u8>) -> u8 {
+        match result.and_then(|status| self.out.flush().map(|()| status)) {
+            Ok(status) => status,
             // A broken pipe is not reported: the reader chose to stop.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => EXIT_OUTPUT_CLOSED,
             Err(error) => {
@@ -219,7 +233,7 @@ impl Write for Console {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::screen::Screen;
+    use crate::io::Screen;
 
     #[test]
     fn signs_are_those_of_the_first_locale_named() {
@@ -252,7 +266,7 @@ mod tests {
         writeln!(console, "first").unwrap();
         console.message("second");
         writeln!(console, "third").unwrap();
-        assert_eq!(console.finish(Ok(()), 7), 7);
+        assert_eq!(console.finish(Ok(7)), 7);
         assert_eq!(screen.text(), "first\nfilterblock: second\nthird\n");
     }
 }

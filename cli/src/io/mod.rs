@@ -1,14 +1,13 @@
 //! The system around the program: paths and files, the terminal, signals.
 
-pub(crate) mod console;
-pub(crate) mod interrupt;
-pub(crate) mod progress;
+mod console;
+mod interrupt;
+mod progress;
 #[cfg(test)]
-pub(crate) mod screen;
-pub(crate) mod whole_file;
+mod screen;
+mod whole_file;
 
-pub(crate) use console::{Console, Signs, Tone};
-pub(crate) use interrupt::Deferred;
+pub(crate) use console::{Console, EXIT_ERROR, EXIT_OUTPUT_CLOSED, Signs, Tone};
 pub(crate) use progress::{Progress, WatchedInput};
 #[cfg(test)]
 pub(crate) use screen::Screen;

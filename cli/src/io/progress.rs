@@ -1,13 +1,13 @@
 //! A progress bar on standard error, if that is a terminal.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use filterblock_engine::Watch;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::interrupt::Deferred;
+use super::{console::Console, interrupt::Deferred};
 
 /// The time to wait before a bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -19,13 +19,14 @@ const FLEET: &str = "{pos} of {len} tables {wide_bar} {msg}, {eta} left";
 const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 
 /// A bar that shows once the work takes long: for an input, for files on many threads, or for objects. Not all of them
-/// have to be known at the beginning. While requests run, a signal ends the program only once the results that are
-/// there are shown.
+/// have to be known at the beginning. While requests run, or a database is rebuilt, a signal does not end the program,
+/// but the work, where that can be ended.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Completed once the bar is shown, or if it never is to be.
     shown: Once,
-    deferred: Mutex<Option<Deferred>>,
+    /// What puts off signals, if they are, and the template for a total that is known.
+    deferred: Mutex<Option<(Deferred, &'static str)>>,
 }
 
 impl Progress {
@@ -39,9 +40,23 @@ impl Progress {
         Self { bar, shown, deferred: Mutex::default() }
     }
 
-    /// Writes results while the bar is hidden.
-    pub(crate) fn suspend(&self, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        self.bar.suspend(write)
+    /// Puts off signals until the progress is dropped.
+    pub(crate) fn deferring(is_wanted: bool) -> io::Result<Self> {
+        let progress = Self::new(is_wanted);
+        *progress.deferred() = Some((Deferred::begin()?, KNOWN_TOTAL));
+        Ok(progress)
+    }
+
+    /// Writes results while the bar is hidden, and flushes.
+    pub(crate) fn show(
+        &self,
+        console: &mut Console,
+        write: impl FnOnce(&mut Console) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.bar.suspend(|| {
+            write(console)?;
+            console.flush()
+        })
     }
 
     /// Hides the bar for good.
@@ -55,7 +70,7 @@ impl Progress {
         }
     }
 
-    fn deferred(&self) -> MutexGuard<'_, Option<Deferred>> {
+    fn deferred(&self) -> MutexGuard<'_, Option<(Deferred, &'static str)>> {
         self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -64,7 +79,7 @@ impl Watch for Progress {
     fn expect(&self, more: u64, is_all: bool) {
         self.bar.inc_length(more);
         if is_all {
-            set_template(&self.bar, if self.deferred().is_some() { FLEET } else { KNOWN_TOTAL });
+            set_template(&self.bar, self.deferred().as_ref().map_or(KNOWN_TOTAL, |(_, template)| template));
         }
     }
 
@@ -79,7 +94,7 @@ impl Watch for Progress {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.deferred().as_ref().is_some_and(Deferred::is_requested)
+        self.deferred().as_ref().is_some_and(|(deferred, _)| deferred.is_requested())
     }
 
     fn requests(&self, begin: bool) -> io::Result<()> {
@@ -87,7 +102,7 @@ impl Watch for Progress {
         self.bar.reset();
         self.bar.set_length(0);
         set_template(&self.bar, if begin { GROWING_FLEET } else { GROWING_TOTAL });
-        let deferred = if begin { Some(Deferred::begin()?) } else { None };
+        let deferred = if begin { Some((Deferred::begin()?, FLEET)) } else { None };
         // What was put off comes when this is dropped.
         let before = std::mem::replace(&mut *self.deferred(), deferred);
         drop(before);

@@ -1,7 +1,7 @@
 //! Output files that appear whole or not at all: written under a temporary name, then renamed.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -57,6 +57,13 @@ impl WholeFile {
         let make = || builder.tempfile_in(folder.unwrap_or(Path::new(".")));
         let (file, unfinished) = Unfinished::create(make, NamedTempFile::path)?;
         Ok(Self { file, unfinished, target, replace })
+    }
+
+    /// Writes all of a file that may be there already, and is not `input`.
+    pub(crate) fn write(output: &Path, input: Option<&Path>, contents: &[u8]) -> io::Result<()> {
+        let file = Self::create(output, true, input)?;
+        file.file.as_file().write_all(contents)?;
+        file.finish()
     }
 
     /// A writer to the file.

@@ -1,6 +1,6 @@
 //! Columns of text of fixed width, so that each line can be written as soon as it is known.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use unicode_width::UnicodeWidthStr as _;
 

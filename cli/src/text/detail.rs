@@ -1,7 +1,7 @@
 //! One table in detail.
 
 use std::fmt::Display;
-use std::io::{self, Write as _};
+use std::io;
 
 use filterblock::{escape, escape_path};
 use filterblock_engine::report::{
@@ -24,8 +24,7 @@ const MIN_FILL_WIDTH: usize = 8;
 /// Writes all that is known of a table. `list_filters`: each filter too.
 pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console) -> io::Result<()> {
     let Inspected { table, filters } = found;
-    let title = console.tone(Tone::Title, escape_path(&table.path));
-    writeln!(console, "{title}")?;
+    console.line(Tone::Title, escape_path(&table.path), "")?;
     if let Some(bytes) = table.file_size {
         line(console, "size", exact_size(bytes))?;
     }
@@ -45,8 +44,7 @@ pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console
         None => {}
     }
     for (what, finding) in table.findings() {
-        let what = console.tone(Tone::Bad, format!("  {what:LABEL_WIDTH$}  "));
-        writeln!(console, "{what}{finding}")?;
+        console.line(Tone::Bad, format!("  {what:LABEL_WIDTH$}  "), finding)?;
     }
     filters.iter().filter(|_| list_filters).try_for_each(|filters| filter_list::write(filters, console))
 }

@@ -1,6 +1,6 @@
 //! The filters of a block as lines of a listing.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use filterblock_engine::report::{FilterState, Filters, ListedFilter};
 use filterblock_engine::words::{count, or_dash, percent, ratio, size};

@@ -1,6 +1,6 @@
 //! Tables for people: one in detail, or lines of a listing.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 
 use filterblock::escape_path;
@@ -64,8 +64,7 @@ impl TextInspect {
         console.fault_of(folder, ALL_LIVE);
         console.remarks(&folder.remarks);
         self.begin_part(console)?;
-        let title = console.tone(Tone::Title, escape_path(&folder.path));
-        writeln!(console, "{title}")?;
+        console.line(Tone::Title, escape_path(&folder.path), "")?;
         if let Some(name) = &folder.comparator {
             writeln!(console, "keys by {name}")?;
         }

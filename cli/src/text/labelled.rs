@@ -1,7 +1,7 @@
 //! Text in lines of limited width, with a label before the first.
 
 use std::fmt::Display;
-use std::io::{self, Write as _};
+use std::io;
 
 use super::columns::width;
 use crate::io::{Console, Tone};
@@ -28,8 +28,7 @@ pub(super) fn write(console: &mut Console, label: &str, text: impl Display) -> i
 /// Writes a text from the left edge on.
 pub(super) fn write_text(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
     for line in wrapped(text, line_width(console)) {
-        let line = console.tone(tone, line);
-        writeln!(console, "{line}")?;
+        console.line(tone, line, "")?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The totals of each level as lines of a listing.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use filterblock_engine::report::{KeySum, LevelTotals, Totals};
 use filterblock_engine::words::{count, measured, or_dash, percent, ratio, size};

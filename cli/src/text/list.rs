@@ -1,6 +1,6 @@
 //! Tables as lines of a listing.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use filterblock::{escape, escape_path};
@@ -129,8 +129,7 @@ impl Listing {
         let cells = self.columns.iter().map(|(_, cell, _)| cell(table, self.kind));
         self.layout.write(console, cells.collect())?;
         for (what, finding) in table.findings() {
-            let what = console.tone(Tone::Bad, format!("  {what}:"));
-            writeln!(console, "{what} {finding}")?;
+            console.line(Tone::Bad, format!("  {what}:"), &format!(" {finding}"))?;
         }
         Ok(())
     }
@@ -151,8 +150,7 @@ impl Listing {
             notes.push(format!("no room for: {}; --wide shows all columns", hidden.join(", ")));
         }
         for note in notes {
-            let note = console.tone(Tone::Dim, format!("({note})"));
-            writeln!(console, "{note}")?;
+            console.line(Tone::Dim, format!("({note})"), "")?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The answer for one table and one key for people.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use filterblock::{escape, escape_path};
 use filterblock_engine::QueryOutcome;

@@ -1,6 +1,6 @@
 //! What became of a database that was rebuilt, for people.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::{collections::BTreeMap, path::Path};
 
 use filterblock::{escape, escape_path};

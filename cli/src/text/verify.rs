@@ -1,6 +1,6 @@
 //! The verdict on a table for people.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use filterblock::escape_path;
 use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};

@@ -13,10 +13,9 @@ use filterblock_engine::Policy;
 use filterblock_engine::words::{count, counted, counted_as, size};
 use lines::{KeyValue, Lines};
 
-use super::arguments::PolicyName;
+use super::arguments::{PolicyName, about};
 use super::keys::{input_name, is_standard};
-use crate::exit::{EXIT_ERROR, EXIT_OUTPUT_CLOSED};
-use crate::io::{Console, WatchedInput, WholeFile};
+use crate::io::{Console, EXIT_OUTPUT_CLOSED, WatchedInput, WholeFile};
 
 /// Build a table, with filters, from lines of key and value
 ///
@@ -102,27 +101,24 @@ impl From<String> for Failure {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let to_stdout = is_standard(&arguments.output);
     if to_stdout && console.is_terminal() {
-        console.message("a table is not text: redirect it, or name a file");
-        return EXIT_ERROR;
+        return Err("a table is not text: redirect it, or name a file".to_owned());
     }
-    let built = open_input(&arguments.input).map_err(Failure::Message).and_then(|input| match to_stdout {
+    let input = open_input(&arguments.input)?;
+    let built = match to_stdout {
         true => build(arguments, input, &mut *console),
         false => build_file(arguments, input),
-    });
+    };
     let summary = match built {
         Ok(summary) => summary_text(arguments, &summary),
-        Err(Failure::OutputClosed) => return EXIT_OUTPUT_CLOSED,
-        Err(Failure::Message(message)) => {
-            console.message(message);
-            return EXIT_ERROR;
-        }
+        Err(Failure::OutputClosed) => return Ok(EXIT_OUTPUT_CLOSED),
+        Err(Failure::Message(message)) => return Err(message),
     };
     if to_stdout {
         console.message(summary);
-        return 0;
+        return Ok(0);
     }
     let written = writeln!(console, "{summary}").and_then(|()| console.flush());
     // The table is there, so the status is 0 even if nobody reads the summary.
@@ -132,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         let message = format_args!("built; its summary was not written: {error}");
         console.message_about(&arguments.output, message);
     }
-    0
+    Ok(0)
 }
 
 /// The name of the output for messages.
@@ -141,10 +137,10 @@ fn output_name(path: &Path) -> String {
 }
 
 fn build_file(arguments: &Arguments, input: Input) -> Result<TableSummary, Failure> {
-    let about_output = |error: io::Error| format!("{}: {error}", escape_path(&arguments.output));
+    let about_output = about::<io::Error>(&arguments.output);
     let input_path = (!is_standard(&arguments.input)).then_some(arguments.input.as_path());
-    let file = WholeFile::create(&arguments.output, arguments.force, input_path).map_err(about_output)?;
-    let writer = file.writer().map_err(about_output)?;
+    let file = WholeFile::create(&arguments.output, arguments.force, input_path).map_err(&about_output)?;
+    let writer = file.writer().map_err(&about_output)?;
     let summary = build(arguments, input, writer)?;
     file.finish().map_err(about_output)?;
     Ok(summary)
@@ -157,11 +153,10 @@ fn open_input(path: &Path) -> Result<Input, String> {
     }
     // Before it is opened: Windows opens no folders.
     if path.is_dir() {
-        return Err(format!("{}: expected a file of lines, found a folder", escape_path(path)));
+        return Err(about(path)("expected a file of lines, found a folder"));
     }
-    let about_input = |error: io::Error| format!("{}: {error}", escape_path(path));
-    let file = File::open(path).map_err(about_input)?;
-    let metadata = file.metadata().map_err(about_input)?;
+    let file = File::open(path).map_err(about(path))?;
+    let metadata = file.metadata().map_err(about(path))?;
     let len = metadata.is_file().then_some(metadata.len());
     Ok(watched(file, len))
 }

@@ -1,7 +1,7 @@
 //! What was looked at, and what the filters do as they are, together and on each level.
 
 use std::fmt::Display;
-use std::io::{self, Write as _};
+use std::io;
 
 use filterblock_engine::Policy;
 use filterblock_engine::report::{Estimate, Level, LevelOutcome, MeasuredRate, Memory, Tuning};
@@ -68,8 +68,7 @@ fn policy_text(tuning: &Tuning, tables: u64, unfiltered: u64) -> String {
 pub(super) fn write_now(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     let now = &tuning.now;
     writeln!(console)?;
-    let title = console.tone(Tone::Title, "Now");
-    writeln!(console, "{title}, on average")?;
+    console.line(Tone::Title, "Now", ", on average")?;
     if now.size.high > 0.0 {
         let taken = with_interval(about_size(now.size), size_interval(now.size));
         line(console, "filters take", format!("{taken}, {} bytes a key", number(now.bytes_per_key)))?;
@@ -107,8 +106,7 @@ pub(super) fn write_levels(tuning: &Tuning, console: &mut Console) -> io::Result
         return Ok(());
     }
     writeln!(console)?;
-    let title = console.tone(Tone::Title, "Levels");
-    writeln!(console, "{title}, with the filters as they are")?;
+    console.line(Tone::Title, "Levels", ", with the filters as they are")?;
     let has_unfiltered = tuning.levels.iter().any(|level| level.unfiltered > 0);
     let has_lookups = tuning.lookups.is_some();
     let mut columns = vec![

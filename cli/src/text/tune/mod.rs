@@ -40,8 +40,7 @@ pub(crate) fn write(
     if !std::mem::replace(is_first, false) {
         writeln!(console)?;
     }
-    let title = console.tone(Tone::Title, escape_path(&tuned.path));
-    writeln!(console, "{title}")?;
+    console.line(Tone::Title, escape_path(&tuned.path), "")?;
     head::write(tuning, console)?;
     head::write_now(tuning, console)?;
     head::write_levels(tuning, console)?;
@@ -64,8 +63,7 @@ fn budget_text(budget: Budget) -> String {
 fn by_level(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     let Some(choice) = &tuning.by_level else { return Ok(()) };
     writeln!(console)?;
-    let title = console.tone(Tone::Title, "Bits a key by level");
-    writeln!(console, "{title}")?;
+    console.line(Tone::Title, "Bits a key by level", "")?;
     labelled::write(console, "within", budget_text(tuning.budget))?;
     if choice.same_bits().is_some() {
         return labelled::write(console, "best", format!("{}, so the same on all levels", bits_text(choice)));
@@ -118,8 +116,7 @@ fn advice(database: &Path, tuning: &Tuning, console: &mut Console) -> io::Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::console::Signs;
-    use crate::io::screen::Screen;
+    use crate::io::{Screen, Signs};
     use filterblock_engine::report::Estimate;
     use filterblock_engine::report::TuneFailure;
     use filterblock_engine::words::tune_examples;

@@ -1,6 +1,6 @@
 //! The settings that were tried, as lines of a listing.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use filterblock_engine::Policy;
 use filterblock_engine::report::{Choice, Setting, Tried, Tuning};
@@ -46,8 +46,7 @@ impl<'a> Settings<'a> {
             return Ok(());
         }
         writeln!(console)?;
-        let title = console.tone(Tone::Title, "Settings, the same on all levels");
-        writeln!(console, "{title}")?;
+        console.line(Tone::Title, "Settings, the same on all levels", "")?;
         let layout = self.layout(console);
         layout.write_titles(console)?;
         let mut policy = self.tuning.policy;

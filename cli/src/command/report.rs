@@ -1,19 +1,16 @@
 //! `filterblock report`: a page about a database and its filters.
 
-mod output;
-
 use std::path::{Path, PathBuf};
-use std::{io::Write as _, sync::Arc};
+use std::{fs, io::Write as _, sync::Arc};
 
 use clap::Args;
-use filterblock::escape_path;
+use filterblock::{database::FileKind, escape_path};
 use filterblock_engine::page::{Page, Verdict, document};
 use filterblock_engine::{Kind, MAX_JOBS, Request};
-use output::Output;
 
-use super::{arguments::Limits, keys};
-use crate::exit::EXIT_ERROR;
-use crate::io::{Console, Progress};
+use super::arguments::{Limits, about};
+use super::keys;
+use crate::io::{Console, Progress, WholeFile};
 
 /// The page was written, and tells of something that is damaged or could not be read.
 const EXIT_FINDINGS: u8 = 1;
@@ -66,33 +63,21 @@ Examples:
 Exit status: 0 the page is written, and nothing is wrong; 1 it is written, and tells of something
 damaged or not readable; 2 it is not written; 141 the reader of the output went away.";
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
-    match report(arguments, console) {
-        Ok(status) => status,
-        Err((path, error)) => {
-            console.message_about(&path, error);
-            EXIT_ERROR
-        }
+/// Writes the page, whole or not at all where it goes to a file.
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
+    let (path, output): (&Path, &Path) = (&arguments.database, &arguments.output);
+    let from = arguments.lookups.as_deref();
+    let lookups = keys::read(Vec::new(), from, arguments.hex).map_err(about(from.unwrap_or(path)))?;
+    let is_file = !keys::is_standard(output);
+    // A link may have any name, and what it leads to is replaced.
+    if is_file
+        && (is_of_database(output) || fs::canonicalize(output).is_ok_and(|target| is_of_database(&target)))
+    {
+        return Err(about(output)("expected a name that no file of a database has"));
     }
-}
-
-/// Writes the page. Returns the exit status, or the path at fault and what is wrong with it.
-fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, String)> {
-    let path: &Path = &arguments.database;
-    let of_path = |error: String| (path.to_owned(), error);
-    let lookups = match &arguments.lookups {
-        Some(from) => {
-            keys::read(Vec::new(), Some(from), arguments.hex).map_err(|error| (from.clone(), error))?
-        }
-        None => Vec::new(),
-    };
-    let output = Output::new(&arguments.output, path)?;
     let progress = Arc::new(Progress::new(true));
-    let mut engine = arguments.limits.engine(console).watch(progress.clone());
-    if let Some(jobs) = arguments.jobs {
-        engine = engine.jobs(jobs);
-    }
-    let overview = engine.overview(path, !arguments.no_verify).map_err(of_path)?;
+    let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
+    let overview = engine.overview(path, !arguments.no_verify).map_err(about(path))?;
     let strips = engine.strips(&overview);
     // There is nothing to try other filters on without tables in use.
     let has_database = overview.in_use().next().is_some() && overview.kind != Kind::Folder;
@@ -102,11 +87,53 @@ fn report(arguments: &Arguments, console: &mut Console) -> Result<u8, (PathBuf, 
     let tuning = tuning.as_ref().map(|tuned| tuned.as_ref().map_err(|failure| &*failure.text));
     let page = Page { path, overview: &overview, strips: &strips, tuning };
     let verdict = Verdict::of(&page);
-    output.write(&document(&page, &verdict), console)?;
+    let text = document(&page, &verdict);
     let status = if verdict.is_bad() { EXIT_FINDINGS } else { 0 };
-    let line = match output.is_standard() {
-        true => Ok(()),
-        false => writeln!(console, "{}: {}", escape_path(path), verdict.line()),
-    };
-    Ok(console.finish(line, status))
+    if is_file {
+        WholeFile::write(output, Some(path).filter(|path| path.is_file()), text.as_bytes())
+            .map_err(about(output))?;
+        let line = writeln!(console, "{}: {}", escape_path(path), verdict.line());
+        return Ok(console.finish(line.map(|()| status)));
+    }
+    console.write_all(text.as_bytes()).map_err(about(output))?;
+    Ok(console.finish(Ok(status)))
+}
+
+/// Returns true if a database has, or might have, a file of this name.
+fn is_of_database(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    // Some file systems do not tell large letters from small ones.
+    [name.to_owned(), name.to_ascii_uppercase(), name.to_ascii_lowercase()]
+        .iter()
+        .any(|name| FileKind::parse(name).is_some() || name.ends_with(".ldb") || name.ends_with(".sst"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_databases_use_are_refused() {
+        for name in [
+            "CURRENT",
+            "LOCK",
+            "LOG",
+            "LOG.old",
+            "MANIFEST-000008",
+            "000005.ldb",
+            "000005.sst",
+            "000009.log",
+            "000007.dbtmp",
+            "a/b/CURRENT",
+            "x.ldb",
+            "000005.LDB",
+            "current",
+            "manifest-000008",
+        ] {
+            assert!(is_of_database(Path::new(name)), "{name}");
+        }
+        for name in ["report.html", "a.ldb/report.html", "000005.html", "log.html", "-"] {
+            assert!(!is_of_database(Path::new(name)), "{name}");
+        }
+    }
 }

@@ -1,23 +1,17 @@
 //! `filterblock query`: asks which keys tables may hold, and in which data blocks.
 
-mod words;
-
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::{ffi::OsString, sync::Arc};
+use std::{ffi::OsString, io, sync::Arc};
 
 use clap::Args;
+use filterblock::escape_path;
 use filterblock_engine::report::{QueryLine, write_line};
-use filterblock_engine::{QueryOutcome, Question, SoughtKeys, Wanted};
-use words::{TablesAndKeys, Words};
+use filterblock_engine::{QueryOutcome, Question, SoughtKeys, Wanted, is_input, is_remote};
 
 use super::arguments::{KeyOrder, Limits, PathSources};
 use super::keys;
-use crate::io::{Console, Progress};
-use crate::{exit::EXIT_ERROR, text};
-
-#[cfg(feature = "remote")]
-use filterblock_engine::report::Depth;
+use crate::io::{Console, EXIT_ERROR, Progress};
+use crate::text;
 
 /// No key may be there, and every table was read soundly.
 const EXIT_NOT_FOUND: u8 = 1;
@@ -101,53 +95,38 @@ Examples:
 Exit status: 0 some key may be there; 1 none may, and all was read soundly;
 141 the reader of the output went away, whatever the answers; 2 anything else.";
 
-pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> u8 {
-    let (tables, question) = match arguments.question() {
-        Ok(question) => question,
-        Err(message) => {
-            console.message(message);
-            return EXIT_ERROR;
-        }
-    };
+pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> Result<u8, String> {
+    let (tables, question) = arguments.question()?;
     let progress = Arc::new(Progress::new(!arguments.json));
     let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
-    let engine = arguments.limits.engine(console).bytewise(is_bytewise).watch(progress.clone());
+    let engine = arguments.limits.engine(None, console).bytewise(is_bytewise).watch(progress.clone());
     #[cfg(feature = "remote")]
-    let engine = engine.fleet(arguments.remote.fleet(Depth::Sample));
-    let mut show = |line: QueryLine<'_>| {
-        progress.suspend(|| {
-            show(line, arguments.json, console)?;
-            console.flush()
-        })
-    };
+    let engine = engine.fleet(arguments.remote.fleet(filterblock_engine::report::Depth::Sample));
+    let mut show =
+        |line: QueryLine<'_>| progress.show(console, |console| show(line, arguments.json, console));
     let outcome = engine.query(arguments.sources.after(&tables), &question, &mut show);
     progress.end();
-    let status = outcome.as_ref().map_or(0, |outcome| arguments.status(outcome));
-    let result = outcome.and_then(|outcome| {
-        if let Some(reason) = &outcome.not_started {
-            console.message(reason);
+    let status = outcome.and_then(|outcome| {
+        outcome.not_started.iter().for_each(|reason| console.message(reason));
+        if arguments.count && !arguments.json {
+            text::query::write_totals(&outcome, console)?;
         }
-        let has_totals = arguments.count && !arguments.json;
-        if has_totals { text::query::write_totals(&outcome, console) } else { Ok(()) }
+        Ok(arguments.status(&outcome))
     });
-    console.finish(result, status)
+    Ok(console.finish(status))
 }
 
 impl Arguments {
     /// The tables, and what they are asked.
     fn question(&mut self) -> Result<(Vec<PathBuf>, Question), String> {
-        let is_stdin = |path: Option<&Path>| path.is_some_and(|path| path.as_os_str() == "-");
-        if is_stdin(self.sources.files_from()) && is_stdin(self.keys_from.as_deref()) {
+        let (paths_from, keys_from) = (&self.sources.files_from, self.keys_from.as_deref());
+        if paths_from.as_deref().is_some_and(keys::is_standard) && keys_from.is_some_and(keys::is_standard) {
             return Err("expected paths or keys from standard input, found both".to_owned());
         }
-        let words = Words {
-            before: self.table.take().into_iter().chain(std::mem::take(&mut self.words)).collect(),
-            behind: std::mem::take(&mut self.behind),
-            has_path_list: self.sources.files_from().is_some(),
-            has_key_file: self.keys_from.is_some(),
-        };
-        let TablesAndKeys { tables, keys } = words.split()?;
-        let keys = keys::read(keys, self.keys_from.as_deref(), self.hex)?;
+        let before = self.table.take().into_iter().chain(std::mem::take(&mut self.words)).collect();
+        let behind = std::mem::take(&mut self.behind);
+        let (tables, keys) = split(before, behind, paths_from.is_some(), keys_from.is_some())?;
+        let keys = keys::read(keys, keys_from, self.hex)?;
         if keys.is_empty() {
             return Err("expected keys, found none".to_owned());
         }
@@ -162,7 +141,7 @@ impl Arguments {
     fn status(&self, outcome: &QueryOutcome) -> u8 {
         match () {
             () if outcome.list_failed || outcome.not_started.is_some() => EXIT_ERROR,
-            () if self.sources.keeps_going() => 0,
+            () if self.sources.keep_going => 0,
             () if outcome.may_match => 0,
             () if !outcome.is_unsound => EXIT_NOT_FOUND,
             // Not every answer can be relied on.
@@ -206,5 +185,90 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
             }
             Ok(())
         }
+    }
+}
+
+/// Tells the tables and folders to ask from the keys to ask them for, among the arguments without a name. `before` and
+/// `behind`: those around `--`. A list of paths or a file of keys may be given too.
+///
+/// If there are keys behind `--`, all words before it are tables. Otherwise the first word is the table, and there is
+/// none with a list of paths. The other words are keys, except that with a file of keys all words may be tables.
+///
+/// # Errors
+///
+/// A key is also a table's path, which is more likely meant.
+fn split(
+    mut before: Vec<OsString>,
+    behind: Vec<OsString>,
+    has_path_list: bool,
+    has_key_file: bool,
+) -> Result<(Vec<PathBuf>, Vec<OsString>), String> {
+    let paths = |words: Vec<OsString>| words.into_iter().map(PathBuf::from).collect();
+    if !behind.is_empty() {
+        return Ok((paths(before), behind));
+    }
+    let is_table = |word: &OsString| is_remote(Path::new(word)) || is_input(Path::new(word));
+    if has_key_file && !before.is_empty() && before.iter().all(is_table) {
+        return Ok((paths(before), Vec::new()));
+    }
+    let keys = before.split_off(if has_path_list { 0 } else { before.len().min(1) });
+    if let Some(path) = keys.iter().map(Path::new).find(|path| is_input(path)) {
+        return Err(format!(
+            "{}: expected a key, found a file or database of this name: with several tables, or for such \
+             a key, put -- before the keys: filterblock query TABLE... -- KEY...",
+            escape_path(path)
+        ));
+    }
+    Ok((paths(before), keys))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn tables_and_keys_are_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name).into_os_string();
+        for folder in ["db", "plain"] {
+            fs::create_dir(path(folder)).unwrap();
+        }
+        for file in ["a.ldb", "b.ldb", "db/CURRENT"] {
+            fs::write(path(file), "").unwrap();
+        }
+        let split = |before: &[&str], behind: &[&str], has_path_list, has_key_file| {
+            let all = |words: &[&str]| words.iter().map(|word| path(word)).collect();
+            let short = |word: OsString| {
+                PathBuf::from(word).strip_prefix(dir.path()).unwrap().to_str().unwrap().to_owned()
+            };
+            super::split(all(before), all(behind), has_path_list, has_key_file).map(|(tables, keys)| {
+                let tables: Vec<_> = tables.into_iter().map(|table| short(table.into())).collect();
+                (tables.join(" "), keys.into_iter().map(short).collect::<Vec<_>>().join(" "))
+            })
+        };
+        let both = |tables: &str, keys: &str| Ok((tables.to_owned(), keys.to_owned()));
+        // The first word is a table, there or not.
+        assert_eq!(split(&["a.ldb", "x", "y"], &[], false, false), both("a.ldb", "x y"));
+        assert_eq!(split(&["x", "x"], &[], false, false), both("x", "x"));
+        // A folder without tables is nothing to ask.
+        assert_eq!(split(&["a.ldb", "plain"], &[], false, false), both("a.ldb", "plain"));
+        for words in [&["a.ldb", "b.ldb", "x"][..], &["a.ldb", "a.ldb"], &["a.ldb", "x", "db"]] {
+            assert!(split(words, &[], false, false).unwrap_err().contains("TABLE... -- KEY..."), "{words:?}");
+        }
+        // Behind -- there are only keys, and before it only tables.
+        assert_eq!(split(&["a.ldb", "x"], &["b.ldb"], false, false), both("a.ldb x", "b.ldb"));
+        assert_eq!(split(&["a.ldb"], &["x"], true, false), both("a.ldb", "x"));
+        assert_eq!(split(&[], &["x"], true, false), both("", "x"));
+        // With a list of paths there are only keys.
+        assert_eq!(split(&["x", "y"], &[], true, false), both("", "x y"));
+        assert!(split(&["x", "a.ldb"], &[], true, false).is_err());
+        // With a file of keys there may be only tables.
+        assert_eq!(split(&["a.ldb", "db"], &[], false, true), both("a.ldb db", ""));
+        assert_eq!(split(&["a.ldb", "db"], &[], true, true), both("a.ldb db", ""));
+        assert_eq!(split(&["a.ldb", "x"], &[], false, true), both("a.ldb", "x"));
+        assert_eq!(split(&["x"], &[], false, true), both("x", ""));
+        assert!(split(&["a.ldb", "b.ldb", "x"], &[], false, true).is_err());
     }
 }
