@@ -1,5 +1,6 @@
 //! Iterating within a block (the iterator of LevelDB's `table/block.cc`).
 
+mod back;
 mod seek;
 
 use std::ops::Range;
@@ -8,6 +9,7 @@ use bytes::Bytes;
 
 use super::Block;
 use super::contents::Entry;
+pub(in crate::table) use back::Back;
 pub(in crate::table) use seek::INTERNAL;
 
 use crate::table::format::BlockHandle;

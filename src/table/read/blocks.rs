@@ -6,8 +6,7 @@ use std::path::Path;
 
 use super::block_reader::BlockReader;
 use super::{ReadOptions, Table};
-use crate::table::block::Block;
-use crate::table::block::Position;
+use crate::table::block::{Back, Block, Position};
 use crate::table::codec::Codec;
 use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
@@ -29,6 +28,7 @@ use crate::{Error, Result};
 pub struct BlockCursor<'t> {
     block: Block,
     at: Position,
+    back: Back,
     path: Option<&'t Path>,
 }
 
@@ -48,13 +48,13 @@ impl BlockCursor<'static> {
 
 impl<'t> BlockCursor<'t> {
     pub(in crate::table) fn new(block: Block, path: Option<&'t Path>) -> Self {
-        Self { block, at: Position::default(), path }
+        Self { block, at: Position::default(), back: Back::default(), path }
     }
 
     /// A cursor for which a key of more than `max_key` bytes is an error, unless it lies whole in
     /// the block.
     pub(in crate::table) fn with_max_key(block: Block, path: Option<&'t Path>, max_key: usize) -> Self {
-        Self { block, at: Position::with_max_key(max_key), path }
+        Self { block, at: Position::with_max_key(max_key), back: Back::default(), path }
     }
 
     /// Moves on to the block at `handle`, before its first entry. The memory of the previous block
@@ -65,6 +65,7 @@ impl<'t> BlockCursor<'t> {
     /// Those of [`Table::block_cursor`]. The cursor then has no block and no entry.
     pub fn enter<R: ReadAt>(&mut self, table: &'t Table<R>, handle: BlockHandle) -> Result<()> {
         self.at.reset();
+        self.back.clear();
         self.path = table.path.as_deref();
         self.block = table.block(handle, std::mem::take(&mut self.block))?;
         Ok(())
@@ -90,6 +91,30 @@ impl<'t> BlockCursor<'t> {
             Ok(found) => Ok(found),
             Err(error) => Err(self.in_file(error)),
         }
+    }
+
+    /// Moves to the previous entry. Returns false if there is none, or if the cursor was at none; it
+    /// is then at no entry.
+    ///
+    /// The entries between two restarts are gone through once. This takes 4 bytes for each of them,
+    /// and a copy of what their keys do not share.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`next`](Self::next).
+    pub fn prev(&mut self) -> Result<bool> {
+        let moved = self.at.prev(&self.block, &mut self.back);
+        moved.map_err(|error| self.in_file(error))
+    }
+
+    /// Moves to the block's last entry. Returns false if it has none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`next`](Self::next).
+    pub fn seek_to_last(&mut self) -> Result<bool> {
+        let moved = self.at.seek_to_last(&self.block, &mut self.back);
+        moved.map_err(|error| self.in_file(error))
     }
 
     /// The current entry's key, empty if there is none.

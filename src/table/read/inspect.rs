@@ -5,7 +5,7 @@ use super::blocks::{BlockCursor, DataBlocks};
 use super::filters::MAX_NAME;
 use crate::Origin;
 use crate::Result;
-use crate::table::block::Block;
+use crate::table::block::{Block, Position};
 use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 
@@ -61,6 +61,23 @@ impl<R> Table<R> {
     /// handles, and the same one many times.
     pub fn data_blocks(&self) -> DataBlocks<'_> {
         DataBlocks::new(self.index())
+    }
+
+    /// Roughly the offset in the file at which the data of `key` begins, or would begin if it were
+    /// there: that of the data block that may hold it, or of the metaindex if `key` is after all keys
+    /// of the table (LevelDB's `Table::ApproximateOffsetOf`). The difference for two keys is about
+    /// the size of what lies between them, in the file's bytes, so compressed.
+    ///
+    /// Reads nothing. In a damaged index that cannot tell it is the offset of the metaindex, as in
+    /// LevelDB.
+    pub fn approximate_offset_of(&self, key: &[u8]) -> u64 {
+        let mut at = Position::default();
+        let index = &self.index.block;
+        let handle = match self.order.seek(&mut at, index, key) {
+            Ok(true) => at.handle(index).ok(),
+            _ => None,
+        };
+        handle.unwrap_or(self.metaindex_handle()).offset
     }
 
     /// The entries of the metaindex: names and handles. The names of filters begin with `filter.`.

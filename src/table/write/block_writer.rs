@@ -60,6 +60,10 @@ impl<W: Write> BlockWriter<W> {
         let mut bytes = Vec::new();
         footer.encode(&mut bytes);
         write_all(&mut self.writer, &mut self.offset, &bytes)?;
+        self.flush()
+    }
+
+    pub(in crate::table) fn flush(&mut self) -> Result<()> {
         self.writer.flush().map_err(|error| Error::io(IoAction::Flush, self.offset, error))
     }
 

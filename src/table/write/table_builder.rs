@@ -141,6 +141,24 @@ impl<W: Write> TableBuilder<W> {
         result.inspect_err(|error| self.state = State::Abandoned(error.to_string()))
     }
 
+    /// Ends the current data block and writes it, though it is not full: the next key begins another
+    /// one (LevelDB's `TableBuilder::Flush`). Then flushes the writer. So the entries around can be
+    /// laid out as the caller wants them, such as those of one prefix in blocks of their own.
+    ///
+    /// Without entries since the last block it does nothing. Small blocks make a larger index.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`add`](Self::add) after which the table is lost.
+    pub fn flush(&mut self) -> Result<()> {
+        self.check_usable()?;
+        if self.data.is_empty() {
+            return Ok(());
+        }
+        let result = self.end_data_block().and_then(|()| self.out.flush());
+        result.inspect_err(|error| self.state = State::Abandoned(error.to_string()))
+    }
+
     /// The number of bytes written so far. The current data block is not among them.
     pub fn file_size(&self) -> u64 {
         self.out.offset()

@@ -1,5 +1,6 @@
 //! Reading sound tables: those LevelDB wrote, entry by entry, and what reading takes.
 
+mod backwards;
 mod entries;
 mod filter_meter;
 mod reads;

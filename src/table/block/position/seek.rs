@@ -259,7 +259,7 @@ impl Position {
     }
 
     #[inline]
-    fn stand_before(&mut self, block: &Block, restart: usize) -> Result<()> {
+    pub(super) fn stand_before(&mut self, block: &Block, restart: usize) -> Result<()> {
         self.next = block.restart_entry(restart)?;
         self.set_next_restart(block, restart);
         Ok(())
