@@ -11,8 +11,14 @@ use std::{env, fs};
 /// The source that `install-debian.sh` puts into cargo's target folder.
 const LEVELDB: &str = "leveldb-1.23";
 
-const SOURCES: [&str; 5] =
-    ["shim/filter.cc", "shim/order.cc", "shim/table.cc", "shim/database.cc", "shim/rebuild.cc"];
+const SOURCES: [&str; 6] = [
+    "shim/filter.cc",
+    "shim/order.cc",
+    "shim/table.cc",
+    "shim/database.cc",
+    "shim/rebuild.cc",
+    "shim/walk.cc",
+];
 /// What is linked with the library without assertions.
 const TIMED: [&str; 2] = ["shim/speed.cc", "shim/speed_table.cc"];
 

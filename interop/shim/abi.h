@@ -168,6 +168,17 @@ void fb_db_hold_snapshot(fb_db* db);
 void fb_db_close(fb_db* db);
 uint8_t fb_db_repair(const char* path, const fb_db_options* options, fb_sink error);
 
+// --- walk.cc ---
+
+// An iterator over a table, whose contents are copied, or over a database.
+struct fb_walk;
+fb_walk* fb_walk_table(fb_bytes contents, uint8_t internal_keys, uint8_t verify, fb_sink error);
+fb_walk* fb_walk_database(const char* path, fb_sink error);
+void fb_walk_run(fb_walk* walk, fb_bytes steps, uint8_t renew, fb_sink answers);
+// Only of a table.
+uint64_t fb_walk_offset_of(const fb_walk* walk, fb_bytes key);
+void fb_walk_free(fb_walk* walk);
+
 }  // extern "C"
 
 #endif  // FILTERBLOCK_INTEROP_ABI_H_

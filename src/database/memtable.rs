@@ -107,6 +107,10 @@ impl<'d> Memtable<'d> {
         self.writes.partition_point(|write| order.compare(self.part(&write.key), user_key).is_lt())
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.writes.len()
+    }
+
     /// The write at this place: key, value, offset of its record, and its log.
     #[inline]
     pub(super) fn get(&self, at: usize) -> Option<(InternalKey<'_>, &[u8], u64, DatabaseLog<'d>)> {

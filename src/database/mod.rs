@@ -45,6 +45,7 @@ mod database;
 mod edit;
 mod entry;
 mod folder;
+mod get;
 mod listing;
 mod live_tables;
 #[cfg(feature = "lock")]

@@ -1,22 +1,29 @@
 //! The entries of a whole database in the order of their keys (LevelDB's `table/merger.cc`,
 //! `db/db_iter.cc`).
 
+mod back;
+mod heap;
+
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::fmt;
 
+use self::back::Saved;
 use super::database::{Database, DatabaseTable, TableStatus};
-use super::entry::{DatabaseEntry, EntryFile};
+use super::entry::DatabaseEntry;
 use super::memtable::Memtable;
 use super::open_files::OpenFiles;
 use super::opener::{FileOpener, Opener};
-use super::scan_sources::{Current, Run, Source, Start, TableOpener, runs};
+use super::scan_sources::{Current, Run, Source, Start, TableOpener, Way, runs};
 use crate::key::parts::{DELETION, TAG_LEN};
 use crate::table::{ReadOptions, SharedComparator};
 use crate::{Error, InternalKey, Result, Structure, quote};
 
 /// Walks through the entries of a database, those of its logs included, as [`Database::scan`] and
 /// [`Database::scan_versions`] have it.
+///
+/// [`prev`](Self::prev) goes the other way, and the two can be mixed. A new scan is before the first
+/// entry.
 ///
 /// Damage costs no more than the block or record that it is in: after an error the next call goes on
 /// behind it. Where a newer version of a key is lost that way, an older one or a deleted one shows
@@ -70,6 +77,15 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     newest: bool,
     /// The user key returned last.
     last: Option<Vec<u8>>,
+    /// The direction of the heap. `None` while the sources are turned.
+    way: Option<Way>,
+    /// The direction in which each source reached its entry.
+    ways: Vec<Way>,
+    /// On the way back: the newest version of a key, which is the current entry unless older versions
+    /// are still `gathering`, and the key that the last turn was made at.
+    saved: Option<Saved<'d>>,
+    gathering: bool,
+    skipped: Option<Vec<u8>>,
 }
 
 impl Database {
@@ -137,14 +153,7 @@ impl Scan<'_> {
 
 impl<'d, O: Opener> Scan<'d, O> {
     fn new(database: &'d Database, options: &ReadOptions, mut opener: O, newest: bool) -> Result<Self> {
-        let order = options.user_order();
-        if let Some(name) = database.comparator().filter(|name| *name != order.name().as_bytes()) {
-            return Err(Error::InvalidOption {
-                option: "comparator",
-                expected: quote(name).to_string().into(),
-                found: quote(order.name().as_bytes()).to_string().into(),
-            });
-        }
+        let order = database.order(options)?;
         let options = options.clone().internal_keys(true).filter_policies(Vec::new());
         let mut errors = VecDeque::new();
         let mut logs = Memtable::default();
@@ -165,6 +174,7 @@ impl<'d, O: Opener> Scan<'d, O> {
             }
         }
         sources.extend(runs(levels, &*order).into_iter().map(|run| Source::Tables(Run::new(run))));
+        let ways = vec![Way::Forward; sources.len()];
         Ok(Self {
             order,
             tables: TableOpener { options, files: OpenFiles::new(opener, Scan::MAX_OPEN_FILES) },
@@ -178,6 +188,11 @@ impl<'d, O: Opener> Scan<'d, O> {
             errors,
             newest,
             last: None,
+            way: None,
+            ways,
+            saved: None,
+            gathering: false,
+            skipped: None,
         })
     }
 
@@ -187,7 +202,7 @@ impl<'d, O: Opener> Scan<'d, O> {
             Some(Start { user_key: user_key.to_vec(), target: [user_key, &[0xff; TAG_LEN]].concat() });
         self.started = None;
         self.heap.clear();
-        self.consumed = false;
+        self.leave();
     }
 
     /// Moves to the next entry, at first to the first one. Returns false at the end.
@@ -199,11 +214,12 @@ impl<'d, O: Opener> Scan<'d, O> {
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     pub fn next(&mut self) -> Result<bool> {
         loop {
-            if let Some(error) = self.errors.pop_front() {
-                return Err(error);
-            }
+            self.tell_errors()?;
             if self.started != Some(self.sources.len()) {
                 self.begin()?;
+            }
+            if self.way != Some(Way::Forward) {
+                self.turn(Way::Forward)?;
             }
             if self.consumed && !self.advance()? {
                 self.consumed = false;
@@ -212,6 +228,7 @@ impl<'d, O: Opener> Scan<'d, O> {
             }
             self.consumed = !self.heap.is_empty();
             if !self.consumed {
+                self.last = None;
                 return Ok(false);
             }
             if self.is_wanted()? {
@@ -223,106 +240,84 @@ impl<'d, O: Opener> Scan<'d, O> {
     /// The current entry, or `None` if there is none.
     #[inline]
     pub fn entry(&self) -> Option<DatabaseEntry<'_>> {
+        if self.newest && self.way == Some(Way::Back) {
+            return self.saved.as_ref().filter(|_| !self.gathering).map(Saved::entry);
+        }
         if !self.consumed {
             return None;
         }
-        match self.sources.get(*self.heap.first()?)? {
+        self.top()
+    }
+
+    /// The entry on top.
+    #[inline]
+    fn top(&self) -> Option<DatabaseEntry<'_>> {
+        let source = self.sources.get(*self.heap.first()?)?;
+        let file = source.file()?;
+        match source {
             Source::Logs { table, next } => {
-                let (key, value, offset, log) = table.get(next.checked_sub(1)?)?;
-                Some(DatabaseEntry { key, value, offset, file: EntryFile::Log(log) })
+                let (key, value, offset, _) = table.get(next.checked_sub(1)?)?;
+                Some(DatabaseEntry { key, value, offset, file })
             }
             Source::Tables(run) => {
-                let Current { table, format, cursor, .. } = run.current.as_ref()?;
+                let Current { format, cursor, .. } = run.current.as_ref()?;
                 let key = InternalKey::parse(cursor.key(), *format)?;
-                let offset = cursor.block_handle()?.offset;
-                Some(DatabaseEntry { key, value: cursor.value(), offset, file: EntryFile::Table(*table) })
+                Some(DatabaseEntry {
+                    key,
+                    value: cursor.value(),
+                    offset: cursor.block_handle()?.offset,
+                    file,
+                })
             }
+        }
+    }
+
+    /// Returns the errors that wait for it, one by one.
+    fn tell_errors(&mut self) -> Result<()> {
+        if let Some(error) = self.errors.pop_front() {
+            return Err(error);
+        }
+        match self.missing.next() {
+            Some(number) => Err(self.tables.missing(&self.database.table_path(number))),
+            None => Ok(()),
         }
     }
 
     /// Moves all sources to their first entry at or after the start. After an error, the next call
     /// goes on: no error waits for another one.
     fn begin(&mut self) -> Result<()> {
-        if let Some(number) = self.missing.next() {
-            return Err(self.tables.missing(&self.database.table_path(number)));
-        }
         if self.started.is_none() {
-            self.last = None;
+            (self.last, self.skipped) = (None, None);
             self.sources.iter_mut().for_each(|source| source.seek(self.start.as_ref(), &*self.order));
+            self.ways.fill(Way::Forward);
+            self.way = Some(Way::Forward);
         }
         let started = self.started.get_or_insert(0);
         while let Some(source) = self.sources.get_mut(*started) {
-            if source.step(self.start.as_ref(), &self.tables)? {
+            if source.go(Way::Forward, self.start.as_ref(), &self.tables)? {
                 self.heap.push(*started);
             }
             *started = started.saturating_add(1);
         }
-        (0..self.heap.len()).rev().for_each(|at| self.sift_down(at));
+        self.order_heap();
         Ok(())
-    }
-
-    /// Moves the source on top to its next entry. Returns false if it has no more.
-    fn advance(&mut self) -> Result<bool> {
-        let Some(source) = self.heap.first().and_then(|&at| self.sources.get_mut(at)) else {
-            return Ok(false);
-        };
-        let moved = source.step(self.start.as_ref(), &self.tables)?;
-        if moved && self.heap.len() > 1 {
-            self.sift_down(0);
-        }
-        Ok(moved)
-    }
-
-    fn pop(&mut self) {
-        if !self.heap.is_empty() {
-            self.heap.swap_remove(0);
-            self.sift_down(0);
-        }
-    }
-
-    /// Children are compared with each other only if one of them rises: it is read on before the
-    /// entry that sinks here is. Otherwise long keys that wait would be compared again for each short
-    /// one that passes them.
-    fn sift_down(&mut self, mut at: usize) {
-        loop {
-            let child = at.saturating_mul(2).saturating_add(1);
-            let sibling = child.saturating_add(1);
-            let first = if self.is_before(child, at) { child } else { at };
-            let first = if self.is_before(sibling, first) { sibling } else { first };
-            if first == at {
-                return;
-            }
-            self.heap.swap(at, first);
-            at = first;
-        }
-    }
-
-    /// Compares two places of the heap. Nothing is before what is not there.
-    fn is_before(&self, a: usize, b: usize) -> bool {
-        let (Some(&a), Some(&b)) = (self.heap.get(a), self.heap.get(b)) else { return false };
-        let key = |at: usize| self.sources.get(at).and_then(Source::key);
-        let order = match (key(a), key(b)) {
-            (Some((a_key, a_tag)), Some((b_key, b_tag))) => {
-                self.order.compare(a_key, b_key).then_with(|| b_tag.cmp(&a_tag))
-            }
-            // Keys that are too short come first, to be reported.
-            (a, b) => a.is_some().cmp(&b.is_some()),
-        };
-        order.then(a.cmp(&b)).is_lt()
     }
 
     /// Tells whether the entry on top is to be returned.
     fn is_wanted(&mut self) -> Result<bool> {
         let mut last = self.last.take();
-        let Some(DatabaseEntry { key, file, offset, .. }) = self.entry() else {
+        let Some(DatabaseEntry { key, file, offset, .. }) = self.top() else {
             self.last = last;
             return Err(self.short_key());
         };
-        let order = last.as_deref().map_or(Ordering::Less, |last| self.order.compare(last, key.user_key));
+        let order = last
+            .as_deref()
+            .map_or(Ordering::Less, |last| self.on_the_way(self.order.compare(last, key.user_key)));
         let wanted = !self.newest || (order.is_ne() && key.kind != DELETION);
         let unordered = order.is_gt().then(|| {
             let found = format!("{} behind it", quote(key.user_key));
-            let expected = format!("keys after {}", quote(last.as_deref().unwrap_or_default()));
+            let side = if self.way == Some(Way::Back) { "before" } else { "after" };
+            let expected = format!("keys {side} {}", quote(last.as_deref().unwrap_or_default()));
             let error = Error::corrupt(Structure::InternalKey, offset, expected, found);
             match file.path() {
                 Some(path) => error.with_path(path),

@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::database::DatabaseTable;
+use super::entry::EntryFile;
 use super::live_tables::LiveTable;
 use super::memtable::Memtable;
 use super::open_files::{OpenFiles, PooledFile};
@@ -25,6 +28,14 @@ pub(super) struct Start {
     pub(super) target: Vec<u8>,
 }
 
+/// The direction of a walk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Way {
+    #[default]
+    Forward,
+    Back,
+}
+
 /// Entries in the order of their keys.
 #[expect(clippy::large_enum_variant, reason = "there are few, and most are of the larger kind")]
 pub(super) enum Source<'d, O: Opener> {
@@ -39,7 +50,7 @@ pub(super) enum Source<'d, O: Opener> {
 /// Tables that follow each other in the order of keys.
 pub(super) struct Run<'d, O: Opener> {
     tables: Vec<DatabaseTable<'d>>,
-    /// The number of tables that have been opened.
+    /// The number of tables up to the current one. If there is none, the run is behind so many.
     opened: usize,
     pub(super) current: Option<Current<'d, O>>,
     /// An error about the order of its keys was returned.
@@ -51,10 +62,19 @@ pub(super) struct Current<'d, O: Opener> {
     pub(super) table: DatabaseTable<'d>,
     pub(super) format: KeyFormat,
     pub(super) cursor: Cursor<'d, PooledFile<O>>,
-    is_sought: bool,
+    place: Place,
 }
 
-impl<O: Opener> Source<'_, O> {
+/// Where a cursor is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before its first entry, or that at the start.
+    Before,
+    Within,
+    Behind,
+}
+
+impl<'d, O: Opener> Source<'d, O> {
     /// Moves to before the first entry at or after `start`, or to where it is sought from.
     pub(super) fn seek(&mut self, start: Option<&Start>, order: &dyn Comparator) {
         match self {
@@ -73,14 +93,50 @@ impl<O: Opener> Source<'_, O> {
         }
     }
 
-    /// Moves to the next entry. Returns false if there is none.
-    pub(super) fn step(&mut self, start: Option<&Start>, tables: &TableOpener<O>) -> Result<bool> {
+    /// Moves behind the last entry.
+    pub(super) fn seek_to_end(&mut self) {
         match self {
-            Self::Logs { table, next } => {
+            Self::Logs { table, next } => *next = table.len().saturating_add(1),
+            Self::Tables(run) => (run.opened, run.current) = (run.tables.len(), None),
+        }
+    }
+
+    /// Moves to the next entry in a direction. Returns false if there is none.
+    pub(super) fn go(&mut self, way: Way, start: Option<&Start>, tables: &TableOpener<O>) -> Result<bool> {
+        match (self, way) {
+            (Self::Logs { table, next }, Way::Forward) => {
                 *next = next.saturating_add(1);
                 Ok(table.get(next.saturating_sub(1)).is_some())
             }
-            Self::Tables(run) => run.step(start, tables),
+            (Self::Logs { next, .. }, Way::Back) => {
+                *next = next.saturating_sub(1);
+                Ok(*next > 0)
+            }
+            (Self::Tables(run), Way::Forward) => run.step(start, tables),
+            (Self::Tables(run), Way::Back) => run.step_back(tables),
+        }
+    }
+
+    pub(super) fn is_at_entry(&self) -> bool {
+        match self {
+            Self::Logs { table, next } => next.checked_sub(1).is_some_and(|at| table.get(at).is_some()),
+            Self::Tables(run) => run.current.as_ref().is_some_and(|current| current.cursor.valid()),
+        }
+    }
+
+    /// `value`, that of the current entry, as bytes of their own: a view of its data block, or a copy.
+    pub(super) fn value(&self, value: &[u8]) -> Bytes {
+        match self {
+            Self::Tables(Run { current: Some(current), .. }) => current.cursor.value_bytes(),
+            _ => Bytes::copy_from_slice(value),
+        }
+    }
+
+    /// The file of the current entry.
+    pub(super) fn file(&self) -> Option<EntryFile<'d>> {
+        match self {
+            Self::Logs { table, next } => Some(EntryFile::Log(table.get(next.checked_sub(1)?)?.3)),
+            Self::Tables(run) => Some(EntryFile::Table(run.current.as_ref()?.table)),
         }
     }
 
@@ -108,9 +164,43 @@ impl<O: Opener> TableOpener<O> {
         table.map(|table| table.with_path(path)).map_err(|error| error.with_path(path))
     }
 
+    /// Opens a table for going through it. `None` if it has no file.
+    fn cursor<'d>(&self, table: DatabaseTable<'d>, place: Place) -> Result<Option<Current<'d, O>>> {
+        let Some(path) = table.file.path() else { return Ok(None) };
+        let cursor = self.open(path)?.into_cursor();
+        let is_bashos = cursor.table().origin() == Some(Origin::Basho);
+        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
+        Ok(Some(Current { table, format, cursor, place }))
+    }
+
     /// The error for a live table that has no file.
     pub(super) fn missing(&self, path: &Path) -> Error {
         Error::io(IoAction::Open, 0, self.files.why_missing(path)).with_path(path)
+    }
+}
+
+impl<'d, O: Opener> Current<'d, O> {
+    fn go(&mut self, go: impl FnOnce(&mut Cursor<'d, PooledFile<O>>, Place) -> Result<bool>) -> Result<bool> {
+        let moved = go(&mut self.cursor, self.place);
+        // The same is tried again once the range is there.
+        if !moved.as_ref().is_err_and(Error::needs_range) {
+            self.place = Place::Within;
+        }
+        moved
+    }
+
+    /// Tells whether there is no more on this way, by what the last step led to. Passes damage. There
+    /// is one error for all that is left of a table that is gone.
+    fn is_done(&mut self, moved: &Result<bool>) -> bool {
+        match moved {
+            Ok(moved) => !moved,
+            Err(error) if error.needs_range() => false,
+            Err(_) if self.cursor.table().source().is_lost() => true,
+            Err(_) => {
+                self.cursor.skip_block();
+                false
+            }
+        }
     }
 }
 
@@ -121,40 +211,49 @@ impl<'d, O: Opener> Run<'d, O> {
 
     fn step(&mut self, start: Option<&Start>, tables: &TableOpener<O>) -> Result<bool> {
         loop {
-            if let Some(Current { cursor, is_sought, .. }) = &mut self.current {
-                let moved = match start.filter(|_| !*is_sought) {
+            if let Some(current) = self.current.as_mut().filter(|current| current.place != Place::Behind) {
+                let moved = current.go(|cursor, place| match start.filter(|_| place == Place::Before) {
                     Some(start) => cursor.seek(&start.target),
                     None => cursor.next(),
-                };
-                // The same is tried again once the range is there.
-                if moved.as_ref().is_err_and(Error::needs_range) {
+                });
+                if !current.is_done(&moved) {
                     return moved;
                 }
-                *is_sought = true;
-                match moved {
-                    Ok(true) => return Ok(true),
-                    Ok(false) => self.current = None,
-                    Err(error) => {
-                        // One error for all that is left of a table that is gone.
-                        if cursor.table().source().is_lost() {
-                            self.current = None;
-                        } else {
-                            cursor.skip_block();
-                        }
-                        return Err(error);
-                    }
-                }
+                self.current = None;
+                moved?;
             }
+            self.current = None;
             let Some(&table) = self.tables.get(self.opened) else { return Ok(false) };
-            let opened = table.file.path().map(|path| tables.open(path)).transpose();
+            let opened = tables.cursor(table, Place::Before);
             if !opened.as_ref().is_err_and(Error::needs_range) {
                 self.opened = self.opened.saturating_add(1);
             }
-            let Some(opened) = opened? else { continue };
-            let cursor = opened.into_cursor();
-            let is_bashos = cursor.table().origin() == Some(Origin::Basho);
-            let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
-            self.current = Some(Current { table, format, cursor, is_sought: false });
+            self.current = opened?;
+        }
+    }
+
+    fn step_back(&mut self, tables: &TableOpener<O>) -> Result<bool> {
+        loop {
+            if let Some(current) = self.current.as_mut() {
+                let moved = current.go(|cursor, place| match place {
+                    Place::Before => Ok(false),
+                    Place::Within => cursor.prev(),
+                    Place::Behind => cursor.seek_to_last(),
+                });
+                if !current.is_done(&moved) {
+                    return moved;
+                }
+                self.current = None;
+                self.opened = self.opened.saturating_sub(1);
+                moved?;
+            }
+            let table = self.opened.checked_sub(1).and_then(|at| self.tables.get(at));
+            let Some(&table) = table else { return Ok(false) };
+            let opened = tables.cursor(table, Place::Behind);
+            if matches!(&opened, Ok(None)) || opened.as_ref().is_err_and(|error| !error.needs_range()) {
+                self.opened = self.opened.saturating_sub(1);
+            }
+            self.current = opened?;
         }
     }
 }

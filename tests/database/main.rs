@@ -1,6 +1,8 @@
 //! Databases: the framing of logs, the MANIFEST, and whole folders as LevelDB and goleveldb wrote them.
 #![cfg(feature = "table")]
 
+#[cfg(not(miri))]
+mod back;
 #[path = "../common/counting.rs"]
 mod counting;
 #[cfg(not(miri))]

@@ -20,5 +20,6 @@ mod table_case;
 mod tool;
 #[cfg(feature = "tool")]
 pub mod tune;
+pub mod walks;
 
 pub use rows::Row;

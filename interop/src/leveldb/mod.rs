@@ -10,6 +10,7 @@ mod order;
 mod script;
 mod store;
 mod table;
+mod walk;
 
 pub use database::{Database, DatabaseOptions, Filter, WriteBatch, repair, tables_in};
 pub use ffi::speed;
@@ -17,6 +18,7 @@ pub use filter::{Answer, BlockScript, Bloom, QueryScript, hash};
 pub use order::{KeyOrder, parse_internal_key};
 pub use store::{Counts, Order, Store, StoreFilter, StoreOptions, repair_store};
 pub use table::{Entries, Table, TableBuilder, TableOptions, build_table};
+pub use walk::{DatabaseWalk, Place, Step, TableWalk};
 
 /// The `compression` of LevelDB's options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

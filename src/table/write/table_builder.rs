@@ -138,7 +138,7 @@ impl<W: Write> TableBuilder<W> {
         self.check_usable()?;
         self.check_entry(key, value)?;
         let result = self.add_checked(key, value);
-        result.inspect_err(|error| self.state = State::Abandoned(error.to_string()))
+        self.or_abandon(result)
     }
 
     /// Ends the current data block and writes it, though it is not full: the next key begins another
@@ -156,7 +156,7 @@ impl<W: Write> TableBuilder<W> {
             return Ok(());
         }
         let result = self.end_data_block().and_then(|()| self.out.flush());
-        result.inspect_err(|error| self.state = State::Abandoned(error.to_string()))
+        self.or_abandon(result)
     }
 
     /// The number of bytes written so far. The current data block is not among them.
@@ -204,6 +204,10 @@ impl<W: Write> TableBuilder<W> {
             key_range: (self.num_entries > 0).then(|| (self.smallest_key.clone(), largest_key())),
             filters,
         })
+    }
+
+    fn or_abandon(&mut self, result: Result<()>) -> Result<()> {
+        result.inspect_err(|error| self.state = State::Abandoned(error.to_string()))
     }
 
     #[inline]

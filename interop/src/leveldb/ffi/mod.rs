@@ -9,6 +9,7 @@ pub mod speed;
 mod speed_table;
 mod store;
 mod table;
+mod walk;
 
 use std::ffi::c_void;
 use std::{ptr, slice};
@@ -20,6 +21,7 @@ pub(super) use filter::{bloom_create, bloom_match, build_filter_blocks, hash, qu
 pub(super) use order::{compare, internal_key_debug_string, separator, successor};
 pub(super) use store::{Store, repair as repair_store};
 pub(super) use table::{Table, TableBuilder};
+pub(super) use walk::Walk;
 
 pub(super) type SinkFn<'a> = dyn FnMut(&[u8]) + 'a;
 pub(super) type SourceFn<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;

@@ -1,0 +1,142 @@
+//! Looking up a key in a whole database (`DBImpl::Get` in LevelDB's `db/db_impl.cc`, `Version::Get` in
+//! its `db/version_set.cc`).
+
+use super::database::{Database, DatabaseTable};
+use super::live_tables::LiveTable;
+use super::memtable::Memtable;
+use super::opener::{FileOpener, Opener};
+use super::scan::Scan;
+use crate::error::IoAction;
+use crate::key::parts::DELETION;
+use crate::table::{Lookup, ReadOptions, SharedComparator, Table};
+use crate::{Error, Result, quote};
+
+impl Database {
+    /// Looks up the newest version of a key: in the live logs, then in the tables of level 0 from the
+    /// newest on, then in the one table of each level below that may hold it. The first of them that
+    /// has the key decides.
+    ///
+    /// Nothing is kept from one call to the next: each reads all live logs, and opens the tables that
+    /// it asks, which takes a read or two for each. Filters spare it the data blocks. For many keys
+    /// [`scan`](Self::scan) and its [`seek`](Scan::seek) keep tables open, and whoever keeps
+    /// [`Table`]s open asks [`Table::get_at`] in the order of [`tables_for`](Self::tables_for).
+    ///
+    /// Without a sound MANIFEST the levels are unknown. All tables and logs are then asked, and the
+    /// highest sequence number decides; a key that was deleted is [`Lookup::Absent`].
+    ///
+    /// ```
+    /// use filterblock::database::Database;
+    /// use filterblock::table::{Lookup, ReadOptions};
+    ///
+    /// let database = Database::open("testdata/databases/levels")?;
+    /// let value = database.get(b"item/0005/595", &ReadOptions::default())?;
+    /// assert!(matches!(value, Lookup::Value(_)));
+    /// # Ok::<(), filterblock::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`] if the MANIFEST names another comparator than the options. Otherwise
+    /// the first damage on the way, since what it hides may be newer than what lies behind it: in any
+    /// live log, in a table that is asked, or a table that is missing. LevelDB passes over damaged
+    /// records of a log unless `paranoid_checks` is set.
+    pub fn get(&self, user_key: &[u8], options: &ReadOptions) -> Result<Lookup> {
+        self.get_with(user_key, options, FileOpener)
+    }
+
+    /// As [`get`](Self::get), of files that `opener` opens, wherever they lie.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn get_with<O: Opener>(
+        &self,
+        user_key: &[u8],
+        options: &ReadOptions,
+        mut opener: O,
+    ) -> Result<Lookup> {
+        let order = self.order(options)?;
+        if self.manifest().is_err() {
+            return self.get_of_all(user_key, options, opener, &order);
+        }
+        if let Some(found) = self.get_in_logs(user_key, &mut opener, &order)? {
+            return Ok(found);
+        }
+        let options = options.clone().internal_keys(true);
+        for table in self.tables_for(user_key).filter(|table| may_hold(table, user_key, &order)) {
+            let Some(path) = table.file.path() else {
+                let path = self.table_path(table.number);
+                let error = std::io::ErrorKind::NotFound.into();
+                return Err(Error::io(IoAction::Open, 0, error).with_path(path));
+            };
+            let file = opener.open_table(path).map_err(|error| Error::io(IoAction::Open, 0, error));
+            let found = file.and_then(|file| Table::open(file, &options)?.get_at(user_key, u64::MAX));
+            match found.map_err(|error| error.with_path(path))? {
+                Lookup::Absent => {}
+                found => return Ok(found),
+            }
+        }
+        Ok(Lookup::Absent)
+    }
+
+    /// The order of the options, if it is that of the MANIFEST.
+    pub(super) fn order(&self, options: &ReadOptions) -> Result<SharedComparator> {
+        let order = options.user_order();
+        match self.comparator().filter(|name| *name != order.name().as_bytes()) {
+            None => Ok(order),
+            Some(name) => Err(Error::InvalidOption {
+                option: "comparator",
+                expected: quote(name).to_string().into(),
+                found: quote(order.name().as_bytes()).to_string().into(),
+            }),
+        }
+    }
+
+    fn get_in_logs<O: Opener>(
+        &self,
+        user_key: &[u8],
+        opener: &mut O,
+        order: &SharedComparator,
+    ) -> Result<Option<Lookup>> {
+        let (mut logs, mut first) = (Memtable::default(), None);
+        for log in self.logs().filter(|log| log.is_live) {
+            logs.read(log, opener, Scan::LOG_LIMIT, &mut |error| {
+                first.get_or_insert(error);
+            });
+        }
+        if let Some(error) = first {
+            return Err(error);
+        }
+        logs.sort(&**order);
+        let newest = logs.get(logs.seek(user_key, &**order));
+        let newest = newest.filter(|(key, ..)| order.compare(key.user_key, user_key).is_eq());
+        Ok(newest.map(|(key, value, ..)| match key.kind {
+            DELETION => Lookup::Deleted,
+            _ => Lookup::Value(bytes::Bytes::copy_from_slice(value)),
+        }))
+    }
+
+    /// Looks a key up where no levels are known.
+    fn get_of_all<O: Opener>(
+        &self,
+        user_key: &[u8],
+        options: &ReadOptions,
+        opener: O,
+        order: &SharedComparator,
+    ) -> Result<Lookup> {
+        let mut scan = self.scan_with(options, opener)?;
+        scan.seek(user_key);
+        scan.next()?;
+        let entry = scan.entry().filter(|entry| order.compare(entry.key.user_key, user_key).is_eq());
+        Ok(entry.map_or(Lookup::Absent, |entry| Lookup::Value(bytes::Bytes::copy_from_slice(entry.value))))
+    }
+}
+
+/// Tells whether the range of a table leaves room for a key, in any order. In doubt it does.
+fn may_hold(table: &DatabaseTable<'_>, user_key: &[u8], order: &SharedComparator) -> bool {
+    let range = table.recorded().and_then(LiveTable::user_keys);
+    let range = range.filter(|(smallest, largest)| order.compare(smallest, largest).is_le());
+    range.is_none_or(|(smallest, largest)| {
+        order.compare(smallest, user_key).is_le() && order.compare(user_key, largest).is_le()
+    })
+}

@@ -1,0 +1,70 @@
+//! The sources of a scan as a heap, in the order of the direction that it goes.
+
+use std::cmp::Ordering;
+
+use super::super::opener::Opener;
+use super::super::scan_sources::{Source, Way};
+use super::Scan;
+use crate::Result;
+
+impl<O: Opener> Scan<'_, O> {
+    pub(super) fn order_heap(&mut self) {
+        (0..self.heap.len()).rev().for_each(|at| self.sift_down(at));
+    }
+
+    /// Moves the source on top to its next entry on the way. Returns false if it has no more.
+    pub(super) fn advance(&mut self) -> Result<bool> {
+        let Some(source) = self.heap.first().and_then(|&at| self.sources.get_mut(at)) else {
+            return Ok(false);
+        };
+        let way = self.way.unwrap_or_default();
+        let moved = source.go(way, self.start.as_ref(), &self.tables)?;
+        if moved && self.heap.len() > 1 {
+            self.sift_down(0);
+        }
+        Ok(moved)
+    }
+
+    pub(super) fn pop(&mut self) {
+        if !self.heap.is_empty() {
+            self.heap.swap_remove(0);
+            self.sift_down(0);
+        }
+    }
+
+    /// Children are compared with each other only if one of them rises: it is read on before the
+    /// entry that sinks here is. Otherwise long keys that wait would be compared again for each short
+    /// one that passes them.
+    fn sift_down(&mut self, mut at: usize) {
+        loop {
+            let child = at.saturating_mul(2).saturating_add(1);
+            let sibling = child.saturating_add(1);
+            let first = if self.is_before(child, at) { child } else { at };
+            let first = if self.is_before(sibling, first) { sibling } else { first };
+            if first == at {
+                return;
+            }
+            self.heap.swap(at, first);
+            at = first;
+        }
+    }
+
+    /// Compares two places of the heap. Nothing is before what is not there.
+    fn is_before(&self, a: usize, b: usize) -> bool {
+        let (Some(&a), Some(&b)) = (self.heap.get(a), self.heap.get(b)) else { return false };
+        let key = |at: usize| self.sources.get(at).and_then(Source::key);
+        match (key(a), key(b)) {
+            (Some((a_key, a_tag)), Some((b_key, b_tag))) => {
+                let order = self.order.compare(a_key, b_key).then_with(|| b_tag.cmp(&a_tag));
+                self.on_the_way(order.then(a.cmp(&b))).is_lt()
+            }
+            // Keys that are too short come first, to be reported.
+            (a_key, b_key) => a_key.is_some().cmp(&b_key.is_some()).then(a.cmp(&b)).is_lt(),
+        }
+    }
+
+    /// The order in the direction of the heap.
+    pub(super) fn on_the_way(&self, order: Ordering) -> Ordering {
+        if self.way == Some(Way::Back) { order.reverse() } else { order }
+    }
+}
