@@ -17,7 +17,10 @@ use crate::leveldb::{
 use crate::random::Random;
 
 /// An entry, or none.
-type Found = Option<(Vec<u8>, Vec<u8>)>;
+type Found = Option<Entry>;
+
+/// Key and value.
+type Entry = (Vec<u8>, Vec<u8>);
 
 /// The counts of walks without a difference.
 #[derive(Debug, Default)]
@@ -194,7 +197,7 @@ fn same(at: usize, step: &Step, place: &Place, found: &Found, report: &mut Repor
 }
 
 /// A table of bytes below 0x80, so that no length can become one that leads LevelDB astray.
-fn plain_table(random: &mut Random) -> (Vec<(Vec<u8>, Vec<u8>)>, TableOptions) {
+fn plain_table(random: &mut Random) -> (Vec<Entry>, TableOptions) {
     let plain = |random: &mut Random, len| -> Vec<u8> {
         random.bytes(len).into_iter().map(|byte| b'a' + byte % 4).collect()
     };
