@@ -1,6 +1,8 @@
 //! The library's one error type, grouped by who is at fault: the system below, the file, a limit of
 //! the caller's, the caller, or the caller's filter policy.
 
+mod parts;
+
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +12,8 @@ use bytes::Bytes;
 use crate::bytes::escape::quote;
 use crate::escape_path;
 
+pub use parts::{IoAction, Structure};
+
 /// The result of the library's fallible functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -18,6 +22,51 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// `Display` is complete and takes one line. Bytes that come from a file are
 /// [escaped](crate::escape()), and names and keys of more than 48 bytes are cut.
 /// [`with_path`](Error::with_path) adds the file.
+///
+/// # In errors of your own
+///
+/// An `io::Error` is made of it by `?`, and gives it back (`io::Error::downcast`). With `thiserror` a
+/// variant of your own takes it by `#[from]`; without, two `impl`s do:
+///
+/// ```
+/// use std::{error, fmt};
+///
+/// #[derive(Debug)]
+/// enum StoreError {
+///     Table(filterblock::Error),
+///     Closed,
+/// }
+///
+/// impl fmt::Display for StoreError {
+///     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+///         match self {
+///             Self::Table(error) => write!(f, "{error}"), // complete, in one line
+///             Self::Closed => write!(f, "the store is closed"),
+///         }
+///     }
+/// }
+///
+/// impl error::Error for StoreError {
+///     // Not the error that `Display` has shown already, but what lies behind it.
+///     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+///         if let Self::Table(error) = self { error::Error::source(error) } else { None }
+///     }
+/// }
+///
+/// impl From<filterblock::Error> for StoreError {
+///     fn from(error: filterblock::Error) -> Self {
+///         Self::Table(error)
+///     }
+/// }
+///
+/// fn base_lg(base_lg: u8) -> Result<(), StoreError> {
+///     let policy = filterblock::BloomFilterPolicy::new(10);
+///     filterblock::FilterBlockBuilder::with_base_lg(policy, base_lg)?;
+///     Ok(())
+/// }
+/// assert!(base_lg(11).is_ok() && base_lg(64).is_err());
+/// assert_eq!(StoreError::Closed.to_string(), "the store is closed");
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -224,120 +273,26 @@ pub enum Error {
     },
 }
 
-/// The operation that the system below failed to complete: [`Error::Io`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
-pub enum IoAction {
-    /// Opening a file.
-    #[error("opening")]
-    Open,
-    /// Listing a folder.
-    #[error("listing")]
-    List,
-    /// Looking up the size of a listed file.
-    #[error("looking up the size")]
-    LookUp,
-    /// Asking a source for its length.
-    #[error("asking for the length")]
-    Length,
-    /// Reading a whole file.
-    #[error("reading")]
-    ReadAll,
-    /// Reading a part of a file.
-    #[error("reading {len} bytes")]
-    #[non_exhaustive]
-    Read {
-        /// The number of bytes.
-        len: u64,
-    },
-    /// Writing.
-    #[error("writing {len} bytes")]
-    #[non_exhaustive]
-    Write {
-        /// The number of bytes.
-        len: u64,
-    },
-    /// Flushing a writer.
-    #[error("flushing")]
-    Flush,
-    /// Creating a file.
-    #[error("creating")]
-    Create,
-    /// Setting owner, group or mode of a file.
-    #[error("setting owner and mode")]
-    SetAttributes,
-    /// Making sure that a file or folder survives a loss of power.
-    #[error("syncing")]
-    Sync,
-    /// Giving a file the name of another.
-    #[error("renaming")]
-    Rename,
-    /// Removing a file.
-    #[error("removing")]
-    Remove,
-    /// Locking a file.
-    #[error("locking")]
-    Lock,
-}
-
-/// A structure that [`Error::Corrupt`] or [`Error::Unsupported`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
-pub enum Structure {
-    /// A filter block as a whole: its last five bytes and the offset array.
-    #[error("filter block")]
-    FilterBlock,
-    /// One entry of a filter block's offset array.
-    #[error("filter offset")]
-    FilterOffset,
-    /// One filter.
-    #[error("filter")]
-    Filter,
-    /// A table as a whole.
-    #[error("table")]
-    Table,
-    /// The last 48 bytes of a table.
-    #[error("footer")]
-    Footer,
-    /// A block's offset and size, as the footer, the index and the metaindex hold them.
-    #[error("block handle")]
-    BlockHandle,
-    /// The checksum behind a block.
-    #[error("block checksum")]
-    Checksum,
-    /// The compression type behind a block.
-    #[error("compression type")]
-    CompressionType,
-    /// The compressed contents of a block.
-    #[error("compressed block")]
-    Compressed,
-    /// A block's restart array.
-    #[error("restart array")]
-    Restarts,
-    /// An entry of a block.
-    #[error("block entry")]
-    Entry,
-    /// The block that names the data blocks.
-    #[error("index")]
-    Index,
-    /// The block that names the filter block.
-    #[error("metaindex")]
-    Metaindex,
-    /// A user key with sequence number and type behind it.
-    #[error("internal key")]
-    InternalKey,
-    /// One entry of a log or a MANIFEST: header and contents.
-    #[error("log record")]
-    LogRecord,
-    /// The contents of one record of a MANIFEST.
-    #[error("version edit")]
-    VersionEdit,
-    /// The file that lists a database's live tables, as a whole.
-    #[error("MANIFEST")]
-    Manifest,
-    /// The file that names the MANIFEST.
-    #[error("CURRENT")]
-    Current,
+/// Wraps the error. Its kind is that of the system's error, or says whose fault it is: `InvalidData`
+/// for the file and for limits, `InvalidInput` for the caller, `Other` for a policy and for
+/// [`Error::NeedRange`].
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error.without_path() {
+            Error::Io { source, .. } => source.kind(),
+            Error::InUse { .. } => io::ErrorKind::ResourceBusy,
+            Error::OutOfMemory { .. } => io::ErrorKind::OutOfMemory,
+            Error::Corrupt { .. } | Error::Limit { .. } => io::ErrorKind::InvalidData,
+            Error::Unsupported { .. } => io::ErrorKind::Unsupported,
+            Error::NeedRange { .. }
+            | Error::Policy { .. }
+            | Error::PolicyContract { .. }
+            | Error::TableAbandoned { .. }
+            | Error::InFile { .. } => io::ErrorKind::Other,
+            _ => io::ErrorKind::InvalidInput,
+        };
+        Self::new(kind, error)
+    }
 }
 
 impl Error {

@@ -54,6 +54,12 @@ mod table {
         dst.push(value as u8);
     }
 
+    /// The length of a varint.
+    pub(crate) fn varint_len(value: u64) -> usize {
+        let bits = 64_u32.saturating_sub(value.leading_zeros()).max(1);
+        bits.div_ceil(7) as usize
+    }
+
     /// The reason why bytes are no varint.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum VarintError {

@@ -138,3 +138,26 @@ fn structures_have_names() {
 fn bytes_are_made_fit_for_a_terminal() {
     assert_eq!(crate::escape(b"a~ \\\x1b[m\x7f\xff").to_string(), r"a~ \\\x1b[m\x7f\xff");
 }
+
+/// The kind says whose fault it is, and the error itself comes back.
+#[test]
+fn an_io_error_wraps_every_error() {
+    let mut kinds = Vec::new();
+    for (error, shown) in all() {
+        let is_range = error.needs_range();
+        let wrapped = io::Error::from(error);
+        kinds.push(wrapped.kind());
+        assert_eq!(wrapped.to_string(), shown);
+        assert_eq!(wrapped.downcast::<Error>().unwrap().needs_range(), is_range);
+    }
+    // Of the system, of NeedRange, of memory, and of the file.
+    assert_eq!(kinds[..2], [io::ErrorKind::PermissionDenied, io::ErrorKind::Other]);
+    assert_eq!(
+        kinds[3..6],
+        [io::ErrorKind::OutOfMemory, io::ErrorKind::InvalidData, io::ErrorKind::Unsupported]
+    );
+    assert!(kinds.contains(&io::ErrorKind::InvalidInput));
+    let source = io::Error::from(io::ErrorKind::NotFound);
+    let error = Error::Io { action: IoAction::Open, offset: 0, source }.with_path("some");
+    assert_eq!(io::Error::from(error).kind(), io::ErrorKind::NotFound);
+}

@@ -1,5 +1,7 @@
 //! The writer of filter blocks.
 
+mod estimate;
+
 use std::fmt;
 
 use bytes::Bytes;
@@ -62,7 +64,6 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     run: Run,
 }
 
-/// The keys that a range began with.
 #[derive(Clone, Copy, Default)]
 struct Run {
     /// The number of keys, if they came together, or 0.

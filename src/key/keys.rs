@@ -4,6 +4,7 @@
 //! (`table/filter_block.h`), and hands them to a policy as a view. That needs no allocation for
 //! each key, and a policy can hash several keys at once.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -60,6 +61,40 @@ impl<'a> Keys<'a> {
             lowest = start;
         }
         Ok(Self { bytes, starts: Starts::At { starts, end: bytes.len() }, suffix: 0 })
+    }
+
+    /// Returns the keys as [`new`](Self::new) takes them: their bytes end to end, and where each key
+    /// begins. For policies of other libraries, which take keys in this form.
+    ///
+    /// Neither is copied for keys that have come from `new`. The starts are made for keys that are
+    /// known to be of equal length. The bytes are copied where a policy sees a part of each key, as
+    /// that in [`InternalFilterPolicy`](crate::InternalFilterPolicy) does.
+    ///
+    /// ```
+    /// use filterblock::KeyBuf;
+    /// let keys: KeyBuf = ["apple", "pear"].into_iter().collect();
+    /// let (bytes, starts) = keys.as_keys().to_parts();
+    /// assert_eq!((&bytes[..], &starts[..]), (&b"applepear"[..], &[0, 5][..]));
+    /// ```
+    pub fn to_parts(&self) -> (Cow<'a, [u8]>, Cow<'a, [usize]>) {
+        match self.starts {
+            Starts::At { starts, end } if self.suffix == 0 => {
+                (self.bytes.get(..end).unwrap_or(self.bytes).into(), starts.into())
+            }
+            Starts::Fixed { count, stride } if self.suffix == 0 => {
+                let starts: Vec<usize> = (0..count).map(|index| index.saturating_mul(stride)).collect();
+                let end = count.saturating_mul(stride);
+                (self.bytes.get(..end).unwrap_or(self.bytes).into(), starts.into())
+            }
+            _ => {
+                let (mut bytes, mut starts) = (Vec::new(), Vec::with_capacity(self.len()));
+                for key in self.iter() {
+                    starts.push(bytes.len());
+                    bytes.extend_from_slice(key);
+                }
+                (bytes.into(), starts.into())
+            }
+        }
     }
 
     /// Returns the number of keys.

@@ -67,8 +67,15 @@ impl BashoBloom2Policy {
     ///
     /// Beyond `i32::MAX` bits a key, where the original's integer ends, making a filter is an
     /// error.
-    pub fn new(bits_per_key: u32) -> Self {
+    pub const fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key, probes: BloomFilterPolicy::new(bits_per_key).probes() }
+    }
+
+    /// Returns the hash of a key: what [`hash_key`](FilterPolicy::hash_key) returns, as this policy has
+    /// one for every key.
+    #[inline]
+    pub fn hash(&self, key: &[u8]) -> KeyHash {
+        hash_key(key)
     }
 
     /// Returns the number of bits for each key.
@@ -262,6 +269,10 @@ impl FilterPolicy for BashoBloom2Policy {
 
     fn reads_dialect(&self, origin: Origin) -> bool {
         origin == Origin::Basho
+    }
+
+    fn filter_len(&self, num_keys: usize) -> Option<usize> {
+        self.array_len(num_keys).ok()?.checked_add(1)
     }
 
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {

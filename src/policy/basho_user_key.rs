@@ -56,6 +56,10 @@ impl<P: FilterPolicy> FilterPolicy for BashoInternalFilterPolicy<P> {
         self.policy.hash_may_match(hash, filter)
     }
 
+    fn filter_len(&self, num_keys: usize) -> Option<usize> {
+        self.policy.filter_len(num_keys)
+    }
+
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
         self.policy.describe(filter)
     }

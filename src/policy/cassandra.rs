@@ -111,6 +111,13 @@ impl CassandraBloomPolicy {
         Ok(Self { sizing: Sizing::Rate(p) })
     }
 
+    /// Returns the hash of a key: what [`hash_key`](FilterPolicy::hash_key) returns, as this policy has
+    /// one for every key.
+    #[inline]
+    pub fn hash(&self, key: &[u8]) -> KeyHash {
+        hash_key(key)
+    }
+
     /// Returns the number of bits of a filter for `keys` keys, a multiple of 64, and its K. The
     /// filter takes `bits / 8 + 1` bytes.
     ///
@@ -250,6 +257,11 @@ impl FilterPolicy for CassandraBloomPolicy {
 
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         may_match(hash, filter, Modulus::of_small)
+    }
+
+    fn filter_len(&self, num_keys: usize) -> Option<usize> {
+        let (bits, _) = self.bits_and_probes(num_keys as u64).ok()?;
+        usize::try_from(bits / 8).ok()?.checked_add(1)
     }
 
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {

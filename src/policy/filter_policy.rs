@@ -130,6 +130,17 @@ pub trait FilterPolicy: Send + Sync {
         true
     }
 
+    /// Returns the length in bytes of a filter for so many keys, repeated ones counted: exactly, or the
+    /// most it can be if that depends on the keys. `None` (the default) if it cannot be told, or there
+    /// is no filter for so many.
+    ///
+    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) asks for it, so
+    /// it should take no time.
+    #[expect(unused_variables, reason = "named for the documentation")]
+    fn filter_len(&self, num_keys: usize) -> Option<usize> {
+        None
+    }
+
     /// Measures a filter: the number of its bits, of those set, and of the probes of a key, and the
     /// resulting rate of false positives. Costs one pass over the filter.
     ///

@@ -7,6 +7,60 @@ use std::fmt;
 /// An LSM tree looks one key up in many tables. It can hash the key once, with
 /// [`hash_key`](super::FilterPolicy::hash_key), and pass the hash to
 /// [`hash_may_match`](super::FilterPolicy::hash_may_match) for each table.
+///
+/// # Hashes of your own
+///
+/// [`BloomFilterPolicy`](super::BloomFilterPolicy) makes and asks filters by hashes that need not be
+/// its own, and this is promised: of the bits it uses the lower 32 as `h` of
+/// [its encoding](super::BloomFilterPolicy#encoding), and nothing else. So other programs' filters that
+/// have LevelDB's bits over another hash are made and read bit for bit, such as those of mini-lsm and
+/// agatedb, whose `h` is the 32-bit fingerprint of FarmHash. All keys of a filter have to be added by
+/// hash, and asked for by hash; a policy that wraps this one can do both by key:
+///
+/// ```
+/// use filterblock::{BloomFilterPolicy, Error, FilterPolicy, KeyBuf, KeyHash, Keys, Result};
+///
+/// /// LevelDB's probes over a hash of our own.
+/// struct OwnHash(BloomFilterPolicy);
+///
+/// /// FNV-1a, in place of yours.
+/// fn hash(key: &[u8]) -> u32 {
+///     key.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+/// }
+///
+/// impl FilterPolicy for OwnHash {
+///     fn name(&self) -> &str {
+///         "example.OwnHash" // another encoding, so another name
+///     }
+///     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+///         let hashes: Vec<KeyHash> = keys.iter().filter_map(|key| self.hash_key(key)).collect();
+///         self.create_filter_from_hashes(&hashes, dst)
+///     }
+///     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+///         self.hash_may_match(KeyHash::new(hash(key).into()), filter)
+///     }
+///     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
+///         Some(KeyHash::new(hash(key).into()))
+///     }
+///     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
+///         self.0.create_filter_from_hashes(hashes, dst)
+///     }
+///     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
+///         self.0.hash_may_match(hash, filter)
+///     }
+///     fn filter_len(&self, num_keys: usize) -> Option<usize> {
+///         self.0.filter_len(num_keys)
+///     }
+/// }
+///
+/// let policy = OwnHash(BloomFilterPolicy::new(10));
+/// let keys: KeyBuf = ["apple", "pear"].into_iter().collect();
+/// let mut filter = Vec::new();
+/// policy.create_filter(keys.as_keys(), &mut filter)?;
+/// assert!(policy.key_may_match(b"pear", &filter));
+/// assert!(!policy.key_may_match(b"plum", &filter));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash(u64);
 

@@ -61,10 +61,14 @@ impl LegacyBloomPolicy {
     /// is 0.69 * `bits_per_key`, rounded down, at least 1 and at most 30.
     ///
     /// As in goleveldb, k is computed in eight bits: from 372 bits a key on, it starts again at 1.
-    pub fn new(bits_per_key: u32) -> Self {
-        let probes = (u64::from(bits_per_key) * 69 / 100) as u8;
-        let bloom = BloomFilterPolicy::new(bits_per_key).with_probes(probes.clamp(1, MAX_PROBES));
-        Self { bloom, hash: LegacyHash::default() }
+    pub const fn new(bits_per_key: u32) -> Self {
+        let probes = match ((bits_per_key as u64).saturating_mul(69) / 100) as u8 {
+            0 => 1,
+            probes if probes > MAX_PROBES => MAX_PROBES,
+            probes => probes,
+        };
+        let bloom = BloomFilterPolicy::new(bits_per_key).with_probes(probes);
+        Self { bloom, hash: LegacyHash::Either }
     }
 
     /// Returns the same policy with another hash. [`Unsigned`](LegacyHash::Unsigned) denies many
@@ -77,6 +81,13 @@ impl LegacyBloomPolicy {
     /// Returns the hash that reads and writes.
     pub const fn legacy_hash(&self) -> LegacyHash {
         self.hash
+    }
+
+    /// Returns the hash of a key: what [`hash_key`](FilterPolicy::hash_key) returns, as this policy has
+    /// one for every key.
+    #[inline]
+    pub fn hash(&self, key: &[u8]) -> KeyHash {
+        hash_key(key)
     }
 
     /// Returns the number of bits for each key.
@@ -190,6 +201,11 @@ impl FilterPolicy for LegacyBloomPolicy {
             LegacyHash::Signed => matches(signed, filter),
             LegacyHash::Either => matches(unsigned, filter) || signed != unsigned && matches(signed, filter),
         }
+    }
+
+    fn filter_len(&self, num_keys: usize) -> Option<usize> {
+        self.check_size(num_keys as u64).ok()?;
+        self.bloom.filter_len(num_keys)
     }
 
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {

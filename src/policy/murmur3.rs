@@ -199,6 +199,12 @@ impl FilterPolicy for Murmur3BloomPolicy {
         in_groups(probes, answers, murmur3_twice, murmur3_twice_of_two, one_of_many_may_match);
     }
 
+    fn filter_len(&self, num_keys: usize) -> Option<usize> {
+        let bits =
+            round_up(bit_array::wished_bits(num_keys as u64, self.bits_per_key), num_keys as u64).ok()?;
+        usize::try_from(bits / 8).ok()?.checked_add(1)
+    }
+
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
         let shape = bit_array::shape(filter)?;
         Some(if decode(filter).is_some() { shape } else { shape.with_expected_rate(1.0) })

@@ -97,6 +97,11 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> FilterPolicy 
         }
     }
 
+    fn filter_len(&self, num_keys: usize) -> Option<usize> {
+        // Equal prefixes are counted once, and a filter is never empty.
+        self.policy.filter_len(num_keys).map(|len| len.max(1))
+    }
+
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
         self.policy.describe(filter)
     }

@@ -1,5 +1,6 @@
 //! Keys lying end to end.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use filterblock::{Error, KeyBuf, Keys};
@@ -136,4 +137,26 @@ fn keys_are_iterated_from_both_ends() {
         seen += key.len();
     }
     assert_eq!(seen, 9);
+}
+
+/// The bytes and starts that other libraries' policies take, without what was cut.
+#[test]
+fn keys_are_handed_out_as_they_come_in() {
+    let check = |keys: Keys<'_>, borrowed: (bool, bool)| {
+        let (bytes, starts) = keys.to_parts();
+        let again = Keys::new(&bytes, &starts).unwrap();
+        assert!(again.iter().eq(keys.iter()), "{bytes:?} {starts:?}");
+        let is_borrowed = (matches!(bytes, Cow::Borrowed(_)), matches!(starts, Cow::Borrowed(_)));
+        assert_eq!((is_borrowed, bytes.len()), (borrowed, keys.iter().map(<[u8]>::len).sum()));
+    };
+    let mixed: KeyBuf = ["apple12", "12", "pear34"].into_iter().collect();
+    check(mixed.as_keys(), (true, true));
+    check(mixed.as_keys().strip_suffix(2).unwrap(), (false, false));
+    let equal: KeyBuf = ["apple12", "melon12"].into_iter().collect();
+    check(equal.as_keys(), (true, false));
+    check(equal.as_keys().strip_suffix(2).unwrap(), (false, false));
+    check(Keys::new(b"applepear", &[0, 5]).unwrap(), (true, true));
+    check(KeyBuf::new().as_keys(), (true, false));
+    let empty: KeyBuf = ["", "", ""].into_iter().collect();
+    check(empty.as_keys(), (true, false));
 }

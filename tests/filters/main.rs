@@ -16,11 +16,13 @@ mod golden;
 mod interpreted;
 mod kernels;
 mod keys;
+mod own_hashes;
 mod own_policies;
 mod policies;
 mod prefix;
 mod rates;
 mod side_by_side;
+mod sizes;
 #[cfg(all(unix, not(miri)))]
 #[path = "../common/this_program.rs"]
 mod this_program;

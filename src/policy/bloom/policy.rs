@@ -46,9 +46,20 @@ impl BloomFilterPolicy {
     ///
     /// With 0 bits a key, a filter has 64 bits and k = 1, the smallest there is, for any number of
     /// keys. Beyond `i32::MAX`, where the original's integer ends, making a filter is an error.
-    pub fn new(bits_per_key: u32) -> Self {
-        let probes = (f64::from(bits_per_key) * 0.69) as u32;
-        Self { bits_per_key, probes: probes.clamp(1, u32::from(MAX_PROBES)) as u8 }
+    pub const fn new(bits_per_key: u32) -> Self {
+        let probes = match (bits_per_key as f64 * 0.69) as u32 {
+            0 => 1,
+            probes if probes > MAX_PROBES as u32 => MAX_PROBES,
+            probes => probes as u8,
+        };
+        Self { bits_per_key, probes }
+    }
+
+    /// Returns the hash of a key, which is LevelDB's, in the lower 32 bits: what
+    /// [`hash_key`](FilterPolicy::hash_key) returns, as this policy has a hash for every key.
+    #[inline]
+    pub fn hash(&self, key: &[u8]) -> KeyHash {
+        KeyHash::new(u64::from(hash::leveldb(key, BLOOM_SEED)))
     }
 
     /// Returns the same policy with k = `probes`, at most 30, for relatives that compute it in
@@ -131,7 +142,7 @@ impl FilterPolicy for BloomFilterPolicy {
 
     #[inline]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
-        Some(KeyHash::new(u64::from(hash::leveldb(key, BLOOM_SEED))))
+        Some(self.hash(key))
     }
 
     fn hash_keys(&self, keys: Keys<'_>, hashes: &mut Vec<KeyHash>) -> bool {
@@ -155,6 +166,10 @@ impl FilterPolicy for BloomFilterPolicy {
     #[inline]
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         matches(hash.get() as u32, filter)
+    }
+
+    fn filter_len(&self, num_keys: usize) -> Option<usize> {
+        self.array_len(num_keys).ok()?.checked_add(1)
     }
 
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {

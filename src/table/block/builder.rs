@@ -23,6 +23,9 @@ pub(in crate::table) struct BlockBuilder {
 }
 
 impl BlockBuilder {
+    /// The length of a block without entries.
+    pub(in crate::table) const EMPTY_LEN: usize = 8;
+
     /// `restart_interval` is at least 1.
     pub(in crate::table) fn new(restart_interval: u32) -> Self {
         Self { restart_interval, buffer: Vec::new(), restarts: vec![0], counter: 0, last_key: Vec::new() }

@@ -3,7 +3,7 @@
 /// The length of the longest common prefix of `a` and `b`.
 #[expect(clippy::arithmetic_side_effects, reason = "lengths within the shorter of both slices")]
 #[inline]
-pub(super) fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
+pub(in crate::table) fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
     let len = a.len().min(b.len());
     let (a, b) = (a.get(..len).unwrap_or_default(), b.get(..len).unwrap_or_default());
     let differs = |a: &[u8; 8], b: &[u8; 8]| {

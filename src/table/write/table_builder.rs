@@ -1,5 +1,7 @@
 //! Writing a table (LevelDB's `table/table_builder.cc`).
 
+mod estimate;
+
 use std::fmt;
 use std::io::Write;
 use std::mem;

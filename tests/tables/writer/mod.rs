@@ -1,6 +1,7 @@
 //! Tables written through the public API: byte by byte, with filters, misused, and by writers that fail.
 
 mod counts;
+mod estimate;
 mod faults;
 mod filters;
 mod layout;

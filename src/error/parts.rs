@@ -1,0 +1,117 @@
+//! What an error was about: the operation that failed, and the structure that is malformed.
+
+/// The operation that the system below failed to complete: [`Error::Io`](crate::Error::Io).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum IoAction {
+    /// Opening a file.
+    #[error("opening")]
+    Open,
+    /// Listing a folder.
+    #[error("listing")]
+    List,
+    /// Looking up the size of a listed file.
+    #[error("looking up the size")]
+    LookUp,
+    /// Asking a source for its length.
+    #[error("asking for the length")]
+    Length,
+    /// Reading a whole file.
+    #[error("reading")]
+    ReadAll,
+    /// Reading a part of a file.
+    #[error("reading {len} bytes")]
+    #[non_exhaustive]
+    Read {
+        /// The number of bytes.
+        len: u64,
+    },
+    /// Writing.
+    #[error("writing {len} bytes")]
+    #[non_exhaustive]
+    Write {
+        /// The number of bytes.
+        len: u64,
+    },
+    /// Flushing a writer.
+    #[error("flushing")]
+    Flush,
+    /// Creating a file.
+    #[error("creating")]
+    Create,
+    /// Setting owner, group or mode of a file.
+    #[error("setting owner and mode")]
+    SetAttributes,
+    /// Making sure that a file or folder survives a loss of power.
+    #[error("syncing")]
+    Sync,
+    /// Giving a file the name of another.
+    #[error("renaming")]
+    Rename,
+    /// Removing a file.
+    #[error("removing")]
+    Remove,
+    /// Locking a file.
+    #[error("locking")]
+    Lock,
+}
+
+/// A structure that [`Error::Corrupt`](crate::Error::Corrupt) or [`Error::Unsupported`](crate::Error::Unsupported) is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Structure {
+    /// A filter block as a whole: its last five bytes and the offset array.
+    #[error("filter block")]
+    FilterBlock,
+    /// One entry of a filter block's offset array.
+    #[error("filter offset")]
+    FilterOffset,
+    /// One filter.
+    #[error("filter")]
+    Filter,
+    /// A table as a whole.
+    #[error("table")]
+    Table,
+    /// The last 48 bytes of a table.
+    #[error("footer")]
+    Footer,
+    /// A block's offset and size, as the footer, the index and the metaindex hold them.
+    #[error("block handle")]
+    BlockHandle,
+    /// The checksum behind a block.
+    #[error("block checksum")]
+    Checksum,
+    /// The compression type behind a block.
+    #[error("compression type")]
+    CompressionType,
+    /// The compressed contents of a block.
+    #[error("compressed block")]
+    Compressed,
+    /// A block's restart array.
+    #[error("restart array")]
+    Restarts,
+    /// An entry of a block.
+    #[error("block entry")]
+    Entry,
+    /// The block that names the data blocks.
+    #[error("index")]
+    Index,
+    /// The block that names the filter block.
+    #[error("metaindex")]
+    Metaindex,
+    /// A user key with sequence number and type behind it.
+    #[error("internal key")]
+    InternalKey,
+    /// One entry of a log or a MANIFEST: header and contents.
+    #[error("log record")]
+    LogRecord,
+    /// The contents of one record of a MANIFEST.
+    #[error("version edit")]
+    VersionEdit,
+    /// The file that lists a database's live tables, as a whole.
+    #[error("MANIFEST")]
+    Manifest,
+    /// The file that names the MANIFEST.
+    #[error("CURRENT")]
+    Current,
+}

@@ -1,0 +1,38 @@
+//! The size of a filter block before its end.
+
+use super::FilterBlockBuilder;
+use crate::FilterPolicy;
+use crate::filter_block::format::TAIL_LEN;
+
+impl<P: FilterPolicy> FilterBlockBuilder<P> {
+    /// Returns the length of the block in bytes if it were finished now: exactly where ranges have
+    /// ended, and the most it can be for the current one. Takes no time, so that a writer can ask
+    /// after each key whether its table is large enough.
+    ///
+    /// `None` if the current range has keys and the policy does not tell
+    /// [how long](FilterPolicy::filter_len) their filter is.
+    ///
+    /// ```
+    /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder};
+    /// let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));
+    /// builder.start_block(0)?;
+    /// (0..1000_u32).for_each(|key| builder.add_key(&key.to_le_bytes()));
+    /// builder.start_block(40_000)?;
+    /// let estimated = builder.estimated_len();
+    /// assert_eq!(estimated, Some(builder.finish()?.len() as u64));
+    /// # Ok::<(), filterblock::Error>(())
+    /// ```
+    pub fn estimated_len(&self) -> Option<u64> {
+        self.estimated_len_at(0)
+    }
+
+    /// Returns the same for the case that `start_block` is called with this offset before the block is
+    /// finished.
+    pub(crate) fn estimated_len_at(&self, block_offset: u64) -> Option<u64> {
+        let pending = self.pending.len();
+        let filter = if pending > 0 { self.policy.filter_len(pending)? } else { 0 };
+        let count = self.count.saturating_add(u64::from(pending > 0)).max(block_offset >> self.base_lg);
+        let filters = (self.filters.len() as u64).saturating_add(filter as u64);
+        Some(count.saturating_mul(4).saturating_add(TAIL_LEN as u64).saturating_add(filters))
+    }
+}

@@ -1,0 +1,59 @@
+//! The size of a table before its end.
+
+use std::io::Write;
+
+use super::TableBuilder;
+use crate::bytes::coding::varint_len;
+use crate::table::block::{BlockBuilder, shared_prefix_len};
+use crate::table::format::{FILTER_PREFIX, FOOTER_LEN, TRAILER_LEN};
+
+impl<W: Write> TableBuilder<W> {
+    /// The size of the file in bytes if it were finished now, never less: for writers that begin the
+    /// next table when this one is large enough. Takes no time, and no policy is asked for a filter.
+    ///
+    /// What is written is counted as it is. The current data block and the index count uncompressed,
+    /// filters as [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) has
+    /// it: beyond one data block, the difference is what compression saves of the index. (A comparator
+    /// that makes the keys of the index longer than those of the table is not foreseen.)
+    ///
+    /// `None` if a policy does not tell [how long](crate::FilterPolicy::filter_len) its filters are.
+    pub fn estimated_file_size(&self) -> Option<u64> {
+        let last = if self.data.is_empty() { 0 } else { block_size(self.data.size_estimate()) };
+        let data_end = self.file_size().saturating_add(last);
+        let (mut end, mut metaindex) = (data_end, BlockBuilder::EMPTY_LEN);
+        let mut before: Option<&str> = None;
+        for (number, (name, filter)) in (0_u32..).zip(&self.filters) {
+            let len = filter.estimated_len_at(data_end)?;
+            let name_len = FILTER_PREFIX.len().saturating_add(name.len());
+            let is_restart = number.is_multiple_of(self.restart_interval);
+            let shared = before.filter(|_| !is_restart).map_or(0, |before| {
+                FILTER_PREFIX.len().saturating_add(shared_prefix_len(before.as_bytes(), name.as_bytes()))
+            });
+            let restart = if is_restart && number > 0 { 4 } else { 0 };
+            let handle = varint_len(end).saturating_add(varint_len(len));
+            metaindex = metaindex.saturating_add(entry_len(shared, name_len, handle)).saturating_add(restart);
+            end = end.saturating_add(len).saturating_add(TRAILER_LEN as u64);
+            before = Some(name);
+        }
+        let is_pending = self.pending.is_some() || !self.data.is_empty();
+        let handle = varint_len(data_end).saturating_mul(2);
+        let pending = if is_pending { entry_len(0, self.data.last_key().len(), handle) } else { 0 };
+        // Of the first entry, the restart is in the estimate.
+        let restart = if is_pending && !self.index.is_empty() { 4 } else { 0 };
+        let index = self.index.size_estimate().saturating_add(pending).saturating_add(restart);
+        let ends = block_size(metaindex).saturating_add(block_size(index));
+        Some(end.saturating_add(ends).saturating_add(FOOTER_LEN as u64))
+    }
+}
+
+/// The size of a block of so many bytes with its trailer.
+fn block_size(len: usize) -> u64 {
+    (len as u64).saturating_add(TRAILER_LEN as u64)
+}
+
+/// What an entry takes in index or metaindex, without a restart.
+fn entry_len(shared: usize, key_len: usize, handle_len: usize) -> usize {
+    let rest = key_len.saturating_sub(shared);
+    let lens = varint_len(shared as u64).saturating_add(varint_len(rest as u64)).saturating_add(1);
+    lens.saturating_add(rest).saturating_add(handle_len)
+}
