@@ -46,7 +46,8 @@ impl<R> Table<R> {
         self.index.footer.index
     }
 
-    /// The handle of the metaindex, as the footer gives it.
+    /// The handle of the metaindex, as the footer gives it. Offset 0 and size 0 say that there is none:
+    /// such tables are sound, and have no filters.
     pub fn metaindex_handle(&self) -> BlockHandle {
         self.index.footer.metaindex
     }
@@ -81,7 +82,8 @@ impl<R> Table<R> {
     }
 
     /// The entries of the metaindex: names and handles. The names of filters begin with `filter.`.
-    /// `None` if the metaindex cannot be read; [`filter_error`](Self::filter_error) says why.
+    /// `None` if the metaindex cannot be read; [`filter_error`](Self::filter_error) says why. `None` too,
+    /// and without an error, if the footer has no [handle](Self::metaindex_handle) of one.
     ///
     /// A name of more than 4 KiB that shares bytes with the previous one is
     /// [`Error::Limit`](crate::Error::Limit).

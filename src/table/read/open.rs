@@ -6,7 +6,7 @@ use super::block_reader::{BlockReader, Span};
 use super::filters::Filters;
 use super::options::ReadOptions;
 use crate::table::block::Block;
-use crate::table::format::{FOOTER_LEN, Footer};
+use crate::table::format::{BlockHandle, FOOTER_LEN, Footer};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
@@ -20,7 +20,7 @@ pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
 pub(in crate::table) struct Opened {
     pub(in crate::table) footer: Footer,
     pub(in crate::table) index: Block,
-    /// `None` if it cannot be read. The filters' error says why.
+    /// `None` if there is none, or if it cannot be read. The filters' error says why.
     pub(in crate::table) metaindex: Option<Block>,
     pub(in crate::table) filters: Filters,
 }
@@ -69,11 +69,17 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     let footer = Footer::decode(footer.unwrap_or_default(), footer_at)?;
 
     let index_span = blocks.span(footer.index, footer_at)?;
-    let metaindex_span = blocks.span(footer.metaindex, footer_at);
-    let (index, metaindex) = read_indexes(blocks, &tail, index_span, metaindex_span.as_ref().ok().copied())?;
+    // Some writers have no metaindex and say so by zeros (bedrock-leveldb 0.3.1). No metaindex can be there.
+    let metaindex_span =
+        (footer.metaindex != BlockHandle::default()).then(|| blocks.span(footer.metaindex, footer_at));
+    let known = metaindex_span.as_ref().and_then(|span| span.as_ref().ok().copied());
+    let (index, metaindex) = read_indexes(blocks, &tail, index_span, known)?;
 
     let index = blocks.entries(index, index_span.offset, blocks.memory_budget(1, 0), &mut Vec::new())?;
     let index = with_max_index_key(index, blocks.file_len);
+    let Some(metaindex_span) = metaindex_span else {
+        return Ok(Opened { footer, index, metaindex: None, filters: Filters::default() });
+    };
     let metaindex = metaindex_span.and_then(|span| {
         let stored = metaindex.unwrap_or_else(|| blocks.read(span.offset, span.len))?;
         Ok((

@@ -240,7 +240,7 @@ impl<R> Table<R> {
 
     /// The reason why filters are not used though there might be some: the metaindex or the filter
     /// block could not be read, or is not what its name says. `None` if all is well, also if the
-    /// table was written without filters.
+    /// table was written without filters, or without a metaindex.
     ///
     /// [`Error::Unsupported`] means that the filters may be sound, but not in an encoding that was
     /// asked for. In a table with [Basho's mark](Origin::Basho), filters under the name

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::table::{BlockHandle, Origin, ReadOptions, Table};
+use filterblock::table::{BlockHandle, Origin, ReadOptions, Rewriter, Table, WriteOptions};
 use filterblock::{
     BloomFilterPolicy, Error, FilterPolicy as _, LegacyBloomPolicy, OpaquePolicy, SharedPolicy, Structure,
 };
@@ -336,5 +336,42 @@ fn a_block_ends_within_the_file() {
         let error = table.block_cursor(at).map(|_| ()).unwrap_err().to_string();
         assert_eq!(error.starts_with("block handle at offset"), more == 1, "{error}");
         assert_eq!(table.compression_of(at).is_ok(), more == 0);
+    }
+}
+
+/// Footers like this are in every table of bedrock-leveldb 0.3.1. LevelDB finds no filters there, and nothing wrong.
+#[cfg_attr(miri, ignore = "reads large test data")]
+#[test]
+fn a_footer_without_a_metaindex_is_no_damage() {
+    for name in ["words-256-bloom10.ldb", "words-4096-bloom10-snappy.ldb", "empty-4096-bloom10.ldb"] {
+        let sample = sample(name);
+        let (index, len) = (sample.open().index_handle(), sample.file.len());
+        let mut crafted = Crafted { file: sample.file[..len - 48].to_vec() };
+        // With bytes at the beginning that would be a block's trailer, too.
+        for tail_size in [48, 64 << 10] {
+            let file = Crafted { file: std::mem::take(&mut crafted.file) }
+                .footer((0, 0), (index.offset, index.size));
+            crafted.file = file[..len - 48].to_vec();
+            let table = Table::open(file, &ReadOptions::default().tail_size(tail_size)).unwrap();
+            assert!(table.filter().is_none() && table.filter_error().is_none(), "{name}: {table:?}");
+            assert!(table.metaindex().is_none() && table.filter_name().is_none());
+            assert_eq!(table.metaindex_handle(), Default::default());
+            let found = table.iter().map(Result::unwrap);
+            assert!(found.eq(sample.entries.iter().map(|(k, v)| (k.clone().into(), v.clone().into()))));
+            // Filters can be added, as to a table that never had any.
+            let options = WriteOptions::default().filter_policy(BloomFilterPolicy::new(10));
+            let (file, _) = Rewriter::new(&table, Vec::new(), &options).unwrap().finish().unwrap();
+            let table = Table::open(file, &ReadOptions::default()).unwrap();
+            assert!(table.filter().is_some() && table.metaindex().is_some());
+            assert_eq!(table.iter().count(), sample.entries.len());
+        }
+    }
+    // Half of it is no such mark.
+    let sample = sample("words-256-bloom10.ldb");
+    let (index, len) = (sample.open().index_handle(), sample.file.len());
+    for metaindex in [(0, 1), (1, 0)] {
+        let file =
+            Crafted { file: sample.file[..len - 48].to_vec() }.footer(metaindex, (index.offset, index.size));
+        assert!(open(file).unwrap().filter_error().is_some());
     }
 }
