@@ -56,6 +56,25 @@
 //! and write such tables with the option `internal_keys`. Filters are then made over the user key,
 //! as LevelDB makes them, by [`InternalFilterPolicy`].
 //!
+//! # The types most people need
+//!
+//! | to | take |
+//! |---|---|
+//! | write filter blocks | [`FilterBlockBuilder`] |
+//! | read them | [`FilterBlockReader`] |
+//! | choose the filters | [`BloomFilterPolicy`], LevelDB's; over user keys, [`InternalFilterPolicy`] |
+//! | make filters of your own | [`FilterPolicy`] |
+#![cfg_attr(
+    feature = "table",
+    doc = "| write tables, read them | [`table::TableBuilder`], [`table::Table`] |"
+)]
+#![cfg_attr(feature = "table", doc = "| walk tables, databases | [`table::Cursor`], [`database::Scan`] |")]
+#![cfg_attr(
+    feature = "table",
+    doc = "| look a key up | [`table::Table::get`], [`database::Database::get`] |"
+)]
+//! | tell what went wrong | [`Error`] |
+//!
 //! # More
 //!
 //! - [`filter_block`] shows the layout of a filter block, with an example byte by byte.
@@ -69,9 +88,10 @@
 //!
 //! # Promises
 //!
-//! 1. **Compatible.** Filter blocks and tables equal LevelDB's byte for byte, and every answer
-//!    equals LevelDB's, on damaged blocks too. With Snappy, LevelDB reads the tables written here,
-//!    and the other way round.
+//! 1. **Compatible.** Filter blocks and tables equal LevelDB's byte for byte, and every answer of a
+//!    filter block equals LevelDB's, on damaged blocks too. Answers on damaged tables and databases
+//!    equal LevelDB's or differ on the safe side: an error where LevelDB passes over damage. With
+//!    Snappy, LevelDB reads the tables written here, and the other way round.
 //! 2. **Never a false negative.** In doubt (malformed, unknown, unreadable) the answer is "may
 //!    match". It is "no" only if LevelDB says so, as for an empty filter.
 //! 3. **No panic** on any bytes, nor on misuse that a `Result` can report. No memory and no work
@@ -111,16 +131,23 @@ pub mod policy;
 #[cfg(feature = "table")]
 pub mod table;
 
+#[doc(inline)]
+pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
+#[doc(inline)]
+pub use policy::{BloomFilterPolicy, FilterPolicy, FilterShape, InternalFilterPolicy, KeyHash, SharedPolicy};
+
 pub use bytes::escape::{Escaped, Quoted, escape, escape_path, quote};
 pub use error::{Error, IoAction, Result, Structure};
-pub use filter_block::{FilterBlockBuilder, FilterBlockReader};
 #[doc(hidden)]
 pub use kernel::level as kernel_level;
 pub use key::{InternalKey, KeyBuf, KeyFormat, Keys, KeysIter};
+#[doc(inline)]
 pub use policy::{AtomicBloomFilter, expected_false_positive_rate};
+#[doc(inline)]
 pub use policy::{BashoBloom2Policy, BashoInternalFilterPolicy};
-pub use policy::{BloomFilterPolicy, FilterPolicy, FilterShape, InternalFilterPolicy, KeyHash, SharedPolicy};
+#[doc(inline)]
 pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
+#[doc(inline)]
 pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPolicy};
 
 /// Compiles the examples of the crate's page as doctests. Those of README.md are among them.
