@@ -343,7 +343,6 @@ impl<R> Table<R> {
     }
 }
 
-#[cfg(any(unix, windows))]
 impl Table<std::fs::File> {
     /// Opens the table in the file at `path`, for reading only and without a lock. All errors of
     /// this table name the file.

@@ -102,8 +102,8 @@ impl ReadAt for Bytes {
 
 /// Each read is one system call, and reads may run on many threads at once.
 ///
-/// On Windows they move the file's position.
-#[cfg(any(unix, windows))]
+/// On Windows they move the file's position. On systems that read at a position only, as under WASI,
+/// each takes two calls, and one runs at a time.
 impl ReadAt for std::fs::File {
     fn len(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
@@ -116,7 +116,6 @@ impl ReadAt for std::fs::File {
 
 /// Calls `read` until it has read all `len` bytes. A call may read less or be interrupted, and
 /// reads nothing only at the end.
-#[cfg(any(unix, windows))]
 fn read_all(
     offset: u64,
     len: usize,
@@ -152,6 +151,17 @@ fn read_some(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<us
 #[cfg(windows)]
 fn read_some(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buf, offset)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn read_some(mut file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    use std::io::{Read as _, Seek as _};
+    use std::sync::{Mutex, PoisonError};
+    // All handles of a file may share its position.
+    static READING: Mutex<()> = Mutex::new(());
+    let _reading = READING.lock().unwrap_or_else(PoisonError::into_inner);
+    file.seek(io::SeekFrom::Start(offset))?;
+    file.read(buf)
 }
 
 macro_rules! forward {

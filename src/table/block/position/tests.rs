@@ -321,3 +321,17 @@ fn a_value_as_a_handle() {
     at.next(&block).unwrap();
     assert!(at.handle(&block).is_err());
 }
+
+/// LevelDB takes what it finds there for the entry before.
+#[test]
+fn going_back_an_entry_that_ends_elsewhere_is_damage() {
+    let entries = [entry(0, b"a", b"\x00\x01\x07zzz"), entry(0, b"b", b"22"), entry(0, b"c", b"3")];
+    let block = block(&entries, &[0, 4, 10]);
+    let (mut at, mut back) = (Position::default(), Back::default());
+    assert!(at.seek_to_last(&block, &mut back).unwrap() && at.prev(&block, &mut back).unwrap());
+    assert_eq!(at.key(&block), b"b");
+    let expected = "block entry at offset 7000: expected an entry that ends at byte 10 of the block, \
+                    found one up to byte 15, from restart 1 on";
+    assert_eq!(at.prev(&block, &mut back).unwrap_err().to_string(), expected);
+    assert!(!at.valid() && !at.prev(&block, &mut back).unwrap());
+}

@@ -25,7 +25,8 @@ impl<R: ReadAt> Cursor<'_, R> {
     ///
     /// # Errors
     ///
-    /// Those of [`seek`](Self::seek). Later calls return false, except after [`Error::NeedRange`],
+    /// Those of [`seek`](Self::seek). Later calls return false, except after
+    /// [`Error::NeedRange`](crate::Error::NeedRange),
     /// when they go on with the previous entry.
     pub fn prev(&mut self) -> Result<bool> {
         let result = self.try_prev();
