@@ -154,3 +154,8 @@ pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPoli
 #[cfg(all(doctest, feature = "table"))]
 #[doc = include_str!("../docs/crate.md")]
 struct Page;
+
+/// Does the same for the page about embedding.
+#[cfg(all(doctest, feature = "table"))]
+#[doc = include_str!("../docs/embedding.md")]
+struct EmbeddingPage;
