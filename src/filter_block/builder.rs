@@ -222,8 +222,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// As [`finish_into`](Self::finish_into).
     pub fn finish(&mut self) -> Result<Bytes> {
         let mut block = Vec::new();
-        self.finish_into(&mut block)?;
-        Ok(block.into())
+        self.finish_into(&mut block).map(|()| block.into())
     }
 
     /// Ends the block and appends it to `dst`. The builder starts anew and keeps its buffers.
