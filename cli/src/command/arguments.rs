@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt::Display, sync::LazyLock};
 
-use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, builder::PossibleValue};
 use filterblock::{LegacyHash, escape_path, table::ReadOptions};
 use filterblock_engine::{Engine, Inputs, Policy, read_options};
 

@@ -1,14 +1,11 @@
 //! One table in detail.
 
-use std::fmt::Display;
-use std::io;
+use std::{fmt::Display, io};
 
 use filterblock::{escape, escape_path};
-use filterblock_engine::report::{
-    Depth, Dialect, FilterBlock, Filters, Inspected, KeyCount, KeyFormat, LargerRanges, Table,
-};
-use filterblock_engine::words::{
-    FillBins, count, counted, measured, or_dash, percent, rate_interval, ratio, size,
+use filterblock_engine::{
+    report::{Depth, Dialect, FilterBlock, Filters, Inspected, KeyCount, KeyFormat, LargerRanges, Table},
+    words::{FillBins, count, counted, measured, or_dash, percent, rate_interval, ratio, size},
 };
 
 use super::{filter_list, list, pictures};

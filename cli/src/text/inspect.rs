@@ -1,7 +1,6 @@
 //! Tables for people: one in detail, or lines of a listing.
 
-use std::io;
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use filterblock::escape_path;
 use filterblock_engine::report::{Folder, Inspected, Totals};

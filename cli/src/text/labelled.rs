@@ -1,7 +1,6 @@
 //! Text in lines of limited width, with a label before the first.
 
-use std::fmt::Display;
-use std::io;
+use std::{fmt::Display, io};
 
 use super::columns::width;
 use crate::io::{Console, Tone};

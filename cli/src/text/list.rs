@@ -1,7 +1,6 @@
 //! Tables as lines of a listing.
 
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
 use filterblock::{escape, escape_path};
 use filterblock_engine::USUAL_BITS_PER_KEY;

@@ -1,7 +1,6 @@
 //! What became of a database that was rebuilt, for people.
 
-use std::io;
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
 use filterblock::{escape, escape_path};
 use filterblock_engine::rebuild::Request;

@@ -13,7 +13,7 @@ use filterblock::table::{
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
 use super::query::{self, SoughtKeys};
-use super::{inspect, rates::effort::Effort, reading::read_options, verify};
+use super::{inspect, rates::random::Effort, reading::read_options, verify};
 use crate::{engine::Engine, report::Depth};
 
 /// Tables for where the test data are not: the package that is published.

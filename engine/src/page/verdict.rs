@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::shown::Page;
 use super::words::{all_tables, sentence, text};
-use crate::audit::overview::{Found, Kind, Overview};
+use crate::audit::overview::{Kind, Overview, OverviewFindings};
 use crate::report::{Code, LevelTotals, TableState, Tuning};
 use crate::words::{count, counted, counted_as, measured, path_word, rebuild_command, size};
 
@@ -98,7 +98,7 @@ impl Verdict {
 }
 
 /// The worst that was found, and what to do about it. `None` if nothing was.
-fn worst(found: &Found) -> Option<(String, String)> {
+fn worst(found: &OverviewFindings) -> Option<(String, String)> {
     if found.is_empty() {
         return None;
     }

@@ -3,7 +3,7 @@
 use filterblock::escape_path;
 use maud::{Markup, html};
 
-use crate::report::{Place, TableState};
+use crate::report::{TableLevel, TableState};
 use crate::words::count;
 
 /// The most bytes of a name that are shown.
@@ -44,11 +44,11 @@ pub(super) fn name(bytes: &[u8]) -> Markup {
 }
 
 /// A place as the head of a line.
-pub(super) fn place(place: Place) -> String {
+pub(super) fn place(place: TableLevel) -> String {
     match place {
-        Place::Level(level) => format!("level {level}"),
-        Place::Unknown => "tables".to_owned(),
-        Place::NotLive => "not in use".to_owned(),
+        TableLevel::Level(level) => format!("level {level}"),
+        TableLevel::Unknown => "tables".to_owned(),
+        TableLevel::NotLive => "not in use".to_owned(),
     }
 }
 

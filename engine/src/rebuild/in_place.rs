@@ -10,9 +10,9 @@ use super::file_record::{FileRecord, current, set_current};
 use super::marker::{Action, Marker};
 use super::recovery::{self, Recovered};
 use super::request::{InPlace, Options, check};
-use super::undo_folder::{Contents, Found, Rights, TableFile, UndoRecord};
-use super::work::{Done, Job, Work};
-use super::{place::Place, source::Source};
+use super::undo_folder::{Contents, FoundUndo, Rights, TableFile, UndoRecord};
+use super::work::{Job, NewTable, RebuildPlan};
+use super::{place::DatabaseFolder, source::OldDatabase};
 use crate::report::{RebuildStatus, Report};
 use crate::run::Watch;
 
@@ -24,8 +24,8 @@ use crate::run::Watch;
 pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: &dyn Watch) -> Result<Report> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {
-        true => Place::open_for_reading(dir, command)?,
-        false => Place::open(dir, command)?,
+        true => DatabaseFolder::open_for_reading(dir, command)?,
+        false => DatabaseFolder::open(dir, command)?,
     };
     let mut report = Report::default();
     let recovered = match request.dry_run {
@@ -51,15 +51,15 @@ fn as_text(request: &Options) -> String {
 fn rebuild(
     request: &Options,
     how: &InPlace,
-    place: &Place,
+    place: &DatabaseFolder,
     mut report: Report,
     watch: &dyn Watch,
 ) -> Result<Report> {
-    let Place { dir, undo, .. } = place;
+    let DatabaseFolder { dir, undo, .. } = place;
     if let Some(found) = undo.find()? {
         check_decided(place, &found)?;
     }
-    let source = Source::read(dir)?;
+    let source = OldDatabase::read(dir)?;
     source.check_in_place()?;
     if let Some(table) = source.tables.first()
         && how.keeps_undo
@@ -67,7 +67,7 @@ fn rebuild(
     {
         undo.try_out(&table.name)?;
     }
-    let work = Work::new(source, request, watch)?;
+    let work = RebuildPlan::new(source, request, watch)?;
     report.policy = work.filters.name();
     if work.source.tables.is_empty() {
         return Ok(report);
@@ -82,8 +82,8 @@ fn rebuild(
 fn replace_all(
     request: &Options,
     how: &InPlace,
-    place: &Place,
-    work: &Work<'_>,
+    place: &DatabaseFolder,
+    work: &RebuildPlan<'_>,
     report: &mut Report,
 ) -> Result<()> {
     let (dir, watch) = (&place.dir, work.watch());
@@ -121,7 +121,7 @@ fn replace_all(
 }
 
 /// Adds what else is to be told. All is done, so nothing can fail any more.
-fn conclude(place: &Place, report: &mut Report) {
+fn conclude(place: &DatabaseFolder, report: &mut Report) {
     match undo_path(place) {
         Ok(path) => report.undo = path,
         Err(failure) => report.notes.push(failure.to_string()),
@@ -130,13 +130,13 @@ fn conclude(place: &Place, report: &mut Report) {
 }
 
 /// The folder that `--undo` uses, if there is one.
-fn undo_path(place: &Place) -> Result<Option<PathBuf>> {
+fn undo_path(place: &DatabaseFolder) -> Result<Option<PathBuf>> {
     let found = place.undo.find()?;
     Ok(found.filter(|found| found.contents == Contents::All).map(|_| place.undo.path()))
 }
 
 /// Refuses while it is not decided what becomes of an earlier rebuild.
-fn check_decided(place: &Place, found: &Found) -> Result<()> {
+fn check_decided(place: &DatabaseFolder, found: &FoundUndo) -> Result<()> {
     let why = match found.contents {
         Contents::Nothing => return Ok(()),
         Contents::Rest => {
@@ -162,17 +162,17 @@ struct State {
 }
 
 impl State {
-    fn of(source: &Source) -> Self {
+    fn of(source: &OldDatabase) -> Self {
         Self { file: source.manifest_file.clone(), tables: source.manifest.tables().to_vec() }
     }
 }
 
 /// The tables that one commit replaces, the newest first.
 struct Batch<'a> {
-    work: &'a Work<'a>,
+    work: &'a RebuildPlan<'a>,
     request: &'a Options,
     how: &'a InPlace,
-    place: &'a Place,
+    place: &'a DatabaseFolder,
     jobs: &'a [Job<'a>],
     at: u64,
     is_last: bool,
@@ -181,7 +181,7 @@ struct Batch<'a> {
 impl Batch<'_> {
     /// Replaces the tables. On an error the commit has not taken place, unless the folder could not
     /// be synced after it.
-    fn run(&self, state: &mut State) -> Result<Vec<Done>> {
+    fn run(&self, state: &mut State) -> Result<Vec<NewTable>> {
         let dir = &self.work.source.dir;
         let number = self.work.source.first_free.saturating_add(self.work.source.tables.len() as u64);
         let number = number.saturating_add(self.at);
@@ -227,7 +227,7 @@ impl Batch<'_> {
     }
 
     /// Before the commit, so that it cannot fail after it, and nobody can open the database between.
-    fn make_undo_folder(&self, new: &FileRecord, done: &[Done]) -> Result<()> {
+    fn make_undo_folder(&self, new: &FileRecord, done: &[NewTable]) -> Result<()> {
         let source = &self.work.source;
         let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());
         let table = |job: &Job<'_>| {
@@ -271,7 +271,7 @@ const fn so_far(commit: u64) -> &'static str {
 }
 
 /// The live tables with those of `jobs` replaced by what became of them.
-fn replaced(tables: &[LiveTable], jobs: &[Job<'_>], done: &[Done]) -> Vec<LiveTable> {
+fn replaced(tables: &[LiveTable], jobs: &[Job<'_>], done: &[NewTable]) -> Vec<LiveTable> {
     let new: BTreeMap<u64, &LiveTable> =
         jobs.iter().zip(done).map(|(job, done)| (job.table.record.number, &done.record)).collect();
     tables.iter().map(|table| (*new.get(&table.number).unwrap_or(&table)).clone()).collect()

@@ -10,13 +10,13 @@ use super::undo_folder::UndoFolder;
 use crate::{report::ErrorKind, words::path_word};
 
 /// A database that is changed in its folder.
-pub(super) struct Place {
+pub(super) struct DatabaseFolder {
     pub(super) dir: Folder,
     pub(super) undo: UndoFolder,
     _lock: Option<DatabaseLock>,
 }
 
-impl Place {
+impl DatabaseFolder {
     /// Opens the database, and keeps all other programs out. `command`: what was asked for, with `DB` for the path.
     pub(super) fn open(path: &Path, command: &str) -> Result<Self> {
         Self::open_with(path, command, |dir| lock(dir).map(Some))

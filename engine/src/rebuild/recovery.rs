@@ -7,7 +7,7 @@ use filterblock::{database::FileKind, escape_path};
 use super::failure::{Failure, Result};
 use super::marker::{Action, Marker};
 use super::source::{SourceTable, live_tables, read_database};
-use super::{file_record::current, files::Folder, place::Place};
+use super::{file_record::current, files::Folder, place::DatabaseFolder};
 
 /// What a run that was cut off had left.
 #[derive(PartialEq, Eq, Debug)]
@@ -45,8 +45,8 @@ impl Recovered {
 /// between the commit and the sync of the folder, and a loss of power would take the commit back when the old tables
 /// are gone. If neither MANIFEST is as the marker has it, another program has opened the database, has removed what it
 /// does not know, and may have used the same numbers.
-pub(super) fn recover(place: &Place) -> Result<Recovered> {
-    let Place { dir, undo, .. } = place;
+pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
+    let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;
     let Some(marker) = Marker::read(dir)? else {
         // One that was being written is of no use.

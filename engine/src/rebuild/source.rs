@@ -17,7 +17,7 @@ const MAX_NUMBER: u64 = 1 << 62;
 const OPENING: u64 = 1000;
 
 /// A database with all its live tables in place.
-pub(super) struct Source {
+pub(super) struct OldDatabase {
     pub(super) dir: Folder,
     pub(super) manifest: Manifest,
     pub(super) manifest_file: FileRecord,
@@ -36,7 +36,7 @@ pub(super) struct SourceTable {
     pub(super) name: String,
 }
 
-impl Source {
+impl OldDatabase {
     /// Reads the database in `dir`.
     pub(super) fn read(dir: &Folder) -> Result<Self> {
         let manifest_file = current(dir)?;

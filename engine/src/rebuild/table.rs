@@ -20,7 +20,7 @@ const PROGRESS_STEP: u64 = 256 << 10;
 
 /// Where the new table goes.
 #[derive(Clone, Copy)]
-pub(super) enum Target<'a> {
+pub(super) enum OutputFile<'a> {
     /// A file that is not there yet, in this folder. Never a second name for the old one: a program that opens the
     /// database before the commit may write to a file of this number.
     File(&'a Folder, &'a str),
@@ -45,19 +45,19 @@ pub(super) struct Rewritten {
 /// There is no new file then.
 pub(super) fn rewrite(
     (dir, name): (&Folder, &str),
-    target: Target<'_>,
+    target: OutputFile<'_>,
     filters: Option<&TableFilters>,
     request: &Options,
     watch: &dyn Watch,
 ) -> Result<Rewritten> {
     let result = try_rewrite((dir, name), target, filters, watch).and_then(|done| {
-        if let (Target::File(folder, new), Some(filters)) = (target, filters) {
+        if let (OutputFile::File(folder, new), Some(filters)) = (target, filters) {
             ask_for_every_key(folder, new, filters, watch)?;
         }
         Ok(done)
     });
     let Err(failure) = result else { return result };
-    if let Target::File(folder, new) = target {
+    if let OutputFile::File(folder, new) = target {
         folder.remove(new)?;
     }
     match failure.is_refusal() {
@@ -69,7 +69,7 @@ pub(super) fn rewrite(
 
 fn try_rewrite(
     (dir, name): (&Folder, &str),
-    target: Target<'_>,
+    target: OutputFile<'_>,
     filters: Option<&TableFilters>,
     watch: &dyn Watch,
 ) -> Result<Rewritten> {
@@ -82,8 +82,8 @@ fn try_rewrite(
         options = options.filter_policies(vec![filters.policy.clone()]).base_lg(filters.base_lg);
     }
     let (output, new) = match target {
-        Target::File(folder, new) => (Some(folder.create(new)), folder.path_of(new)),
-        Target::Nowhere => (None, path.clone()),
+        OutputFile::File(folder, new) => (Some(folder.create(new)), folder.path_of(new)),
+        OutputFile::Nowhere => (None, path.clone()),
     };
     let system = |error: io::Error| Failure::system("writing it", &new, &error);
     let output = output.transpose().map_err(system)?;
@@ -186,8 +186,8 @@ impl Write for Output<'_> {
 }
 
 /// Leaves the table as it is, for the reason `why`.
-fn keep((dir, name): (&Folder, &str), target: Target<'_>, why: Failure) -> Result<Rewritten> {
-    if let Target::File(folder, new) = target {
+fn keep((dir, name): (&Folder, &str), target: OutputFile<'_>, why: Failure) -> Result<Rewritten> {
+    if let OutputFile::File(folder, new) = target {
         dir.copy(name, folder, new)?;
     }
     let found = open_file(dir, name).and_then(|file| {

@@ -8,7 +8,7 @@ use filterblock::database::FileKind;
 use super::failure::{Failure, Result};
 use super::files::{Folder, Purpose};
 use super::request::{Options, check};
-use super::{place::Original, source::Source, work::Work};
+use super::{place::Original, source::OldDatabase, work::RebuildPlan};
 use crate::{report::Report, run::Watch};
 
 /// Makes the database anew in the folder `target`, which appears whole or not at all. Tables and
@@ -24,9 +24,9 @@ pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watc
     let original = Original::new(dir)?;
     let dir = &original.dir;
     check_target(target, (parent, name), dir)?;
-    let source = Source::read(dir)?;
+    let source = OldDatabase::read(dir)?;
     let logs = source.log_records()?;
-    let work = Work::new(source, request, watch)?;
+    let work = RebuildPlan::new(source, request, watch)?;
     let (source, jobs) = (&work.source, work.jobs_with_old_numbers());
     let mut report = Report { policy: work.filters.name(), ..Report::default() };
     work.check_room(parent, &jobs)?;

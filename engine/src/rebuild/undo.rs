@@ -8,8 +8,8 @@ use super::failure::{Failure, Result};
 use super::file_record::{current, set_current};
 use super::files::{Folder, Status};
 use super::marker::{Action, Marker};
-use super::undo_folder::{Contents, Found, TableFile, UndoFolder, UndoRecord};
-use super::{place::Place, recovery};
+use super::undo_folder::{Contents, FoundUndo, TableFile, UndoFolder, UndoRecord};
+use super::{place::DatabaseFolder, recovery};
 use crate::report::{ErrorKind, RebuildStatus, Report};
 
 /// Brings the tables back that a rebuild replaced, if nothing was written since.
@@ -18,7 +18,7 @@ use crate::report::{ErrorKind, RebuildStatus, Report};
 ///
 /// The database is as it was.
 pub(super) fn undo(path: &Path) -> Result<Report> {
-    let place = &Place::open(path, "filterblock rebuild --undo DB")?;
+    let place = &DatabaseFolder::open(path, "filterblock rebuild --undo DB")?;
     let recovered = recovery::recover(place)?;
     let mut report = Report::default();
     if recovered.is_end_of_undo() {
@@ -30,7 +30,7 @@ pub(super) fn undo(path: &Path) -> Result<Report> {
     Ok(report)
 }
 
-fn bring_back_all(place: &Place, report: &mut Report) -> Result<()> {
+fn bring_back_all(place: &DatabaseFolder, report: &mut Report) -> Result<()> {
     let found = existing(&place.undo)?;
     let record = found.record(&place.dir)?;
     check_nothing_written(place, &found, &record)?;
@@ -58,7 +58,7 @@ fn bring_back_all(place: &Place, report: &mut Report) -> Result<()> {
 
 /// Removes the folder with the tables that a rebuild replaced.
 pub(super) fn discard(path: &Path) -> Result<Report> {
-    let place = &Place::open(path, "filterblock rebuild --discard DB")?;
+    let place = &DatabaseFolder::open(path, "filterblock rebuild --discard DB")?;
     let recovered = recovery::recover(place)?;
     let notes = recovery::note(&recovered, &place.dir).into_iter().collect();
     let mut report = Report { notes, ..Report::default() };
@@ -72,7 +72,7 @@ pub(super) fn discard(path: &Path) -> Result<Report> {
     Ok(report)
 }
 
-fn existing(undo: &UndoFolder) -> Result<Found> {
+fn existing(undo: &UndoFolder) -> Result<FoundUndo> {
     if let Some(found) = undo.find()?
         && found.contents != Contents::Nothing
     {
@@ -83,7 +83,7 @@ fn existing(undo: &UndoFolder) -> Result<Found> {
 }
 
 /// Refuses if the database is not as the rebuild left it.
-fn check_nothing_written(place: &Place, undo: &Found, record: &UndoRecord) -> Result<()> {
+fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &UndoRecord) -> Result<()> {
     let dir = &place.dir;
     let written = |what: &str| {
         let why = format!(
@@ -131,7 +131,7 @@ fn check_nothing_written(place: &Place, undo: &Found, record: &UndoRecord) -> Re
 }
 
 /// Refuses if a table from before the rebuild is not there any more.
-fn check_table(undo: &UndoFolder, found: &Found, table: &TableFile) -> Result<()> {
+fn check_table(undo: &UndoFolder, found: &FoundUndo, table: &TableFile) -> Result<()> {
     let path = found.folder.path_of(&table.name);
     let found = match look(&found.folder, &table.name)? {
         Some(found) if found.is_file() && found.len == table.length => {
@@ -144,7 +144,7 @@ fn check_table(undo: &UndoFolder, found: &Found, table: &TableFile) -> Result<()
     Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
 }
 
-fn bring_back(dir: &Folder, undo: &Found, record: &UndoRecord) -> Result<()> {
+fn bring_back(dir: &Folder, undo: &FoundUndo, record: &UndoRecord) -> Result<()> {
     let mut marker = Marker::new(Action::Undo, record.rebuilt.clone());
     marker.new = Some(record.original.clone());
     let tables = record.original_tables.iter().map(|table| table.name.clone());

@@ -98,7 +98,7 @@ pub(super) struct UndoFolder {
 }
 
 /// The folder, as it was found.
-pub(super) struct Found {
+pub(super) struct FoundUndo {
     pub(super) folder: Folder,
     pub(super) contents: Contents,
 }
@@ -135,7 +135,7 @@ impl UndoFolder {
     /// # Errors
     ///
     /// If it is not of a rebuild's making: no folder, another owner, or with other files.
-    pub(super) fn find(&self) -> Result<Option<Found>> {
+    pub(super) fn find(&self) -> Result<Option<FoundUndo>> {
         let path = self.path();
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
         let looked = match self.parent.look(&self.name) {
@@ -157,7 +157,7 @@ impl UndoFolder {
         let of = self.database.status().map_err(system)?;
         check_folder(&path, &status, &of)?;
         let contents = contents(&folder)?;
-        Ok(Some(Found { folder, contents }))
+        Ok(Some(FoundUndo { folder, contents }))
     }
 
     /// Makes the folder and removes it again, with one link in it, so that what makes it impossible is known before
@@ -268,7 +268,7 @@ impl UndoFolder {
     }
 }
 
-impl Found {
+impl FoundUndo {
     /// Reads the record.
     pub(super) fn record(&self, of: &Folder) -> Result<UndoRecord> {
         let path = self.folder.path_of(RECORD);

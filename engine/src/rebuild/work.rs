@@ -4,16 +4,15 @@
 use std::path::Path;
 
 use filterblock::database::{LiveTable, Manifest};
-use rayon::ThreadPool;
-use rayon::prelude::*;
+use rayon::{ThreadPool, prelude::*};
 
 use super::failure::{Failure, Result};
 use super::files::{Folder, Room};
 use super::filters::Filters;
 use super::opening::{open_file, survey};
 use super::request::{FilterRequest, Options, check};
-use super::source::{Source, SourceTable};
-use super::table::{Rewritten, Target, rewrite};
+use super::source::{OldDatabase, SourceTable};
+use super::table::{OutputFile, Rewritten, rewrite};
 use crate::report::{FiltersReport, TableReport, TableStatus, Weight};
 use crate::run::{FileObserver, Watch, threads};
 use crate::walk::{ReadAhead, TableRecord};
@@ -26,8 +25,8 @@ const SPARE: u64 = 1 << 20;
 const SPARE_FILES: u64 = 5;
 
 /// A database, and what is to be done with its tables.
-pub(super) struct Work<'r> {
-    pub(super) source: Source,
+pub(super) struct RebuildPlan<'r> {
+    pub(super) source: OldDatabase,
     pub(super) filters: Filters,
     request: &'r Options,
     watch: &'r dyn Watch,
@@ -44,8 +43,8 @@ pub(super) struct Job<'w> {
     pub(super) number: u64,
 }
 
-impl<'r> Work<'r> {
-    pub(super) fn new(source: Source, request: &'r Options, watch: &'r dyn Watch) -> Result<Self> {
+impl<'r> RebuildPlan<'r> {
+    pub(super) fn new(source: OldDatabase, request: &'r Options, watch: &'r dyn Watch) -> Result<Self> {
         let makes_filters = !matches!(request.filters, FilterRequest::Drop);
         if makes_filters && !request.assume_bytewise_equality {
             source.check_comparator()?;
@@ -118,18 +117,18 @@ impl<'r> Work<'r> {
         &self,
         jobs: &[Job<'_>],
         target: impl Fn(&Job<'_>) -> Option<(&'t Folder, String)> + Sync,
-    ) -> Result<Vec<Done>> {
+    ) -> Result<Vec<NewTable>> {
         // One by one, so that a table that takes long holds up no others.
         let each = jobs.par_iter().with_max_len(1);
         self.pool.install(|| each.map(|job| self.rewrite_one(job, target(job))).collect())
     }
 
-    fn rewrite_one(&self, job: &Job<'_>, target: Option<(&Folder, String)>) -> Result<Done> {
+    fn rewrite_one(&self, job: &Job<'_>, target: Option<(&Folder, String)>) -> Result<NewTable> {
         check(self.watch)?;
         let old = &job.table.record;
         let filters = self.filters.of(old.level, job.before);
         let source = (&self.source.dir, &*job.table.name);
-        let target = target.as_ref().map_or(Target::Nowhere, |(dir, name)| Target::File(dir, name));
+        let target = target.as_ref().map_or(OutputFile::Nowhere, |(dir, name)| OutputFile::File(dir, name));
         let Rewritten { size, filter_size, entries, kept } =
             rewrite(source, target, filters.as_ref(), self.request, self.watch)?;
         let mut record = old.clone();
@@ -157,18 +156,18 @@ impl<'r> Work<'r> {
             new_filters,
             old_name: job.table.name.clone(),
         };
-        Ok(Done { record, report })
+        Ok(NewTable { record, report })
     }
 
     /// Verifies that the new tables in `dir` are what the new MANIFEST says, and all that `verify` checks, if that is
     /// asked for. `manifest`: the contents of the new one.
-    pub(super) fn verify(&self, dir: &Folder, manifest: &[u8], tables: &[Done]) -> Result<()> {
+    pub(super) fn verify(&self, dir: &Folder, manifest: &[u8], tables: &[NewTable]) -> Result<()> {
         if !self.request.verify {
             return Ok(());
         }
         let manifest =
             Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
-        let verify = |table: &Done| {
+        let verify = |table: &NewTable| {
             check(self.watch)?;
             // Of other tables it is known that they are damaged.
             let is_kept = table.report.status == TableStatus::Kept;
@@ -177,7 +176,7 @@ impl<'r> Work<'r> {
         self.pool.install(|| tables.par_iter().try_for_each(verify))
     }
 
-    fn verify_table(&self, dir: &Folder, manifest: &Manifest, table: &Done) -> Result<()> {
+    fn verify_table(&self, dir: &Folder, manifest: &Manifest, table: &NewTable) -> Result<()> {
         let name = &table.report.new_name;
         let path = &dir.path_of(name);
         let live = manifest.table(table.record.number);
@@ -212,7 +211,7 @@ impl<'r> Work<'r> {
 }
 
 /// A table that was written again.
-pub(super) struct Done {
+pub(super) struct NewTable {
     /// What the new MANIFEST says of it.
     pub(super) record: LiveTable,
     pub(super) report: TableReport,

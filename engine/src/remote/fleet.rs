@@ -9,12 +9,12 @@ use futures_util::stream::{FuturesUnordered, unfold};
 use tokio::runtime::Builder;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::listing::{Found, Lister, RemoteLog, Source};
-use super::reader::{Reader, Work};
+use super::listing::{Lister, ListingEvent, ObjectSource, RemoteLog};
+use super::reader::{Reader, RunOn};
 use super::store::{Stores, Traffic};
 use super::{object::Object, order::Order};
 use crate::report::{Depth, Remark};
-use crate::run::{Event, Fetch, LogUse, Place, Survey, Target, Watch};
+use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch};
 use crate::walk::{Given, PathError};
 
 /// The most bytes of all tables that are streamed, and of one.
@@ -144,15 +144,15 @@ impl<S: Survey> Fleet<'_, S> {
         Ok(())
     }
 
-    fn found(&mut self, found: Found) {
+    fn found(&mut self, found: ListingEvent) {
         match found {
-            Found::Failed { input, path, error } => {
-                let target = Target { input, path, listed: false, folder: None, around: None, tables: 0 };
+            ListingEvent::Failed { input, path, error } => {
+                let target = InputFile { input, path, listed: false, folder: None, around: None, tables: 0 };
                 self.order.mark(Some(Event::Failed { target, error }));
             }
-            Found::Begin(place, logs) => self.begin(place, logs),
-            Found::End(place) => self.order.mark(Some(Event::End(place))),
-            Found::Table(target, source) => {
+            ListingEvent::Begin(place, logs) => self.begin(place, logs),
+            ListingEvent::End(place) => self.order.mark(Some(Event::End(place))),
+            ListingEvent::Table(target, source) => {
                 if !target.listed {
                     self.watch.expect(1, false);
                 }
@@ -164,7 +164,7 @@ impl<S: Survey> Fleet<'_, S> {
         }
     }
 
-    fn begin(&mut self, place: Place, logs: Vec<RemoteLog>) {
+    fn begin(&mut self, place: ListedFolder, logs: Vec<RemoteLog>) {
         self.watch.expect(place.folder.tables().count() as u64, false);
         let failed =
             logs.iter().filter_map(|(path, contents)| Some(Remark::new(path, contents.as_ref().err()?)));
@@ -186,8 +186,8 @@ impl<S: Survey> Fleet<'_, S> {
 /// Looks at a table. `None` if the survey does not want it.
 async fn table<S: Survey>(
     survey: &Arc<S>,
-    target: Target,
-    source: Source,
+    target: InputFile,
+    source: ObjectSource,
     options: FleetOptions,
 ) -> Option<Event<S::Found>> {
     let depth = options.depth;
@@ -196,8 +196,8 @@ async fn table<S: Survey>(
         return None;
     }
     let object = match source {
-        Source::Listed(object) => Ok(object),
-        Source::Named(place) => Object::named(&place).await,
+        ObjectSource::Listed(object) => Ok(object),
+        ObjectSource::Named(place) => Object::named(&place).await,
     };
     let (fetched, result) = match object {
         Ok(object) => {
@@ -214,7 +214,7 @@ async fn table<S: Survey>(
 async fn look<S: Survey>(
     reader: &Reader,
     survey: &Arc<S>,
-    target: &Target,
+    target: &InputFile,
     fetch: Fetch,
     depth: Depth,
 ) -> Result<S::Found, PathError> {
@@ -227,7 +227,7 @@ async fn look<S: Survey>(
             reader.sample(survey.options()).await?;
         }
         // An end is dealt with faster than it is handed to another thread.
-        let work = if depth == Depth::Tail { Work::Here } else { Work::Apart };
+        let work = if depth == Depth::Tail { RunOn::Here } else { RunOn::Apart };
         reader.ask(work, move |source| looking.table(&of, source, depth, &())).await?
     };
     Ok(found.unwrap_or_else(|error| survey.failed(&error)))

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::{io, sync::Arc};
 
 use filterblock::database::{DatabaseListing, batch_has_writes};
-use object_store::ObjectMeta;
-use object_store::path::Path as Key;
+use object_store::{ObjectMeta, path::Path as Key};
 
 use super::store::{self, Store, Stores};
 use super::{failure, object::Object};
 use crate::report::ErrorKind;
-use crate::run::{LogUse, Place, Target};
+use crate::run::{InputFile, ListedFolder, LogUse};
 use crate::walk::{Barren, Folder, PathError, url};
 
 /// The names that a store lists in one answer.
@@ -27,18 +26,18 @@ pub(super) type RemoteLog = (PathBuf, Result<Vec<u8>, PathError>);
 type Names = BTreeMap<String, ObjectMeta>;
 
 /// Where a table is read from.
-pub(super) enum Source {
+pub(super) enum ObjectSource {
     Listed(Object),
     /// Its size is not known.
-    Named(store::Place),
+    Named(store::ObjectLocation),
 }
 
 /// What a URL leads to, piece by piece.
-pub(super) enum Found {
+pub(super) enum ListingEvent {
     Failed { input: Arc<Path>, path: PathBuf, error: PathError },
-    Begin(Place, Vec<RemoteLog>),
-    Table(Target, Source),
-    End(Place),
+    Begin(ListedFolder, Vec<RemoteLog>),
+    Table(InputFile, ObjectSource),
+    End(ListedFolder),
 }
 
 /// Goes from URL to URL.
@@ -48,9 +47,9 @@ pub(super) struct Lister<I> {
     logs: LogUse,
     stores: Stores,
     /// What was found and not given out.
-    pending: VecDeque<Found>,
+    pending: VecDeque<ListingEvent>,
     /// The folders below the current URL that are to be listed, the next one last.
-    below: Vec<(Arc<Path>, store::Place, PathBuf)>,
+    below: Vec<(Arc<Path>, store::ObjectLocation, PathBuf)>,
     /// Something was found below the current URL.
     is_fruitful: bool,
     barren: Barren,
@@ -63,7 +62,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         Self { urls, recursive, logs, stores, pending, below, is_fruitful: false, barren }
     }
 
-    pub(super) async fn next(&mut self) -> Option<Found> {
+    pub(super) async fn next(&mut self) -> Option<ListingEvent> {
         loop {
             if let Some(found) = self.pending.pop_front() {
                 return Some(found);
@@ -71,18 +70,18 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             if let Some((input, place, url)) = self.below.pop() {
                 if let Err(error) = self.list(&input, &place, &url).await {
                     self.barren.found_something();
-                    return Some(Found::Failed { input, path: url, error });
+                    return Some(ListingEvent::Failed { input, path: url, error });
                 }
                 continue;
             }
             if let Some(input) = self.barren.take(None) {
                 let (path, error) = (input.to_path_buf(), Folder::nothing_below());
-                return Some(Found::Failed { input, path, error });
+                return Some(ListingEvent::Failed { input, path, error });
             }
             let (input, url) = self.urls.next()?;
             self.is_fruitful = false;
             if let Err(error) = self.look_at(&input, &url).await {
-                return Some(Found::Failed { input, path: url, error });
+                return Some(ListingEvent::Failed { input, path: url, error });
             }
         }
     }
@@ -93,16 +92,16 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         if !place.is_folder {
             let (input, path) = (Arc::clone(input), url.to_owned());
             let target =
-                Target { input, path, listed: false, folder: None, around: None, tables: ENOUGH_TABLES };
+                InputFile { input, path, listed: false, folder: None, around: None, tables: ENOUGH_TABLES };
             let is_table = matches!(place.key.extension(), Some("ldb" | "sst"));
             if is_table || !place.store.has_listing {
-                self.pending.push_back(Found::Table(target, Source::Named(place)));
+                self.pending.push_back(ListingEvent::Table(target, ObjectSource::Named(place)));
                 return Ok(());
             }
             // The listing below an object's own key is empty, so the object is asked for first.
             match Object::named(&place).await {
                 Ok(object) => {
-                    self.pending.push_back(Found::Table(target, Source::Listed(object)));
+                    self.pending.push_back(ListingEvent::Table(target, ObjectSource::Listed(object)));
                     return Ok(());
                 }
                 Err(error) if error.kind() == ErrorKind::Missing => {}
@@ -118,7 +117,12 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
     }
 
     /// Lists a folder. `url`: without a slash at its end.
-    async fn list(&mut self, input: &Arc<Path>, place: &store::Place, url: &Path) -> Result<(), PathError> {
+    async fn list(
+        &mut self,
+        input: &Arc<Path>,
+        place: &store::ObjectLocation,
+        url: &Path,
+    ) -> Result<(), PathError> {
         let (mut names, below) = names(place).await?;
         let is_first = !self.is_fruitful && self.below.is_empty();
         let is_empty = names.is_empty() && below.is_empty();
@@ -126,7 +130,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             self.below.extend(below.iter().rev().map(|key| {
                 let store = Arc::clone(&place.store);
                 let url = url::join(url, key.filename().unwrap_or_default());
-                (Arc::clone(input), store::Place { store, key: key.clone(), is_folder: true }, url)
+                (Arc::clone(input), store::ObjectLocation { store, key: key.clone(), is_folder: true }, url)
             }));
         }
         let mut folder = database(&place.store, &names, url).await;
@@ -166,13 +170,14 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             }
         }
         let folder = Arc::new(folder);
-        let place = Place { input: Arc::clone(input), path: folder.path().to_owned(), folder };
-        self.pending.push_back(Found::Begin(place.clone(), logs));
+        let place = ListedFolder { input: Arc::clone(input), path: folder.path().to_owned(), folder };
+        self.pending.push_back(ListingEvent::Begin(place.clone(), logs));
         for path in place.folder.tables() {
             let Some(object) = object(path) else { continue };
-            self.pending.push_back(Found::Table(place.target(path.to_owned()), Source::Listed(object)));
+            self.pending
+                .push_back(ListingEvent::Table(place.target(path.to_owned()), ObjectSource::Listed(object)));
         }
-        self.pending.push_back(Found::End(place));
+        self.pending.push_back(ListingEvent::End(place));
     }
 }
 
@@ -212,7 +217,9 @@ async fn database(store: &Arc<Store>, names: &Names, url: &Path) -> Folder {
 }
 
 /// Lists the objects in a folder, and the folders in it.
-async fn names(store::Place { store, key, .. }: &store::Place) -> Result<(Names, Vec<Key>), PathError> {
+async fn names(
+    store::ObjectLocation { store, key, .. }: &store::ObjectLocation,
+) -> Result<(Names, Vec<Key>), PathError> {
     let prefix = Some(key).filter(|key| !key.as_ref().is_empty());
     let listed = store.objects.list_with_delimiter(prefix).await;
     let listed = listed.map_err(|error| failure::of(&error, false))?;

@@ -4,11 +4,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStoreExt as _};
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStoreExt as _, path::Path};
 
 use super::failure;
-use super::store::{Place, Store, Traffic};
+use super::store::{ObjectLocation, Store, Traffic};
 use crate::report::{Depth, ErrorKind, Fetched};
 use crate::walk::PathError;
 
@@ -80,7 +79,7 @@ impl Object {
     }
 
     /// An object whose key was given. Asks for its size.
-    pub(super) async fn named(Place { store, key, .. }: &Place) -> Result<Self, PathError> {
+    pub(super) async fn named(ObjectLocation { store, key, .. }: &ObjectLocation) -> Result<Self, PathError> {
         let head = async { store.objects.head(key).await.map_err(|error| failure::of(&error, false)) };
         let object = Self { listed: false, ..Self::listed(store, &store.ask(head).await?) };
         object.traffic.add(1, 0);

@@ -6,8 +6,7 @@ use bytes::Bytes;
 use filterblock::Error;
 use filterblock::table::{FetchedRanges, ReadAt, ReadOptions, Table};
 use futures_util::future::try_join_all;
-use tokio::runtime::Handle;
-use tokio::task::spawn_blocking;
+use tokio::{runtime::Handle, task::spawn_blocking};
 
 use super::{object::Object, stream::Stream};
 use crate::audit::stats::{Blocks, Clusters};
@@ -27,7 +26,7 @@ const MAX_ROUNDS: u32 = 32;
 
 /// Where the work on bytes that are there is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
+pub(super) enum RunOn {
     /// On the thread that waits for the requests: for work of less than a millisecond.
     Here,
     /// On another one.
@@ -85,7 +84,7 @@ impl Reader {
             let blocks = Blocks::list(&table)?;
             Ok(Clusters::choose(&table, &blocks).ranges(size))
         };
-        match self.ask(Work::Here, choose).await? {
+        match self.ask(RunOn::Here, choose).await? {
             Ok(ranges) => self.fetch(ranges).await,
             Err(_) => Ok(()),
         }
@@ -94,15 +93,15 @@ impl Reader {
     /// Calls `question`, and fetches what it needs until it has an answer.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
-        work: Work,
+        work: RunOn,
         question: impl Fn(&Known) -> Result<T, Error> + Send + Sync + 'static,
     ) -> Result<Result<T, Error>, PathError> {
         let question = Arc::new(question);
         for _ in 0..MAX_ROUNDS {
             let known = Known(Arc::clone(&self.ranges));
             let answer = match work {
-                Work::Here => question(&known),
-                Work::Apart => {
+                RunOn::Here => question(&known),
+                RunOn::Apart => {
                     let question = Arc::clone(&question);
                     joined(spawn_blocking(move || question(&known)).await)?
                 }

@@ -76,7 +76,7 @@ impl Store {
 }
 
 /// The place that a URL names: a store, and a key in it.
-pub(super) struct Place {
+pub(super) struct ObjectLocation {
     pub(super) store: Arc<Store>,
     pub(super) key: Path,
     /// The URL ends as that of a folder does.
@@ -99,7 +99,7 @@ impl Stores {
     }
 
     /// Finds the store and the key of a URL.
-    pub(super) fn place(&mut self, url: &FilePath) -> Result<Place, PathError> {
+    pub(super) fn place(&mut self, url: &FilePath) -> Result<ObjectLocation, PathError> {
         let invalid =
             |found: &str| PathError::unexpected("the URL of an object, such as s3://bucket/key", found);
         let scheme = url::scheme(url).ok_or_else(|| invalid("something else"))?;
@@ -132,7 +132,7 @@ impl Stores {
             }
         };
         let is_folder = rest.ends_with('/') || key.as_ref().is_empty();
-        Ok(Place { store, key, is_folder })
+        Ok(ObjectLocation { store, key, is_folder })
     }
 
     fn open(&self, scheme: &str, authority: &str, name: &str) -> Result<Arc<dyn ObjectStore>, PathError> {

@@ -4,7 +4,7 @@ use std::io::{Error as IoError, ErrorKind as IoErrorKind};
 
 use filterblock::Error;
 
-use super::words::words;
+use super::strings::words;
 
 words! {
     /// The kind of a fault.

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use filterblock::{Error, Structure};
 use serde::{Serialize, Serializer};
 
-use super::{error_kind::ErrorKind, words::words};
+use super::{error_kind::ErrorKind, strings::words};
 use crate::{audit::LostKeys, walk::PathError};
 
 /// The number of findings of one code that are kept. Others are counted.

@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 use filterblock::database::LiveTable;
 use serde::Serialize;
 
-use super::filter_list::{FilterBlock, FilterCost, Filters};
-use super::subject::{Remark, Subject};
-use super::{error_kind::ErrorKind, fetched::Fetched, frame::Frame, strings::Name, words::words};
+use super::{
+    error_kind::ErrorKind,
+    filter_list::{FilterBlock, FilterCost, Filters},
+    frame::Frame,
+    strings::{Name, words},
+    subject::{Fetched, Remark, Subject},
+};
 use crate::audit::{CutKey, LostKeys};
 use crate::walk::TableRecord;
 
@@ -181,7 +185,7 @@ pub struct Inspected {
 
 /// The place of a table in a database.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Place {
+pub enum TableLevel {
     /// The level, 0 to 6.
     Level(u8),
     /// No MANIFEST tells.
@@ -320,11 +324,11 @@ impl Table {
     }
 
     /// The place of the table in its database.
-    pub const fn place(&self) -> Place {
+    pub const fn place(&self) -> TableLevel {
         match (self.live, self.level) {
-            (None, _) => Place::Unknown,
-            (_, Some(level)) => Place::Level(level),
-            (_, None) => Place::NotLive,
+            (None, _) => TableLevel::Unknown,
+            (_, Some(level)) => TableLevel::Level(level),
+            (_, None) => TableLevel::NotLive,
         }
     }
 

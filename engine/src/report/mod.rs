@@ -1,13 +1,11 @@
 //! The results: what is found out, as types that serialize to the objects of `docs/json.md`.
 
 mod error_kind;
-mod fetched;
 mod filter_list;
 mod findings;
 mod folder;
 mod frame;
 mod inspect;
-mod line;
 mod outcome;
 mod query;
 #[cfg(feature = "fs")]
@@ -20,32 +18,29 @@ mod tests;
 mod totals;
 mod tune;
 mod verify;
-mod words;
 
 pub use crate::audit::rates::{MeanRate, MeasuredRate};
 pub use crate::audit::stats::FilterState;
 pub use crate::audit::{CutKey, LostKeys};
 pub use error_kind::ErrorKind;
-pub use fetched::{Depth, Fetched};
 pub use filter_list::{FilterBlock, FilterCost, Filters, LargerRanges, ListedFilter};
 pub use findings::{Code, Finding, Findings, Weight};
 pub use folder::{Folder, Unreadable};
 pub use frame::{Frame, Framed};
 pub use inspect::{
-    Dialect, InspectStatus, Inspected, KeyCount, KeyFormat, Place, Table, TableState, ends_of, name_of,
+    Dialect, InspectStatus, Inspected, KeyCount, KeyFormat, Table, TableLevel, TableState, ends_of, name_of,
 };
-pub use line::write_line;
 pub use outcome::{Estimate, LevelOutcome, Outcome, Rates, Reads};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryLine, Reason, Reply};
 #[cfg(feature = "fs")]
 pub use rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport, TableStatus};
 pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
-pub use strings::{Name, json_text};
-pub use subject::{Remark, Subject};
+pub(crate) use strings::words;
+pub use strings::{Name, json_text, write_line};
+pub use subject::{Depth, Fetched, Remark, Subject};
 pub use totals::{KeySum, LevelTotals, Totals};
 pub use tune::{
     Action, Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, SampleSize, Setting,
     Tried, TuneFailure, TuneFault, TuneStatus, Tuned, Tuning, TuningLine, Visits,
 };
 pub use verify::{About, Note, Verdict, VerdictCounts, Verified, VerifyStatus};
-pub(crate) use words::words;

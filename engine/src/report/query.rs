@@ -5,8 +5,11 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::{
-    error_kind::ErrorKind, fetched::Fetched, folder::Folder, frame::Frame, strings::Hex, subject::Subject,
-    words::words,
+    error_kind::ErrorKind,
+    folder::Folder,
+    frame::Frame,
+    strings::{Hex, words},
+    subject::{Fetched, Subject},
 };
 
 words! {

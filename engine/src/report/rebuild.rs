@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::frame::{Frame, Framed};
 use super::strings::{json_name, json_path};
-use super::{error_kind::ErrorKind, line::write_line, subject::Subject};
+use super::{error_kind::ErrorKind, strings::write_line, subject::Subject};
 
 /// The outcome for a database.
 #[derive(Default, Debug, Serialize)]

@@ -6,7 +6,12 @@ use std::path::{Path, PathBuf};
 use filterblock::Error;
 use serde::Serialize;
 
-use super::{error_kind::ErrorKind, frame::Frame, strings::Hex, subject::Subject, words::words};
+use super::{
+    error_kind::ErrorKind,
+    frame::Frame,
+    strings::{Hex, words},
+    subject::Subject,
+};
 use crate::audit::decode_limit_text;
 
 /// One version of a key, and where it lies.

@@ -1,10 +1,13 @@
-//! Bytes as JSON strings.
+//! Bytes as JSON strings, results as lines of printable ASCII, and enumerations whose values are words.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display};
-use std::{borrow::Cow, path::Path};
+use std::io::{self, Write};
+use std::path::Path;
 
 use filterblock::escape;
 use serde::{Serialize, Serializer};
+use serde_json::ser::{self, Formatter};
 
 /// The longest name that is kept whole, in bytes.
 const MAX_NAME_LEN: usize = 256;
@@ -98,6 +101,59 @@ impl Serialize for Hex<'_> {
     }
 }
 
+/// Defines an enumeration by its values and their words, which `docs/json.md` lists and which never change.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $value:ident = $word:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum $name {
+            $($(#[$doc])* #[serde(rename = $word)] $value,)*
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$value),*];
+
+            /// The word for it.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $word,)*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use words;
+
+/// Writes `value` as one line.
+pub fn write_line<T: Serialize>(mut to: impl Write, value: &T) -> io::Result<()> {
+    value.serialize(&mut ser::Serializer::with_formatter(&mut to, Ascii))?;
+    to.write_all(b"\n")
+}
+
+/// Compact, with every character beyond printable ASCII escaped.
+struct Ascii;
+
+impl Formatter for Ascii {
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, to: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(|c: char| !matches!(c, ' '..='~')) {
+            let (plain, special) = rest.split_at(at);
+            to.write_all(plain.as_bytes())?;
+            let mut chars = special.chars();
+            if let Some(c) = chars.next() {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(to, "\\u{unit:04x}")?;
+                }
+            }
+            rest = chars.as_str();
+        }
+        to.write_all(rest.as_bytes())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,5 +166,27 @@ mod tests {
         assert_eq!(json_name(&[b'x'; 256]), "x".repeat(256));
         assert_eq!(json_name(&[b'x'; 257]), "x".repeat(256) + "... (257 bytes)");
         assert_eq!(Hex(b"\x00\xffa").to_string(), "00ff61");
+    }
+
+    fn line(text: &str) -> String {
+        let mut line = Vec::new();
+        write_line(&mut line, &text).unwrap();
+        String::from_utf8(line).unwrap()
+    }
+
+    #[test]
+    fn only_printable_ascii_is_written() {
+        assert_eq!(line("a b~\"\\"), "\"a b~\\\"\\\\\"\n");
+        assert_eq!(line("\x1b[m\n\x7f"), "\"\\u001b[m\\n\\u007f\"\n");
+        assert_eq!(line("\u{9b}é\u{202e}x"), "\"\\u009b\\u00e9\\u202ex\"\n");
+        assert_eq!(line("𝄞"), "\"\\ud834\\udd1e\"\n");
+    }
+
+    #[test]
+    fn nothing_is_lost() {
+        let all: String = (0..=0x11_ffff).filter_map(char::from_u32).collect();
+        let line = line(&all);
+        assert!(line.trim_end_matches('\n').bytes().all(|byte| matches!(byte, b' '..=b'~')));
+        assert_eq!(serde_json::from_str::<String>(&line).unwrap(), all);
     }
 }

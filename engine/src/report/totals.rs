@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::frame::Frame;
-use super::inspect::{KeyCount, Place, Table, TableState};
+use super::inspect::{KeyCount, Table, TableLevel, TableState};
 use crate::audit::rates::{MeanRate, MeasuredRate};
 
 /// Sums over the tables of a folder.
@@ -52,7 +52,7 @@ pub struct Totals {
     /// that can be relied on.
     #[serde(serialize_with = "values")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<LevelTotals>"))]
-    pub levels: BTreeMap<Place, LevelTotals>,
+    pub levels: BTreeMap<TableLevel, LevelTotals>,
 
     /// Bytes of the filter blocks that the offsets of filters take.
     #[serde(skip)]
@@ -275,7 +275,10 @@ fn mean<S: Serializer>(mean: &MeanRate, serializer: S) -> Result<S::Ok, S::Error
     mean.mean().serialize(serializer)
 }
 
-fn values<S: Serializer>(levels: &BTreeMap<Place, LevelTotals>, serializer: S) -> Result<S::Ok, S::Error> {
+fn values<S: Serializer>(
+    levels: &BTreeMap<TableLevel, LevelTotals>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(levels.values())
 }
 

@@ -9,7 +9,11 @@ use serde::{Serialize, Serializer};
 
 use super::frame::{Frame, Framed};
 use super::outcome::{Estimate, Outcome};
-use super::{error_kind::ErrorKind, line::write_line, strings::json_path, subject::Subject};
+use super::{
+    error_kind::ErrorKind,
+    strings::{json_path, write_line},
+    subject::Subject,
+};
 use crate::audit::Policy;
 
 /// What was found out about one of the paths given.
@@ -35,7 +39,7 @@ impl Tuned {
             Ok(tuning) => tuning,
             Err(TuneFailure { text, kind }) => {
                 let frame = Frame::new("tuning", &subject, *kind);
-                let found = Found::Nothing(Nothing::default());
+                let found = TuningOrNothing::Nothing(Nothing::default());
                 return write_line(
                     to,
                     &TuningLine { frame, status: TuneStatus::Error, error: Some(text), found },
@@ -49,7 +53,12 @@ impl Tuned {
         let frame = Frame::new("tuning", &subject, kind).note(tuning.notes.iter().cloned());
         write_line(
             to,
-            &TuningLine { frame, status: TuneStatus::Ok, error: None, found: Found::Tuning(tuning) },
+            &TuningLine {
+                frame,
+                status: TuneStatus::Ok,
+                error: None,
+                found: TuningOrNothing::Tuning(tuning),
+            },
         )
     }
 }
@@ -68,7 +77,7 @@ pub struct TuningLine<'a> {
     /// What was.
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Tuning>"))]
-    pub found: Found<'a>,
+    pub found: TuningOrNothing<'a>,
 }
 
 /// Whether anything was found out.
@@ -85,7 +94,7 @@ pub enum TuneStatus {
 /// What was found out, or nothing.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum Found<'a> {
+pub enum TuningOrNothing<'a> {
     /// What was found out.
     Tuning(&'a Tuning),
     /// The same fields with nothing in them.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::findings::{Finding, Findings};
-use super::{fetched::Fetched, frame::Frame, subject::Subject, words::words};
+use super::{frame::Frame, strings::words, subject::Fetched, subject::Subject};
 use crate::audit::rates::MeasuredRate;
 
 /// The outcome of verifying a table.

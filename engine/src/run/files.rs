@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io, sync::Arc};
 
-use super::survey::{Event, Fetch, LogUse, Place, Survey, Target};
+use super::survey::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey};
 use super::watch::{Observer, Watch};
 use super::{in_order::InOrder, in_use};
 use crate::report::{Depth, ErrorKind, Remark};
@@ -75,22 +75,22 @@ impl<S: Survey> Files<'_, '_, '_, S> {
         match found {
             Discovered::ListFailed { input, error } => self.add(Event::ListFailed { input, error }, shown),
             Discovered::Failed { input, path, error } => {
-                let target = Target { input, path, listed: false, folder: None, around: None, tables: 0 };
+                let target = InputFile { input, path, listed: false, folder: None, around: None, tables: 0 };
                 self.add(Event::Failed { target, error }, shown)
             }
             Discovered::Table { input, path, folder, around } => {
                 self.expect([&*path].into_iter(), is_all);
                 self.tables = self.tables.saturating_add(1);
                 let tables = self.tables.max(self.options.given);
-                self.table(Target { input, path, listed: false, folder, around, tables }, shown)
+                self.table(InputFile { input, path, listed: false, folder, around, tables }, shown)
             }
             Discovered::Folder { input, path, folder } => {
-                self.folder(Place { input, path, folder }, is_all, shown)
+                self.folder(ListedFolder { input, path, folder }, is_all, shown)
             }
         }
     }
 
-    fn folder(&mut self, place: Place, is_all: bool, shown: &mut Shown<'_, S>) -> io::Result<()> {
+    fn folder(&mut self, place: ListedFolder, is_all: bool, shown: &mut Shown<'_, S>) -> io::Result<()> {
         let folder = Arc::clone(&place.folder);
         self.expect(folder.tables(), is_all);
         let is_log = |path: &Path| path.extension().is_some_and(|extension| extension == "log");
@@ -117,7 +117,7 @@ impl<S: Survey> Files<'_, '_, '_, S> {
         let tables = folder.tables().count();
         for path in folder.tables() {
             let tables = self.tables.max(tables);
-            self.table(Target { tables, ..place.target(path.to_owned()) }, shown)?;
+            self.table(InputFile { tables, ..place.target(path.to_owned()) }, shown)?;
             if watch.is_interrupted() {
                 break;
             }
@@ -126,7 +126,7 @@ impl<S: Survey> Files<'_, '_, '_, S> {
         self.add(Event::End(place), shown)
     }
 
-    fn table(&mut self, target: Target, shown: &mut Shown<'_, S>) -> io::Result<()> {
+    fn table(&mut self, target: InputFile, shown: &mut Shown<'_, S>) -> io::Result<()> {
         let (survey, FileOptions { watch, storage, .. }) = (self.survey, self.options);
         if survey.wants(&target, Depth::All) == Fetch::Nothing && target.listed {
             return Ok(());
@@ -146,7 +146,7 @@ impl<S: Survey> Files<'_, '_, '_, S> {
 /// Looks at a table.
 fn table<S: Survey>(
     survey: &S,
-    target: Target,
+    target: InputFile,
     storage: Option<&Arc<dyn Storage>>,
     watch: &dyn Watch,
 ) -> Event<S::Found> {
@@ -167,7 +167,7 @@ fn table<S: Survey>(
 }
 
 /// Looks at a log.
-fn log<S: Survey>(survey: &S, target: Target, storage: Option<&Arc<dyn Storage>>) -> Event<S::Found> {
+fn log<S: Survey>(survey: &S, target: InputFile, storage: Option<&Arc<dyn Storage>>) -> Event<S::Found> {
     let found = match storage {
         None => open_file(&target.path, true).map(|mut file| survey.log(&target, &mut file)),
         Some(storage) => open_log(&**storage, &target.path)
@@ -233,13 +233,13 @@ impl<S: Survey> Shown<'_, S> {
     }
 
     /// Shows the files in the place of those that vanished after the folder was listed, then its end.
-    fn end(&mut self, place: Place) -> io::Result<()> {
+    fn end(&mut self, place: ListedFolder) -> io::Result<()> {
         let vanished = std::mem::take(&mut self.vanished);
         let mut newest = place.clone();
         let survey = self.survey;
         let lost = in_use::go_on(
             &place.folder,
-            |folder| wanted(survey, &Place { folder: Arc::clone(folder), ..place.clone() }),
+            |folder| wanted(survey, &ListedFolder { folder: Arc::clone(folder), ..place.clone() }),
             vanished,
             |path, folder| {
                 newest.folder = Arc::clone(folder);
@@ -254,7 +254,7 @@ impl<S: Survey> Shown<'_, S> {
     }
 
     /// Looks at a file that was not there before.
-    fn again(&mut self, target: Target) -> io::Result<()> {
+    fn again(&mut self, target: InputFile) -> io::Result<()> {
         let folder = target.folder.clone();
         let is_log = folder.is_some_and(|folder| folder.filled_logs().any(|log| log == target.path));
         let event = match is_log {
@@ -266,7 +266,7 @@ impl<S: Survey> Shown<'_, S> {
 }
 
 /// The files of a folder that are looked at.
-fn wanted<S: Survey>(survey: &S, place: &Place) -> Vec<PathBuf> {
+fn wanted<S: Survey>(survey: &S, place: &ListedFolder) -> Vec<PathBuf> {
     let logs = place.folder.filled_logs().filter(|_| S::LOGS == LogUse::Read).map(Path::to_owned);
     let tables = place.folder.tables().map(|path| place.target(path.to_owned()));
     let tables = tables.filter(|target| survey.wants(target, Depth::All) != Fetch::Nothing);

@@ -8,12 +8,10 @@ pub(crate) mod survey;
 mod tests;
 pub(crate) mod watch;
 
-pub(crate) use files::{FileOptions, files};
+pub(crate) use files::{FileObserver, FileOptions, files};
 pub use in_order::MAX_JOBS;
-pub(crate) use survey::{Event, Fetch, LogUse, Place, Survey, Target};
+pub(crate) use survey::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey};
 pub(crate) use watch::Observer;
 pub use watch::Watch;
 
 pub(crate) use in_order::threads;
-
-pub(crate) use files::FileObserver;

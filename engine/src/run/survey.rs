@@ -12,7 +12,7 @@ use crate::walk::{Folder, PathError, TableRecord};
 
 /// A table or a log to look at.
 #[derive(Clone, Debug)]
-pub(crate) struct Target {
+pub(crate) struct InputFile {
     /// The path as the user gave it, from which `path` follows.
     pub input: Arc<Path>,
     /// The file, or the object's URL.
@@ -27,7 +27,7 @@ pub(crate) struct Target {
     pub tables: usize,
 }
 
-impl Target {
+impl InputFile {
     /// The database's record of the table.
     pub(crate) fn record(&self) -> Option<TableRecord<'_>> {
         self.folder.as_deref().and_then(|folder| folder.record(&self.path))
@@ -41,7 +41,7 @@ impl Target {
 
 /// A folder whose tables follow, or were there.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct ListedFolder {
     /// The path as the user gave it, from which that of the folder follows.
     pub input: Arc<Path>,
     /// The path of the folder.
@@ -50,12 +50,12 @@ pub(crate) struct Place {
     pub folder: Arc<Folder>,
 }
 
-impl Place {
+impl ListedFolder {
     /// A file of the folder.
-    pub(crate) fn target(&self, path: PathBuf) -> Target {
+    pub(crate) fn target(&self, path: PathBuf) -> InputFile {
         let tables = self.folder.tables().count();
         let (input, folder) = (Arc::clone(&self.input), Some(Arc::clone(&self.folder)));
-        Target { input, path, listed: true, folder, around: None, tables }
+        InputFile { input, path, listed: true, folder, around: None, tables }
     }
 
     /// The path that results are about.
@@ -77,14 +77,14 @@ pub(crate) enum Event<T> {
     /// The path could not be looked at, or there is nothing to look at. If it is listed, the folder has begun.
     Failed {
         /// The path.
-        target: Target,
+        target: InputFile,
         /// The reason.
         error: PathError,
     },
     /// The tables of a folder follow.
     Begin {
         /// The folder.
-        place: Place,
+        place: ListedFolder,
         /// Its logs, as far as the survey wants to know of them.
         logs: Vec<PathBuf>,
         /// The logs that could not be read to their ends.
@@ -95,23 +95,23 @@ pub(crate) enum Event<T> {
     /// A log, if the survey reads them.
     Log {
         /// The log.
-        target: Target,
+        target: InputFile,
         /// What was found, or the reason why it cannot be opened.
         result: Result<T, PathError>,
     },
     /// A table.
     Table {
         /// The table.
-        target: Target,
+        target: InputFile,
         /// What reading it took, if it is in object storage.
         fetched: Option<Fetched>,
         /// What was found, or the reason why it cannot be opened.
         result: Result<T, PathError>,
     },
     /// A table or a log vanished, and what took its place did too, time and again.
-    Lost(Target),
+    Lost(InputFile),
     /// All tables of the folder have come. It is as it was when it was listed last.
-    End(Place),
+    End(ListedFolder),
     /// The system lets no threads be started, for this reason.
     NotStarted(String),
 }
@@ -157,7 +157,7 @@ pub(crate) trait Survey: Send + Sync + 'static {
 
     /// What is wanted of a table. `depth`: as deep as tables in object storage are looked into; of files, it is
     /// [`Depth::All`].
-    fn wants(&self, _target: &Target, depth: Depth) -> Fetch {
+    fn wants(&self, _target: &InputFile, depth: Depth) -> Fetch {
         match depth {
             Depth::Tail => Fetch::Tail,
             Depth::Sample => Fetch::Sample,
@@ -172,7 +172,7 @@ pub(crate) trait Survey: Send + Sync + 'static {
     /// [`Error::NeedRange`], after which it is called again. Other errors are handed to [`failed`](Self::failed).
     fn table<R: ReadAt>(
         &self,
-        target: &Target,
+        target: &InputFile,
         source: &R,
         depth: Depth,
         observer: &dyn Observer,
@@ -182,7 +182,7 @@ pub(crate) trait Survey: Send + Sync + 'static {
     fn failed(&self, error: &Error) -> Self::Found;
 
     /// Looks at a log; `None` if logs are not read.
-    fn log(&self, _target: &Target, _contents: &mut dyn Read) -> Option<Self::Found> {
+    fn log(&self, _target: &InputFile, _contents: &mut dyn Read) -> Option<Self::Found> {
         None
     }
 

@@ -7,7 +7,7 @@ use std::{fs, path::Path, sync::Arc};
 use filterblock::Error;
 use filterblock::table::{ReadAt, ReadOptions};
 
-use super::survey::{Event, Fetch, LogUse, Survey, Target};
+use super::survey::{Event, Fetch, InputFile, LogUse, Survey};
 use super::watch::{Observer, Watch};
 use crate::walk::{Inputs, PathError};
 use crate::{engine::Engine, report::Depth};
@@ -25,13 +25,13 @@ impl Survey for Lengths {
         &self.0
     }
 
-    fn wants(&self, target: &Target, _: Depth) -> Fetch {
+    fn wants(&self, target: &InputFile, _: Depth) -> Fetch {
         if name(&target.path).starts_with('9') { Fetch::Nothing } else { Fetch::All }
     }
 
     fn table<R: ReadAt>(
         &self,
-        _: &Target,
+        _: &InputFile,
         source: &R,
         _: Depth,
         observer: &dyn Observer,
@@ -46,7 +46,7 @@ impl Survey for Lengths {
         u64::MAX
     }
 
-    fn log(&self, _: &Target, contents: &mut dyn Read) -> Option<u64> {
+    fn log(&self, _: &InputFile, contents: &mut dyn Read) -> Option<u64> {
         io::copy(contents, &mut io::sink()).ok()
     }
 }
@@ -57,7 +57,7 @@ fn name(path: &Path) -> &str {
 
 /// An event as a line.
 fn line(event: Event<u64>) -> String {
-    let of = |target: &Target| format!("{} of {}", name(&target.path), name(&target.input));
+    let of = |target: &InputFile| format!("{} of {}", name(&target.path), name(&target.input));
     let length =
         |result: Result<u64, PathError>| result.map_or_else(|error| error.to_string(), |len| len.to_string());
     match event {

@@ -1,7 +1,9 @@
 //! The tables and database folders that paths given on the command line stand for.
 
+use std::collections::VecDeque;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{collections::VecDeque, fs, sync::Arc};
+use std::sync::Arc;
 
 use filterblock::Error;
 use filterblock::database::{
@@ -12,28 +14,28 @@ use filterblock::database::{
 use super::input::{PathError, kind, refuse_url};
 use super::into_local;
 use super::storage::{Storage, database_in, open_log};
-use crate::{report::ErrorKind, walk::record::TableRecord};
+use crate::report::ErrorKind;
 
 /// The number of names to look at for a hint.
 const MAX_NAMES_BELOW: u32 = 10_000;
 
 /// A table, or a folder.
-pub(crate) enum Source {
+pub(crate) enum PathKind {
     File,
     Folder(Arc<Folder>),
 }
 
 /// Finds out what `path` stands for. Symbolic links are followed.
 /// `storage`: where it lies, if not in a folder of this system.
-pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<Source, PathError> {
+pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<PathKind, PathError> {
     if let Some(storage) = storage {
         let folder = Folder::stored(path, storage)?;
-        return Ok(folder.map_or(Source::File, |folder| Source::Folder(Arc::new(folder))));
+        return Ok(folder.map_or(PathKind::File, |folder| PathKind::Folder(Arc::new(folder))));
     }
     refuse_url(path)?;
     match fs::metadata(path)?.file_type() {
-        file_type if file_type.is_dir() => Ok(Source::Folder(Arc::new(Folder::open(path)?))),
-        file_type if file_type.is_file() => Ok(Source::File),
+        file_type if file_type.is_dir() => Ok(PathKind::Folder(Arc::new(Folder::open(path)?))),
+        file_type if file_type.is_file() => Ok(PathKind::File),
         file_type => Err(PathError::unexpected("a table or a database folder", kind(file_type))),
     }
 }
@@ -41,8 +43,8 @@ pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result
 /// Returns true if `path` leads to a file, or to a folder with tables or logs.
 pub fn is_input(path: &Path) -> bool {
     match resolve(&into_local(path.to_owned()), None) {
-        Ok(Source::File) => true,
-        Ok(Source::Folder(folder)) => !folder.is_nothing(),
+        Ok(PathKind::File) => true,
+        Ok(PathKind::Folder(folder)) => !folder.is_nothing(),
         Err(_) => false,
     }
 }
@@ -298,3 +300,18 @@ fn reason(file: &UnreadableFile) -> PathError {
 
 #[cfg(test)]
 mod tests;
+
+/// The record that a sound MANIFEST has of a table in its folder.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRecord<'d> {
+    /// The name of the order of user keys.
+    pub comparator: Option<&'d [u8]>,
+    /// The order is LevelDB's default one, byte by byte.
+    pub is_bytewise: bool,
+    /// `None`: the database does not use the table any longer, or not yet.
+    pub live: Option<&'d LiveTable>,
+    /// The MANIFEST has not named the table yet: its number is a new one.
+    pub is_unlisted: bool,
+    /// Another table of the same level whose keys reach into this one's, which only level 0 allows.
+    pub overlapped: Option<&'d LiveTable>,
+}

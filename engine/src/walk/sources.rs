@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{iter::Peekable, sync::Arc};
 
-use super::folder::{self, Folder, Source};
+use super::folder::{self, Folder, PathKind};
 use super::paths::{Given, into_local};
 use super::{folder_cache::FolderCache, input::PathError, storage::Storage};
 
@@ -74,15 +74,15 @@ impl<I: Iterator<Item = Given>> Iterator for Sources<I> {
                 Err(error) => return Some(Discovered::ListFailed { input, error }),
             };
             let found = match folder::resolve(&path, self.storage.as_ref()) {
-                Ok(Source::Folder(folder)) if folder.is_nothing() => {
+                Ok(PathKind::Folder(folder)) if folder.is_nothing() => {
                     let is_input = path == into_local(input.to_path_buf());
                     if self.barren.passes_over(&input, is_input) {
                         continue;
                     }
                     return Some(Discovered::Failed { input, path, error: folder.nothing_here() });
                 }
-                Ok(Source::Folder(folder)) => Discovered::Folder { input, path, folder },
-                Ok(Source::File) => {
+                Ok(PathKind::Folder(folder)) => Discovered::Folder { input, path, folder },
+                Ok(PathKind::File) => {
                     let mut around = None;
                     let folder = {
                         let storage = self.storage.as_ref();

@@ -169,7 +169,7 @@ fn watched(input: impl Read + 'static, len: Option<u64>) -> Input {
 fn build(arguments: &Arguments, input: Input, output: impl Write) -> Result<TableSummary, Failure> {
     let builder = TableBuilder::new(output, write_options(arguments));
     let lines = Lines::new(input, input_name(&arguments.input), arguments.hex);
-    let mut target = Target { builder, arguments, key: Vec::new(), last_line: 0 };
+    let mut target = BuiltTable { builder, arguments, key: Vec::new(), last_line: 0 };
     if arguments.sorted {
         target.stream(lines)?
     } else {
@@ -197,7 +197,7 @@ fn write_options(arguments: &Arguments) -> WriteOptions {
 }
 
 /// The table being built, and the last entry for messages about it.
-struct Target<'a, W: Write> {
+struct BuiltTable<'a, W: Write> {
     builder: TableBuilder<W>,
     arguments: &'a Arguments,
     /// The key of the last entry.
@@ -205,7 +205,7 @@ struct Target<'a, W: Write> {
     last_line: u64,
 }
 
-impl<W: Write> Target<'_, W> {
+impl<W: Write> BuiltTable<'_, W> {
     fn stream(&mut self, mut lines: Lines<Input>) -> Result<(), Failure> {
         while let Some(entry) = lines.next()? {
             self.add(&entry)?;

@@ -1,7 +1,6 @@
 //! What was looked at, and what the filters do as they are, together and on each level.
 
-use std::fmt::Display;
-use std::io;
+use std::{fmt::Display, io};
 
 use filterblock_engine::Policy;
 use filterblock_engine::report::{Estimate, Level, LevelOutcome, MeasuredRate, Memory, Tuning};

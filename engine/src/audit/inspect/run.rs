@@ -10,7 +10,7 @@ use super::table::{bare_block, table_to_depth};
 use crate::audit::rates::Effort;
 use crate::engine::{Engine, Sink};
 use crate::report::{Depth, ErrorKind, Folder, Frame, Inspected, Remark, Subject, Table, Totals, Unreadable};
-use crate::run::{Event, LogUse, Observer, Place, Survey, Target};
+use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Given, Inputs, PathError, TableRecord};
 
 /// More tables than these do not change the effort for each.
@@ -105,7 +105,7 @@ impl Survey for InspectSurvey {
 
     fn table<R: ReadAt>(
         &self,
-        target: &Target,
+        target: &InputFile,
         source: &R,
         depth: Depth,
         _: &dyn Observer,
@@ -129,7 +129,7 @@ pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathErro
 }
 
 /// The live tables of a folder that have no file.
-pub(crate) fn missing_tables(place: &Place) -> impl Iterator<Item = Table> {
+pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table> {
     place.folder.missing().map(|(path, live, record)| {
         let message =
             format!("expected a table of {} bytes on level {}, found no file", live.size, live.level);
@@ -183,7 +183,7 @@ impl<S: Sink<InspectLine>> Fold<'_, S> {
         }
     }
 
-    fn begin(&mut self, place: &Place, logs: Vec<PathBuf>, remarks: Vec<Remark>) -> io::Result<()> {
+    fn begin(&mut self, place: &ListedFolder, logs: Vec<PathBuf>, remarks: Vec<Remark>) -> io::Result<()> {
         let folder = Folder::new(&place.subject(&remarks), &place.folder, logs);
         self.outcome.damage |= folder.error.is_some();
         self.totals = Totals::default();

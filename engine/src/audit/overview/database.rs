@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{findings::Found, spans::Spans};
-use crate::report::{LevelTotals, Place, Table, TableState};
+use super::{findings::OverviewFindings, spans::Spans};
+use crate::report::{LevelTotals, Table, TableLevel, TableState};
 
 /// The thing that was looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +36,7 @@ pub struct Overview {
     /// What was passed over, and why.
     pub remarks: Vec<(Vec<u8>, String)>,
     /// What verifying found.
-    pub(crate) found: Found,
+    pub(crate) found: OverviewFindings,
 }
 
 impl Overview {
@@ -50,13 +50,13 @@ impl Overview {
             spans: Spans::default(),
             logs: Vec::new(),
             remarks: Vec::new(),
-            found: Found::default(),
+            found: OverviewFindings::default(),
         }
     }
 
     /// The tables that lookups may come to: all but those that the database does not use.
     pub fn in_use(&self) -> impl Iterator<Item = &Table> {
-        self.tables.iter().filter(|table| table.place() != Place::NotLive)
+        self.tables.iter().filter(|table| table.place() != TableLevel::NotLive)
     }
 
     /// The sums over the tables that lookups may come to.
@@ -67,7 +67,7 @@ impl Overview {
     }
 
     /// The sums over the tables of each place, from the top level on.
-    pub fn places(&self) -> BTreeMap<Place, LevelTotals> {
+    pub fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
         let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
         self.tables.iter().for_each(|table| places.entry(table.place()).or_default().add(table));
         places
@@ -89,7 +89,7 @@ impl Overview {
             let has_filters = |table: &&Table| table.filter.as_ref().is_some_and(|filter| filter.filters > 0);
             self.tables.iter().filter(|table| table.state() == TableState::Filtered).filter(has_filters)
         };
-        let mut largest: BTreeMap<Place, &Table> = BTreeMap::new();
+        let mut largest: BTreeMap<TableLevel, &Table> = BTreeMap::new();
         for table in filtered() {
             let known = largest.entry(table.place()).or_insert(table);
             if table.size() > known.size() {

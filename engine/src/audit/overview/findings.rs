@@ -10,7 +10,7 @@ const MAX_NOTES: usize = 50;
 
 /// All that is wrong, as far as it was looked for.
 #[derive(Default, Debug)]
-pub(crate) struct Found {
+pub(crate) struct OverviewFindings {
     /// Every block and every entry was read.
     pub verified: bool,
     /// The verdicts by `verify`.
@@ -29,7 +29,7 @@ pub(crate) struct Found {
     pub more_notes: u64,
 }
 
-impl Found {
+impl OverviewFindings {
     /// Adds the verdict on the file or folder of this name. `counts`: it is on a table, or is no
     /// good.
     pub(crate) fn add(&mut self, name: &[u8], verdict: Verdict, counts: bool) {

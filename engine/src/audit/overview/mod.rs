@@ -7,4 +7,4 @@ pub(crate) mod spans;
 
 pub use database::{Kind, Overview};
 
-pub(crate) use findings::Found;
+pub(crate) use findings::OverviewFindings;

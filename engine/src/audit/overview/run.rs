@@ -12,7 +12,7 @@ use crate::audit::inspect::{InspectSurvey, missing_tables, or_unreadable};
 use crate::audit::verify::{VerifySurvey, verdicts_on_folder};
 use crate::engine::Engine;
 use crate::report::{Depth, Finding, Inspected, Remark, Verdict, name_of};
-use crate::run::{Event, LogUse, Observer, Place, Survey, Target};
+use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError};
 
 impl Engine {
@@ -59,7 +59,7 @@ impl Survey for OverviewSurvey {
 
     fn table<R: ReadAt>(
         &self,
-        target: &Target,
+        target: &InputFile,
         source: &R,
         depth: Depth,
         observer: &dyn Observer,
@@ -87,7 +87,7 @@ impl Survey for OverviewSurvey {
 struct Fold {
     overview: Overview,
     /// The folder, as it was when it was listed first.
-    begun: Option<Place>,
+    begun: Option<ListedFolder>,
     /// The reason why there is nothing to tell of.
     failed: Option<String>,
 }
@@ -114,7 +114,7 @@ impl Fold {
         self.overview.found.add(name_of(path), verdict, true);
     }
 
-    fn begin(&mut self, place: Place, logs: &[PathBuf], remarks: Vec<Remark>) {
+    fn begin(&mut self, place: ListedFolder, logs: &[PathBuf], remarks: Vec<Remark>) {
         let (overview, folder) = (&mut self.overview, &place.folder);
         overview.kind = if folder.is_database() { Kind::Database } else { Kind::Folder };
         overview.comparator = folder.comparator().map(<[u8]>::to_vec);
@@ -131,7 +131,7 @@ impl Fold {
         self.begun = Some(place);
     }
 
-    fn table(&mut self, target: &Target, result: std::result::Result<Looked, PathError>) {
+    fn table(&mut self, target: &InputFile, result: std::result::Result<Looked, PathError>) {
         if let Some((folder, error)) = &target.around {
             self.unreadable(folder, "a folder that can be listed", error.clone());
         }
@@ -153,7 +153,7 @@ impl Fold {
     }
 
     /// Adds the live tables that have no file, unless a newer reading of the folder has them, and gives all their places.
-    fn end(&mut self, newest: &Place) {
+    fn end(&mut self, newest: &ListedFolder) {
         let Self { overview, begun: Some(begun), .. } = self else { return };
         let known: BTreeSet<u64> = overview.tables.iter().filter_map(|table| table.number).collect();
         let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));

@@ -15,7 +15,7 @@ use crate::report::{
     Answer, Count, Depth, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply,
     Subject,
 };
-use crate::run::{Event, Fetch, LogUse, Observer, Place, Survey, Target};
+use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError};
 use crate::{audit::foreign::explain, words::counted_as};
 
@@ -107,7 +107,7 @@ impl Survey for QuerySurvey {
         &self.engine.read
     }
 
-    fn wants(&self, target: &Target, _: Depth) -> Fetch {
+    fn wants(&self, target: &InputFile, _: Depth) -> Fetch {
         match target.record() {
             // The database does not use it, which is said at the beginning of the folder.
             Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
@@ -119,7 +119,7 @@ impl Survey for QuerySurvey {
 
     fn table<R: ReadAt>(
         &self,
-        target: &Target,
+        target: &InputFile,
         source: &R,
         depth: Depth,
         _: &dyn Observer,
@@ -139,7 +139,7 @@ impl Survey for QuerySurvey {
         Asked::Unopened((error.to_string(), ErrorKind::of(error)))
     }
 
-    fn log(&self, _: &Target, contents: &mut dyn Read) -> Option<Asked> {
+    fn log(&self, _: &InputFile, contents: &mut dyn Read) -> Option<Asked> {
         Some(Asked::Log(logs::read(contents, &self.keys)))
     }
 }
@@ -182,7 +182,7 @@ impl Query<'_> {
     /// Says which tables are not asked, and which are missing.
     fn begin(
         &mut self,
-        place: &Place,
+        place: &ListedFolder,
         logs: Vec<PathBuf>,
         passed_over: &[(PathBuf, PathError)],
     ) -> io::Result<()> {

@@ -5,15 +5,11 @@
 //! appendix, and so do their hashes; [`neighbours`] makes them.
 
 pub(crate) mod clusters;
-pub(crate) mod effort;
 pub(crate) mod measured;
 pub(crate) mod neighbours;
 pub(crate) mod random;
-pub(crate) mod split_mix;
 
 pub(crate) use clusters::Clusters;
-pub(crate) use effort::Effort;
 pub use measured::{MeanRate, MeasuredRate};
 pub(crate) use neighbours::{Neighbours, change, hash};
-pub(crate) use random::{random_rate, random_rate_of_filters};
-pub(crate) use split_mix::{SplitMix, mix};
+pub(crate) use random::{Effort, SplitMix, mix, random_rate, random_rate_of_filters};

@@ -7,7 +7,7 @@
 
 use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
-use super::split_mix::SplitMix;
+use super::random::SplitMix;
 
 /// The limits on the keys to make others from.
 const MAX_SEEDS: usize = 256;

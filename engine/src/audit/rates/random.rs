@@ -4,9 +4,11 @@
 //! whatever filters cover them. LevelDB's filters look at nothing but a hash of 32 bits, and the
 //! hashes of random keys are random numbers: they are asked for without making keys.
 
+use std::ops::RangeInclusive;
+
 use filterblock::{FilterPolicy as _, KeyHash};
 
-use super::{measured::MeasuredRate, split_mix::SplitMix};
+use super::measured::MeasuredRate;
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
 /// The number of keys that have to pass: the interval then is about a seventh of the rate to either
@@ -78,6 +80,52 @@ fn ask<I: Iterator<Item = u64>>(
         }
     }
     MeasuredRate::of(passed, asked)
+}
+
+#[derive(Default, Debug)]
+pub(crate) struct SplitMix(pub u64);
+
+impl SplitMix {
+    /// The next number. There is no end of them.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+}
+
+/// Mixes the bits of `value`: the generator's last step.
+pub(crate) const fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
+/// The limits on the random keys for a table, and about the number for all.
+const RANDOM_KEYS: RangeInclusive<u64> = 20_000..=400_000;
+const RANDOM_KEYS_OF_ALL: u64 = 50_000_000;
+/// The same for the neighbours made of the keys of a data block.
+const NEIGHBOURS: RangeInclusive<u64> = 64..=256;
+const NEIGHBOURS_OF_ALL: u64 = 160_000;
+
+/// The most questions to ask of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Effort {
+    pub random_keys: u64,
+    /// In each data block that is sampled.
+    pub neighbours: usize,
+}
+
+impl Effort {
+    /// The effort for each of so many tables.
+    pub(crate) fn for_each_of(tables: usize) -> Self {
+        let share = |all: u64, limits: RangeInclusive<u64>| {
+            (all / (tables as u64).max(1)).clamp(*limits.start(), *limits.end())
+        };
+        Self {
+            random_keys: share(RANDOM_KEYS_OF_ALL, RANDOM_KEYS),
+            neighbours: share(NEIGHBOURS_OF_ALL, NEIGHBOURS) as usize,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -163,5 +211,16 @@ mod tests {
             let rate = random_rate(&filters, &blocks, most).unwrap();
             assert!((rate.rate / (plain / 2.0) - 1.0).abs() < 0.25, "{most}: {rate:?} {plain}");
         }
+    }
+
+    #[test]
+    fn the_more_tables_the_fewer_questions_to_each() {
+        let effort = |tables| {
+            let Effort { random_keys, neighbours } = Effort::for_each_of(tables);
+            (random_keys, neighbours)
+        };
+        assert_eq!([0, 1, 125].map(effort), [(400_000, 256); 3]);
+        assert_eq!(effort(250), (200_000, 256));
+        assert_eq!([2500, 1_000_000].map(effort), [(20_000, 64); 2]);
     }
 }

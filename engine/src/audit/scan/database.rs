@@ -13,18 +13,18 @@ pub(super) struct DatabaseRows<'d, O: Opener> {
     range: &'d KeyRange,
     all: bool,
     /// The last entry that was shown. Those up to it are passed over.
-    place: Option<Place>,
+    place: Option<ResumePoint>,
     is_resumed: bool,
     ended: bool,
 }
 
 /// The place of an entry in the order of a database.
-pub(super) struct Place {
+pub(super) struct ResumePoint {
     user_key: Vec<u8>,
     sequence: u64,
 }
 
-impl Place {
+impl ResumePoint {
     /// Tells whether this entry is at the place or before it. `all`: of each key, the newest is first.
     fn has_passed(&self, key: &InternalKey<'_>, all: bool) -> bool {
         match key.user_key.cmp(&self.user_key) {
@@ -47,7 +47,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         options: &ReadOptions,
         range: &'d KeyRange,
         all: bool,
-        place: Option<Place>,
+        place: Option<ResumePoint>,
     ) -> Result<Self, Error> {
         let mut scan = match all {
             true => database.scan_versions_with(options, opener)?,
@@ -60,7 +60,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
     }
 
     /// The place of the last entry that was shown.
-    pub(super) fn into_place(self) -> Option<Place> {
+    pub(super) fn into_place(self) -> Option<ResumePoint> {
         self.place
     }
 }
@@ -80,7 +80,8 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
             }
             // A table whose keys are not in order may have any key here.
             if !self.ended && self.range.contains(key) {
-                let place = self.place.get_or_insert_with(|| Place { user_key: Vec::new(), sequence: 0 });
+                let place =
+                    self.place.get_or_insert_with(|| ResumePoint { user_key: Vec::new(), sequence: 0 });
                 place.user_key.clear();
                 place.user_key.extend_from_slice(key);
                 place.sequence = entry.key.sequence;
@@ -132,9 +133,9 @@ mod tests {
         database: &Database,
         range: &KeyRange,
         all: bool,
-        place: Option<Place>,
+        place: Option<ResumePoint>,
         most: usize,
-    ) -> (Vec<Shown>, Option<Place>) {
+    ) -> (Vec<Shown>, Option<ResumePoint>) {
         let mut rows =
             DatabaseRows::new(database, FileOpener, &ReadOptions::default(), range, all, place).unwrap();
         let mut shown = Vec::new();

@@ -2,7 +2,6 @@
 
 pub(super) mod carve;
 mod database;
-mod log;
 pub(super) mod range;
 pub(super) mod rows;
 mod run;

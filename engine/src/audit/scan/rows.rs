@@ -1,6 +1,11 @@
-//! Where entries come from.
+//! Where entries come from: the trait of their sources, and the writes of a log.
 
-use crate::report::{Fault, Row};
+use std::{io::Read, path::Path};
+
+use filterblock::database::LogWrites;
+
+use super::range::KeyRange;
+use crate::report::{Fault, Row, Version};
 
 /// A source of entries.
 pub(crate) trait Rows {
@@ -14,5 +19,57 @@ pub(crate) trait Rows {
     /// Something to say at the end that is no error.
     fn note(&self) -> Option<String> {
         None
+    }
+}
+
+pub(super) struct LogRows<'a, R> {
+    writes: LogWrites<R>,
+    path: &'a Path,
+    range: &'a KeyRange,
+    all: bool,
+    /// The number of deletions in the range that were left out.
+    left_out: u64,
+}
+
+impl<'a, R: Read> LogRows<'a, R> {
+    /// `all`: deletions too.
+    pub(super) fn new(source: R, path: &'a Path, range: &'a KeyRange, all: bool) -> Self {
+        Self { writes: LogWrites::new(source), path, range, all, left_out: 0 }
+    }
+}
+
+impl<R: Read> Rows for LogRows<'_, R> {
+    fn advance(&mut self) -> Result<bool, Fault> {
+        while self.writes.next()? {
+            let Some(write) = self.writes.write().filter(|write| self.range.contains(write.key)) else {
+                continue;
+            };
+            if self.all || write.value.is_some() {
+                return Ok(true);
+            }
+            self.left_out += 1;
+        }
+        Ok(false)
+    }
+
+    fn row(&self) -> Option<Row<'_>> {
+        self.writes.write().map(|write| Row {
+            path: self.path,
+            offset: write.offset,
+            state: None,
+            key: write.key,
+            version: Some(Version { sequence: write.sequence, kind: u8::from(write.value.is_some()) }),
+            value: write.value.unwrap_or_default(),
+        })
+    }
+
+    fn note(&self) -> Option<String> {
+        let deletions =
+            (self.left_out > 0).then(|| format!("deletions left out: {}, which --all shows", self.left_out));
+        let tail = self.writes.incomplete_tail().map(|offset| {
+            format!("the log ends within the record at offset {offset}, which LevelDB leaves out too")
+        });
+        let notes: Vec<String> = deletions.into_iter().chain(tail).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
     }
 }

@@ -10,7 +10,7 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::carve::rows::{CarvedRows, DecodeLimit};
 use super::table::{TableRows, has_internal_keys};
-use super::{database::DatabaseRows, log::LogRows, range::KeyRange, rows::Rows};
+use super::{database::DatabaseRows, range::KeyRange, rows::LogRows, rows::Rows};
 use crate::audit::foreign::explain;
 use crate::audit::reading::{decode_limit, limit_walks};
 use crate::engine::{Engine, Sink};

@@ -4,8 +4,10 @@ use std::ops::RangeInclusive;
 
 use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 
+use super::blocks::Blocks;
 use super::filter::{Filter, FilterState};
 use super::offsets::Offsets;
+use crate::report::{FilterCost, KeyCount};
 
 /// With a greater base_lg all filters are malformed.
 const MAX_BASE_LG: u8 = 63;
@@ -147,6 +149,22 @@ impl FilterStats {
 fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = rates.fold((0.0, 0u64), |(sum, count), rate| (sum + rate, count + 1));
     (count > 0).then(|| sum / count as f64)
+}
+
+/// LevelDB's defaults for filters.
+pub const USUAL_BITS_PER_KEY: u64 = 10;
+const USUAL_BASE_LG: u8 = 11;
+
+/// The cost at [`USUAL_BITS_PER_KEY`] for a table with these data blocks and so many keys.
+pub(super) fn filter_cost(count: KeyCount, blocks: &Blocks) -> FilterCost {
+    let KeyCount { keys, exact, .. } = count;
+    let mut last = None;
+    let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
+    let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
+    let filters = last.map_or(0, |last| last.saturating_add(1));
+    let arrays = keys.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
+    let size = arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)).saturating_add(5);
+    FilterCost { bits_per_key: USUAL_BITS_PER_KEY, keys, keys_exact: exact, size }
 }
 
 #[cfg(test)]

@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
 use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, FilterPolicy as _, Result};
 
+use super::blocks::Blocks;
 use super::dialect::{HashReaders, HashTrial};
-use super::{blocks::Blocks, filters::FilterStats, offsets::Offsets};
-use crate::audit::key_encoding::{KeyEncoding, is_internal};
+use super::filters::FilterStats;
+use super::offsets::Offsets;
+use crate::audit::key_encoding::{KeyEncoding, has_timed_type, is_internal};
 use crate::audit::rates::{Clusters, MeasuredRate, Neighbours};
-use crate::{audit::reading::decode_limit, report::Dialect};
+use crate::audit::reading::decode_limit;
+use crate::report::Dialect;
 
 pub(crate) use crate::report::KeyFormat;
 
@@ -251,6 +254,35 @@ fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
         }
     }
     chosen
+}
+
+/// The types of LevelDB's entries.
+const TYPES: [u8; 2] = [0, 1];
+
+/// The encoding of the keys of a table. Where filters do not tell, keys that all end like internal
+/// ones are taken for these.
+pub(crate) fn encoding_of<R: ReadAt>(table: &Table<R>) -> Result<KeyEncoding> {
+    let filters = table.filter().cloned().map(FilterStats::new);
+    let mut blocks = Blocks::list(table)?;
+    let sample = Sample::take(table, &mut blocks, &BTreeSet::new(), filters.as_ref(), 0)?;
+    match sample.key_format() {
+        Ok(KeyFormat::Internal) => return Ok(KeyEncoding::Internal),
+        Ok(KeyFormat::User) => return Ok(KeyEncoding::Whole),
+        Err(_) => {}
+    }
+    let Some(first) = table.data_blocks().next() else { return Ok(KeyEncoding::Whole) };
+    let mut entries = table.block_cursor(first?)?;
+    while entries.next()? {
+        let key = entries.key();
+        let of_leveldb = |key: &[u8]| {
+            let kind = key.len().checked_sub(8).and_then(|at| key.get(at));
+            kind.is_some_and(|kind| TYPES.contains(kind))
+        };
+        if !is_internal(key) || !(of_leveldb(key) || has_timed_type(key)) {
+            return Ok(KeyEncoding::Whole);
+        }
+    }
+    Ok(KeyEncoding::Internal)
 }
 
 #[cfg(test)]

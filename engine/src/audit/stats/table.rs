@@ -7,7 +7,7 @@ use filterblock::{Error, Result};
 
 use super::sample::{KeyFormat, Sample};
 use super::{
-    blocks::Blocks, clusters::Clusters, filter_cost::filter_cost, filters::FilterStats, metaindex::Metaindex,
+    blocks::Blocks, clusters::Clusters, filters::FilterStats, filters::filter_cost, metaindex::Metaindex,
 };
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};

@@ -17,7 +17,7 @@ use crate::report::{
 const MAPPED: u64 = 1000;
 
 /// Everything that was found out.
-pub(super) struct Done<'a> {
+pub(super) struct TuneResults<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) request: &'a Request,
     pub(super) facts: Facts,
@@ -30,7 +30,7 @@ pub(super) struct Done<'a> {
     pub(super) bytes: u64,
 }
 
-impl Done<'_> {
+impl TuneResults<'_> {
     pub(super) fn report(self, lookups: Option<Lookups>) -> Tuning {
         let facts = &self.facts;
         let now = facts.now();

@@ -13,7 +13,8 @@ use super::visits::{
     count_visits, levels_of, lookups_of, make_lookups, most_visits, neighbours, own_lookups, sought, usable,
 };
 use super::{
-    advice::policy_of, conclusion::Done, draw::draw, lookups::settle, questions::Question, sample::choose,
+    advice::policy_of, conclusion::TuneResults, draw::draw, lookups::settle, questions::Question,
+    sample::choose,
 };
 use crate::report::{Setting, TuneFailure, Tuning};
 use crate::{audit::policies::Policy, run::Watch};
@@ -63,8 +64,18 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let mut levels = levels_of(input, &survey, &usable, &mut tallies, settings.len());
     let counted = count_visits(input, &lookups, &usable, &mut levels);
     let facts = counted.facts(levels, input.manifest.is_some());
-    let done =
-        Done { input, request, facts, settings, policy, policy_assumed, most_used, survey, faults, bytes };
+    let done = TuneResults {
+        input,
+        request,
+        facts,
+        settings,
+        policy,
+        policy_assumed,
+        most_used,
+        survey,
+        faults,
+        bytes,
+    };
     done.report(lookups_of(request, &lookups))
 }
 

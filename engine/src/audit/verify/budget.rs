@@ -16,7 +16,7 @@ const MAX_PASSES: u64 = 2;
 pub(super) struct Budget {
     meter: Arc<Meter>,
     /// The meter's counts at the beginning.
-    start: Work,
+    start: Spent,
     max_read: u64,
     max_decoded: u64,
     /// Bytes of keys that were put together, which takes time as decoding does.
@@ -24,7 +24,7 @@ pub(super) struct Budget {
 }
 
 #[derive(Clone, Copy)]
-struct Work {
+struct Spent {
     read: u64,
     decoded: u64,
 }
@@ -40,7 +40,7 @@ impl Budget {
     /// The budget of a table whose work `meter` counts. `max_decoded`: the user's limit.
     pub(super) fn new(meter: Arc<Meter>, max_decoded: Option<u64>, file_size: u64) -> Self {
         Self {
-            start: Work { read: meter.bytes_read(), decoded: meter.bytes_decoded() },
+            start: Spent { read: meter.bytes_read(), decoded: meter.bytes_decoded() },
             meter,
             max_read: file_size.saturating_mul(MAX_PASSES),
             max_decoded: decode_limit(max_decoded, file_size),

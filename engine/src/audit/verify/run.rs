@@ -9,7 +9,7 @@ use super::check::table;
 use crate::audit::lost_keys::LostKeys;
 use crate::engine::{Engine, Sink};
 use crate::report::{About, Code, Depth, ErrorKind, Finding, Subject, Verdict, VerdictCounts, Verified};
-use crate::run::{Event, Observer, Place, Survey, Target};
+use crate::run::{Event, InputFile, ListedFolder, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError};
 
 /// What came of a verification.
@@ -56,7 +56,7 @@ impl Survey for VerifySurvey {
 
     fn table<R: ReadAt>(
         &self,
-        target: &Target,
+        target: &InputFile,
         source: &R,
         _: Depth,
         observer: &dyn Observer,
@@ -139,7 +139,7 @@ impl VerifyOutcome {
 
 /// The verdicts on a folder before its tables: on files that are not looked at, on the MANIFEST, and on live tables
 /// that are not there.
-pub(crate) fn verdicts_on_folder(place: &Place) -> Vec<Verified> {
+pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> Vec<Verified> {
     let folder = &place.folder;
     let of = |path: &Path, about, verdict| {
         Verified::new(Subject { path, ..Subject::of(&place.input) }, about, verdict)

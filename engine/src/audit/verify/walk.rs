@@ -6,10 +6,9 @@ use filterblock::{Error, LegacyHash, Result, SharedPolicy, quote};
 use super::batch::{BATCH_KEYS, Batch, StoredKey};
 use super::budget::{Budget, Exceeded};
 use super::{denials::DenialCheck, extents::BlockExtents, fpr_sampler::FprSampler, order::OrderCheck};
-use crate::report::{Code, Finding, Findings, Note, Verdict};
 use crate::{
-    audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys, audit::rates::MeasuredRate,
-    audit::stats::Offsets,
+    audit::{key_encoding::KeyEncoding, lost_keys::LostKeys, rates::MeasuredRate, stats::Offsets},
+    report::{Code, Finding, Findings, Note, Verdict},
 };
 
 /// Names in the metaindex with these prefixes have handles as values: filters, and Basho's

@@ -6,7 +6,7 @@ use super::grid::{Cell, grid};
 use crate::page::words::{message, name};
 use crate::report::{Code, Finding};
 use crate::words::{count, counted, counted_as};
-use crate::{audit::overview::Found, page::shown::Page};
+use crate::{audit::overview::OverviewFindings, page::shown::Page};
 
 pub(crate) fn findings(page: &Page<'_>) -> Markup {
     let found = &page.overview.found;
@@ -45,7 +45,7 @@ pub(crate) fn findings(page: &Page<'_>) -> Markup {
     }
 }
 
-fn summary(found: &Found) -> String {
+fn summary(found: &OverviewFindings) -> String {
     if !found.verified {
         return match found.total() {
             0 => "Nothing wrong was seen. Not every block was read: --no-verify was given.".to_owned(),
@@ -72,7 +72,7 @@ fn summary(found: &Found) -> String {
     }
 }
 
-fn codes(found: &Found) -> Vec<Vec<Cell>> {
+fn codes(found: &OverviewFindings) -> Vec<Vec<Cell>> {
     let line = |(code, number): (&Code, &u64)| {
         vec![
             Cell::Head(html! { code { (code.name()) } }),
@@ -84,7 +84,7 @@ fn codes(found: &Found) -> Vec<Vec<Cell>> {
     found.codes.iter().map(line).collect()
 }
 
-fn list(found: &Found) -> Vec<Vec<Cell>> {
+fn list(found: &OverviewFindings) -> Vec<Vec<Cell>> {
     let line = |(file, finding): &(Vec<u8>, Finding)| {
         let lost = finding.lost.as_ref().map(|lost| match finding.code.hides() {
             true => format!("; not looked at: {lost}"),
@@ -101,7 +101,7 @@ fn list(found: &Found) -> Vec<Vec<Cell>> {
     found.list.iter().map(line).collect()
 }
 
-fn seen(found: &Found) -> Vec<Vec<Cell>> {
+fn seen(found: &OverviewFindings) -> Vec<Vec<Cell>> {
     let line = |(file, text): &(Vec<u8>, String)| {
         vec![Cell::Head(name(file)), Cell::Words(html! { (message(text)) })]
     };

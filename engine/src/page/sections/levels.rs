@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
 use crate::page::pictures::{LevelSize, levels as picture};
-use crate::report::{Estimate, KeySum, Level, LevelTotals, Place, TableState};
+use crate::report::{Estimate, KeySum, Level, LevelTotals, TableLevel, TableState};
 use crate::words::{about_size, count, measured, number, or_dash, size};
 use crate::{page::shown::Page, page::words::place};
 
@@ -16,7 +16,7 @@ pub(crate) fn levels(page: &Page<'_>) -> Markup {
     let advised = page.advised().is_some();
     let sizes: Vec<LevelSize> = places
         .iter()
-        .filter(|(at, _)| **at != Place::NotLive)
+        .filter(|(at, _)| **at != TableLevel::NotLive)
         .map(|(&at, sums)| LevelSize {
             name: place(at),
             tables: sums.all(),
@@ -65,7 +65,7 @@ pub(crate) fn levels(page: &Page<'_>) -> Markup {
     }
 }
 
-fn cells(at: Place, sums: &LevelTotals) -> Vec<Cell> {
+fn cells(at: TableLevel, sums: &LevelTotals) -> Vec<Cell> {
     vec![
         Cell::head(place(at)),
         Cell::Number(count(sums.all())),
@@ -85,22 +85,22 @@ pub(super) fn keys(sum: &KeySum) -> String {
 }
 
 /// The level of that place among those that other filters were tried for.
-fn level<'a>(page: &Page<'a>, at: Place) -> Option<&'a Level> {
+fn level<'a>(page: &Page<'a>, at: TableLevel) -> Option<&'a Level> {
     let levels = &page.tuned()?.levels;
     levels.iter().find(|level| is_at(level, at))
 }
 
-fn is_at(level: &Level, at: Place) -> bool {
+fn is_at(level: &Level, at: TableLevel) -> bool {
     match (level.number, at) {
-        (Some(number), Place::Level(at)) => number == at,
+        (Some(number), TableLevel::Level(at)) => number == at,
         // A single table has no level to be tried on, whatever its database says.
-        (None, Place::Level(_) | Place::Unknown) => true,
+        (None, TableLevel::Level(_) | TableLevel::Unknown) => true,
         _ => false,
     }
 }
 
 /// The size of the filters of a level that is advised.
-fn size_advised(page: &Page<'_>, at: Place) -> Option<Estimate> {
+fn size_advised(page: &Page<'_>, at: TableLevel) -> Option<Estimate> {
     let (tuning, choice) = (page.tuned()?, page.advised()?);
     let mut levels = tuning.levels.iter().zip(&choice.outcome.levels);
     levels.find(|(level, _)| is_at(level, at)).map(|(_, outcome)| outcome.size)

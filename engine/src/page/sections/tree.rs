@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::audit::overview::{Kind, Overview};
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
 use crate::page::words::{name, place, text};
-use crate::report::{Place, Table, TableState};
+use crate::report::{Table, TableLevel, TableState};
 use crate::{page::shown::Page, words::counted};
 
 pub(crate) fn tree(page: &Page<'_>) -> Markup {
@@ -16,7 +16,7 @@ pub(crate) fn tree(page: &Page<'_>) -> Markup {
     if tree.levels.is_empty() || overview.kind == Kind::Table {
         return html! {};
     }
-    let not_live = overview.tables.iter().filter(|table| table.place() == Place::NotLive).count() as u64;
+    let not_live = overview.tables.iter().filter(|table| table.place() == TableLevel::NotLive).count() as u64;
     html! {
         section {
             h2 { "The tables" }
@@ -51,7 +51,7 @@ fn explanation(overview: &Overview) -> &'static str {
 
 fn model(overview: &Overview) -> Tree {
     let span = |table: &Table| overview.spans.of(table.number?);
-    let mut levels: BTreeMap<Place, Vec<TreeTable>> = BTreeMap::new();
+    let mut levels: BTreeMap<TableLevel, Vec<TreeTable>> = BTreeMap::new();
     for table in overview.in_use() {
         levels.entry(table.place()).or_default().push(TreeTable {
             name: text(table.name()),

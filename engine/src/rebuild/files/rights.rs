@@ -5,9 +5,7 @@ use std::{fs::File, io};
 use super::session::Session;
 
 #[cfg(unix)]
-use super::session::Purpose;
-#[cfg(unix)]
-use super::status::is_root;
+use super::{session::Purpose, status::is_root};
 
 /// Gives `to` the owner, the group, the attributes and the mode of `like`, as far as this program may.
 ///

@@ -6,7 +6,7 @@ use filterblock::{BloomFilterPolicy, FilterPolicy, Keys};
 
 use super::super::files::{Folder, Purpose};
 use super::super::filters::TableFilters;
-use super::super::table::{Target, rewrite};
+use super::super::table::{OutputFile, rewrite};
 use super::super::{FilterRequest, Options};
 use super::databases::{NEW_NAME, Sample};
 use super::modes::{Mode, Root};
@@ -45,7 +45,7 @@ fn a_filter_that_denies_a_key_is_a_fault_of_this_program() {
     };
     let filters = |policy| TableFilters { policy, bits_per_key: 20, base_lg: 11 };
     let write = |filters: &TableFilters| {
-        rewrite((&dir, "000030.ldb"), Target::File(&dir, "000050.dbtmp"), Some(filters), &request, &())
+        rewrite((&dir, "000030.ldb"), OutputFile::File(&dir, "000050.dbtmp"), Some(filters), &request, &())
     };
     let bad = filters(Arc::new(Forgetful(BloomFilterPolicy::new(20))));
     let Err(fault) = write(&bad).map(|_| ()) else { panic!("it is noticed") };

@@ -3,7 +3,7 @@
 use super::*;
 
 fn open(dir: &tempfile::TempDir) -> Arc<Folder> {
-    let Ok(Source::Folder(folder)) = resolve(dir.path(), None) else { panic!("a folder") };
+    let Ok(PathKind::Folder(folder)) = resolve(dir.path(), None) else { panic!("a folder") };
     folder
 }
 
