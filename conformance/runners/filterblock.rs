@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytes::Bytes;
 use filterblock::database::Database;
 use filterblock::table::{
     BytewiseComparator, Comparator, Compression, InternalKeyComparator, Lookup, ReadOptions, Table,
@@ -90,11 +89,24 @@ pub(crate) fn answer(kind: &str, given: &Value) -> Option<Value> {
             Ok(entries) => json!({ "entries": entries }),
             Err(_) => json!({ "error": true }),
         },
+        "table_walk" => match open(given, internal).and_then(|table| walk(&table, &given["steps"])) {
+            Ok(entries) => json!({ "entries": entries }),
+            Err(_) => json!({ "error": true }),
+        },
+        "table_offset" => match open(given, internal) {
+            Ok(table) => json!({ "offset": table.approximate_offset_of(&bytes(&given["key"])) }),
+            Err(_) => json!({ "error": true }),
+        },
         "database_get" => in_database(given, |database| {
-            let found = look_up(database, &bytes(&given["key"]))?;
-            Ok(found.map_or(json!({ "absent": true }), |value| json!({ "value": hex(&value) })))
+            Ok(match database.get(&bytes(&given["key"]), &options(true))? {
+                Lookup::Value(value) => json!({ "value": hex(&value) }),
+                _ => json!({ "absent": true }),
+            })
         })?,
         "database_scan" => in_database(given, |database| Ok(json!({ "entries": live_entries(database)? })))?,
+        "database_walk" => in_database(given, |database| {
+            Ok(json!({ "entries": walk_database(database, &given["steps"])? }))
+        })?,
         _ => return None,
     })
 }
@@ -112,17 +124,43 @@ fn in_database(given: &Value, ask: impl FnOnce(&Database) -> Result<Value, Error
     Some(answer.unwrap_or(json!({ "error": true })))
 }
 
-/// The key's newest value, by the filters of the tables.
-fn look_up(database: &Database, key: &[u8]) -> Result<Option<Bytes>, Error> {
-    for table in database.tables_for(key) {
-        let table = Table::open_path(database.table_path(table.number), &options(true))?;
-        match table.get_at(key, u64::MAX)? {
-            Lookup::Value(value) => return Ok(Some(value)),
-            Lookup::Deleted => return Ok(None),
-            _ => {}
-        }
-    }
-    Ok(None)
+/// Where each of the steps leads.
+fn walk(table: &Table<Vec<u8>>, steps: &Value) -> Result<Vec<Value>, Error> {
+    let mut cursor = table.cursor();
+    let steps = steps.as_array().into_iter().flatten().map(|step| {
+        let found = match step.as_str() {
+            Some("first") => cursor.seek_to_first(),
+            Some("last") => cursor.seek_to_last(),
+            Some("next") => cursor.next(),
+            Some("prev") => cursor.prev(),
+            _ => cursor.seek(&bytes(&step["seek"])),
+        };
+        Ok(found?.then(|| json!([hex(cursor.key()), hex(cursor.value())])).into())
+    });
+    steps.collect()
+}
+
+/// The same in a database. From no entry a scan goes on at the other end, which the suite does not ask for.
+fn walk_database(database: &Database, steps: &Value) -> Result<Vec<Value>, Error> {
+    let mut scan = database.scan(&options(true))?;
+    let mut found = false;
+    let steps = steps.as_array().into_iter().flatten().map(|step| {
+        found = match step.as_str() {
+            Some("next") => found && scan.next()?,
+            Some("prev") => found && scan.prev()?,
+            Some("last") => {
+                scan.seek_to_last();
+                scan.prev()?
+            }
+            first_or_seek => {
+                scan.seek(&first_or_seek.map_or_else(|| bytes(&step["seek"]), |_| Vec::new()));
+                scan.next()?
+            }
+        };
+        let entry = scan.entry().filter(|_| found);
+        Ok(entry.map(|entry| json!([hex(entry.key.user_key), hex(entry.value)])).into())
+    });
+    steps.collect()
 }
 
 fn live_entries(database: &Database) -> Result<Vec<[String; 2]>, Error> {

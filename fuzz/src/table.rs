@@ -20,6 +20,9 @@ const MAX_OUTPUT: u64 = 64 << 10;
 const ASKED_OF_DAMAGED: usize = 4;
 const ASKED_OF_INTACT: usize = 1;
 
+/// Most steps back. Each decodes the entries behind a restart again, of which damage may leave one alone.
+const MAX_STEPS_BACK: usize = 1000;
+
 /// Number of blocks and filters of a damaged table that are read.
 const MAX_LOOKED_AT: usize = 8;
 
@@ -136,6 +139,7 @@ pub fn run(data: &[u8]) {
     }
     let intact = matches!(intact, Intact::All | Intact::AllButFilters);
     walk(&table, intact.then_some(parts), plan.first_asked >= 128);
+    walk_back(&table, intact.then_some(parts));
     look_around(&table);
 }
 
@@ -215,6 +219,40 @@ fn walk(table: &Table<Bytes>, parts: Option<&Parts>, iterate: bool) {
     let Some(copies) = copies else { return };
     let rest = copies.take(2).map(checked).filter(Option::is_some).count();
     assert_eq!(rest, 0, "the iterator goes on behind the end");
+}
+
+/// Walks back from the last entry, and once forward and back on the way. The entries must equal those of `parts`, if
+/// given.
+fn walk_back(table: &Table<Bytes>, parts: Option<&Parts>) {
+    let mut expected = parts.map(|parts| parts.data.iter().flat_map(|block| &block.entries).rev());
+    let mut cursor = table.cursor();
+    let mut found = checked(cursor.seek_to_last());
+    for walked in 0..MAX_STEPS_BACK {
+        let Some(true) = found else { break };
+        if let Some(expected) = &mut expected {
+            let (key, value) = expected.next().expect("no more entries than were put in");
+            assert!(
+                cursor.key() == key && cursor.value() == value,
+                "the way back has what the way there has"
+            );
+        }
+        if walked == 3 {
+            let entry = (cursor.key().to_vec(), cursor.value().to_vec());
+            let turned = checked(cursor.next()) == Some(true) && checked(cursor.prev()) == Some(true);
+            assert!(turned || parts.is_none(), "a step there and back fails");
+            if parts.is_some() {
+                assert!(
+                    cursor.key() == entry.0 && cursor.value() == entry.1,
+                    "a step there and back leads elsewhere"
+                );
+            }
+        }
+        found = checked(cursor.prev());
+    }
+    if let Some(expected) = &mut expected {
+        let whole = found == Some(false) && expected.next().is_none();
+        assert!(whole || found == Some(true), "a walk back finds all");
+    }
 }
 
 /// Calls the methods that inspect a table.

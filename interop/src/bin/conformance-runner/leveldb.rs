@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Result;
 use filterblock_interop::hex;
 use filterblock_interop::leveldb::{
-    self, BlockScript, Bloom, Compression, Database, DatabaseOptions, Entries, Filter, KeyOrder, QueryScript,
-    Table, TableOptions, build_table,
+    self, BlockScript, Bloom, Compression, Database, DatabaseOptions, DatabaseWalk, Entries, Filter,
+    KeyOrder, Place, QueryScript, Step, Table, TableOptions, TableWalk, build_table,
 };
 use serde_json::{Value, json};
 
@@ -91,6 +91,18 @@ pub(super) fn answer(kind: &str, given: &Value) -> Option<Value> {
             let table = bytes(&given["table"]);
             listed(Table::open(&options(internal_keys), &table).and_then(|table| table.entries()))
         }
+        "table_walk" => {
+            let walk = TableWalk::new(&bytes(&given["table"]), internal_keys, true);
+            places(walk.map(|mut walk| walk.run(&steps(given), false)))
+        }
+        "table_offset" => match TableWalk::new(&bytes(&given["table"]), internal_keys, true) {
+            Ok(walk) => json!({ "offset": walk.offset_of(&bytes(&given["key"])) }),
+            Err(_) => json!({ "error": true }),
+        },
+        "database_walk" => {
+            let folder = database(given);
+            places(DatabaseWalk::new(folder.path()).map(|mut walk| walk.run(&steps(given))))
+        }
         "database_get" => {
             let folder = database(given);
             let found = open(folder.path()).and_then(|database| database.get(&bytes(&given["key"])));
@@ -109,6 +121,29 @@ pub(super) fn answer(kind: &str, given: &Value) -> Option<Value> {
         }
         _ => return None,
     })
+}
+
+fn steps(given: &Value) -> Vec<Step> {
+    let steps = given["steps"].as_array().into_iter().flatten().map(|step| match step.as_str() {
+        Some("first") => Step::First,
+        Some("last") => Step::Last,
+        Some("next") => Step::Next,
+        Some("prev") => Step::Prev,
+        _ => Step::Seek(bytes(&step["seek"])),
+    });
+    steps.collect()
+}
+
+/// The answer about a walk: damage anywhere on the way is an error.
+fn places(places: Result<Vec<Place>>) -> Value {
+    match places {
+        Ok(places) if places.iter().all(|place| place.ok) => {
+            let entry = |(key, value): &(Vec<u8>, Vec<u8>)| json!([hex(key), hex(value)]);
+            let entries: Vec<_> = places.iter().map(|place| place.entry.as_ref().map(entry)).collect();
+            json!({ "entries": entries })
+        }
+        _ => json!({ "error": true }),
+    }
 }
 
 fn options(internal_keys: bool) -> TableOptions {

@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 
 use super::files::copy;
-use super::source::OldDatabase;
+use super::source::Source;
 use super::tables::{Tables, split};
 use crate::hex;
 use crate::leveldb::{Counts, Store, StoreFilter, StoreOptions};
@@ -24,12 +24,7 @@ pub(super) struct Lookups {
 impl Lookups {
     /// Asks a copy of the database about every key of its tables and of its entries, and about as
     /// many others.
-    pub(super) fn of(
-        folder: &Path,
-        tables: &Tables,
-        source: &OldDatabase,
-        random: &mut Random,
-    ) -> Result<Self> {
+    pub(super) fn of(folder: &Path, tables: &Tables, source: &Source, random: &mut Random) -> Result<Self> {
         let copy = copy(folder)?;
         let options = StoreOptions { filter: StoreFilter::None, ..source.options() };
         let store = Store::open(copy.path(), &options)?;

@@ -12,8 +12,8 @@ use crate::hex;
 /// The number of the table.
 const TABLE: u64 = 5;
 
-/// A MANIFEST with this one table.
-fn manifest(size: u64) -> Vec<u8> {
+/// A MANIFEST with this one table, of so many bytes, or with none.
+pub(super) fn manifest(size: Option<u64>) -> Vec<u8> {
     let (first, last) = (ENTRIES[0].0, ENTRIES[ENTRIES.len() - 1].0);
     let mut edit = VersionEdit::default();
     edit.comparator = Some("leveldb.BytewiseComparator".into());
@@ -21,17 +21,19 @@ fn manifest(size: u64) -> Vec<u8> {
     edit.prev_log_number = Some(0);
     edit.next_file_number = Some(TABLE + 2);
     edit.last_sequence = Some(SEQUENCE);
-    edit.new_tables.push(LiveTable::new(2, TABLE, size, Form::Internal.key(first), Form::Internal.key(last)));
+    edit.new_tables.extend(
+        size.map(|size| LiveTable::new(2, TABLE, size, Form::Internal.key(first), Form::Internal.key(last))),
+    );
     let (mut record, mut log) = (Vec::new(), LogWriter::new(Vec::new()));
     edit.encode(&mut record).expect("short keys");
     log.add_record(&record).expect("writing to memory");
     log.into_writer()
 }
 
-fn files(table: &[u8]) -> Value {
+pub(super) fn files(table: &[u8]) -> Value {
     json!({
         "CURRENT": hex(b"MANIFEST-000002\n"),
-        "MANIFEST-000002": hex(&manifest(table.len() as u64)),
+        "MANIFEST-000002": hex(&manifest(Some(table.len() as u64))),
         "000005.ldb": hex(table),
     })
 }

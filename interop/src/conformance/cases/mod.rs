@@ -7,6 +7,7 @@ mod dialects;
 mod filters;
 mod orders;
 mod tables;
+mod walks;
 
 use serde_json::{Value, json};
 
@@ -74,6 +75,7 @@ pub fn all() -> Vec<File> {
         ("damaged-table", damaged::all()),
         ("database", databases::all()),
         ("dialect", dialects::all()),
+        ("walk", walks::all()),
     ]
 }
 

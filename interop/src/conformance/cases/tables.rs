@@ -10,10 +10,10 @@ use super::{internal, numbered, question, some_bytes};
 use crate::hex;
 use crate::leveldb::{Compression, Entries, TableOptions, build_table};
 
-type Map = BTreeMap<Vec<u8>, Vec<u8>>;
+pub(super) type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// What goes into tables. Values are short, so that the files stay small.
-fn contents() -> Vec<(&'static str, bool, Map)> {
+pub(super) fn contents() -> Vec<(&'static str, bool, Map)> {
     let value = |number: usize| some_bytes(number % 7, 9);
     let numbered: Map = numbered(40).into_iter().enumerate().map(|(n, key)| (key, value(n))).collect();
     let binary = (0..30).map(|n| (some_bytes(n % 11, n as u32), value(n))).collect();
@@ -40,7 +40,7 @@ fn contents() -> Vec<(&'static str, bool, Map)> {
 }
 
 /// In the order that the table has them.
-fn ordered(map: &Map, internal_keys: bool) -> Vec<(&[u8], &[u8])> {
+pub(super) fn ordered(map: &Map, internal_keys: bool) -> Vec<(&[u8], &[u8])> {
     let mut entries: Vec<(&[u8], &[u8])> = map.iter().map(|(key, value)| (&key[..], &value[..])).collect();
     if internal_keys {
         entries.sort_by_key(|(key, _)| {
