@@ -2,18 +2,10 @@
 
 use filterblock_crash_states::Operation;
 
+use super::case::Places;
 use super::check::Check;
 use super::left_out::*;
 use super::mode::{Mode, TARGET, UNDO_FOLDER};
-
-/// The inode numbers of folders.
-#[derive(Debug, Clone, Copy)]
-pub struct Places {
-    /// The recorded folder.
-    pub top: u64,
-    /// The database's.
-    pub database: u64,
-}
 
 /// A way to take less care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,6 @@ use filterblock_crash_states::tree::ROOT;
 use filterblock_crash_states::{History, Inodes, Operation, Tree};
 use tempfile::TempDir;
 
-use super::altered::Places;
 use super::contents::{Repaired, read, repaired, unused_files};
 use super::damaged::Damaged;
 use super::fast_folder;
@@ -20,6 +19,15 @@ use super::mode::{DATABASE, Mode};
 use super::plan::Plan;
 use super::record::{Disturbance, Recording, record};
 use crate::leveldb::{DatabaseOptions, Filter};
+
+/// The inode numbers of folders.
+#[derive(Debug, Clone, Copy)]
+pub struct Places {
+    /// The recorded folder.
+    pub top: u64,
+    /// The database's.
+    pub database: u64,
+}
 
 /// The name of LevelDB's filters since 1.18, and of goleveldb's and older ones.
 const NEW_NAME: &str = "leveldb.BuiltinBloomFilter2";
