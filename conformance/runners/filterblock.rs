@@ -181,7 +181,7 @@ fn open(given: &Value, internal: bool) -> Result<Table<Vec<u8>>, Error> {
     Table::open(bytes(&given["table"]), &options(internal))
 }
 
-fn entries(table: &Table<Vec<u8>>) -> Result<Vec<[String; 2]>, Error> {
+pub(crate) fn entries(table: &Table<Vec<u8>>) -> Result<Vec<[String; 2]>, Error> {
     let mut entries = Vec::new();
     let mut cursor = table.cursor();
     while cursor.next()? {
@@ -245,12 +245,12 @@ fn list(keys: &Value) -> impl Iterator<Item = Vec<u8>> + '_ {
 }
 
 /// The bytes of a text in hexadecimal.
-fn bytes(text: &Value) -> Vec<u8> {
+pub(crate) fn bytes(text: &Value) -> Vec<u8> {
     let text = text.as_str().expect("bytes in hexadecimal");
     let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("bytes in hexadecimal");
     (0..text.len()).step_by(2).map(byte).collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -7,6 +7,8 @@ mod filterblock;
 #[expect(unreachable_pub, reason = "interop has it in its interface")]
 mod judge;
 
+mod wrong_programs;
+
 use std::fs;
 use std::path::Path;
 

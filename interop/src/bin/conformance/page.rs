@@ -97,11 +97,17 @@ pub(super) fn write() -> Result<()> {
     let kinds = files.iter().flat_map(|(_, cases)| cases).filter_map(|case| case["kind"].as_str());
     let columns: BTreeSet<&str> = kinds.collect();
     let names: Vec<_> = columns.iter().map(|kind| format!("`{kind}`")).collect();
-    writeln!(table, "| | {} |\n|---{}|", names.join(" | "), "|---".repeat(columns.len()))?;
+    writeln!(
+        table,
+        "| | sound input read | {} |\n|---|---{}|",
+        names.join(" | "),
+        "|---".repeat(columns.len())
+    )?;
     for runner in runners(&[], go.path())? {
         let judged = ask(&runner, &files, None)?;
         let cells: Vec<_> = columns.iter().map(|kind| cell(&judged, kind)).collect();
-        writeln!(table, "| {} {} | {} |", runner.name, runner.version, cells.join(" | "))?;
+        let Runner { name, version, .. } = &runner;
+        writeln!(table, "| {name} {version} | {} | {} |", sound_read(&judged), cells.join(" | "))?;
         for outcome in [Outcome::DiffersSafely, Outcome::Wrong, Outcome::Crashed] {
             for kind in &columns {
                 let first = judged.iter().find(|judged| judged.outcome == outcome && judged.kind() == *kind);
@@ -122,6 +128,14 @@ pub(super) fn write() -> Result<()> {
     fs::write(&path, format!("{before}{BEGIN}{table}\n{firsts}{END}{after}"))?;
     println!("{}", path.display());
     Ok(())
+}
+
+/// How much of what is sound was read without an error, of all that was asked.
+fn sound_read(judged: &[Judged<'_>]) -> String {
+    let sound = judged.iter().filter(|judged| judged.case["given"]["sound"] == true);
+    let asked: Vec<_> = sound.filter(|judged| judged.outcome != Outcome::NoInterface).collect();
+    let read = asked.iter().filter(|judged| judged.outcome <= Outcome::DiffersSafely).count();
+    format!("{read} of {}", asked.len())
 }
 
 /// The counts of a kind: how many passed, and what else there was.

@@ -119,7 +119,10 @@ fn with_word(mut block: Vec<u8>, back: usize, word: u32) -> Vec<u8> {
 fn asked() -> Vec<Question> {
     let mut cases = Vec::new();
     let mut push = |name: String, block: &[u8], offset: u64, key: &[u8], stored: bool| {
-        let given = json!({ "block": hex(block), "block_offset": offset, "key": hex(key) });
+        let mut given = json!({ "block": hex(block), "block_offset": offset, "key": hex(key) });
+        if name.starts_with("sound-") || name.starts_with("stored-") {
+            given["sound"] = json!(true);
+        }
         let stored = if stored { Stored::InFilter } else { Stored::Nothing };
         cases.push(question(format!("filter_block_match/{name}"), "filter_block_match", given, stored));
     };

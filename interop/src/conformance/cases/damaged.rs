@@ -123,6 +123,11 @@ fn odd_handles(sound: &[u8]) -> [(&'static str, Vec<u8>); 6] {
     ]
 }
 
+/// Whether nothing is wrong with the table that a damage of this name leaves.
+pub(super) fn is_sound(name: &str) -> bool {
+    name == "nothing" || name.ends_with("-sound")
+}
+
 pub(super) fn damages() -> Vec<(String, Damage)> {
     let mut all = vec![("nothing".to_owned(), Damage::default())];
     let mut push = |name: String, damage: Damage| all.push((name, damage));
@@ -225,7 +230,10 @@ pub(super) fn all() -> Vec<Question> {
         ENTRIES.iter().map(|(key, value)| json!([hex(key.as_bytes()), hex(value.as_bytes())])).collect();
     let mut cases = Vec::new();
     for (name, damage) in damages() {
-        let given = json!({ "table": hex(&assemble(&damage, Form::User)), "internal_keys": false });
+        let mut given = json!({ "table": hex(&assemble(&damage, Form::User)), "internal_keys": false });
+        if is_sound(&name) {
+            given["sound"] = json!(true);
+        }
         let stored = Stored::Entries(entries.clone());
         cases.push(question(format!("table_scan/damaged-{name}"), "table_scan", given.clone(), stored));
         // A key of the damaged block, one of another, and one that is nowhere.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::table::{ENTRIES, Form, SEQUENCE, assemble};
 use super::super::{Question, Stored};
-use super::damaged::damages;
+use super::damaged::{damages, is_sound};
 use super::question;
 use crate::hex;
 
@@ -44,7 +44,10 @@ pub(super) fn all() -> Vec<Question> {
     let mut cases = Vec::new();
     // Keys of an index that are no internal keys are beyond what LevelDB is defined for.
     for (name, damage) in damages().into_iter().filter(|(name, _)| !name.starts_with("index-key-")) {
-        let given = json!({ "files": files(&assemble(&damage, Form::Internal)) });
+        let mut given = json!({ "files": files(&assemble(&damage, Form::Internal)) });
+        if is_sound(&name) {
+            given["sound"] = json!(true);
+        }
         let stored = Stored::Entries(entries.clone());
         cases.push(question(format!("database_scan/damaged-{name}"), "database_scan", given.clone(), stored));
         for (place, key) in [("there", "citron"), ("elsewhere", "apple")] {

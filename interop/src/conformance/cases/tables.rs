@@ -129,7 +129,7 @@ fn named() -> Vec<Question> {
             ..Damage::default()
         };
         let (key, value) = ENTRIES[4];
-        let given = json!({ "table": hex(&assemble(&damage, Form::User)), "internal_keys": false, "key": hex(key.as_bytes()) });
+        let given = json!({ "table": hex(&assemble(&damage, Form::User)), "internal_keys": false, "key": hex(key.as_bytes()), "sound": true });
         let stored = Stored::Value(hex(value.as_bytes()));
         cases.push(question(format!("table_get/metaindex-name-{name}"), "table_get", given, stored));
     }
