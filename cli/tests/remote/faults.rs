@@ -74,7 +74,7 @@ fn a_server_that_fails_always_is_given_up_on() {
         });
         let start = Instant::now();
         unreadable(inspect(&server), "unreadable", "");
-        assert!(start.elapsed() < Duration::from_secs(8), "{reply}: {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(15), "{reply}: {:?}", start.elapsed());
         assert!(server.requests().len() > 2, "{reply}: no second attempt");
     }
 }

@@ -119,7 +119,7 @@ fn a_signal_ends_the_program_with_what_there_is_shown() {
         let kill = format!("kill -{signal} {}", running.0.id());
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
         let status = running.0.wait().unwrap();
-        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
         assert_eq!(status.signal(), Some(number), "{status}");
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();

@@ -18,12 +18,12 @@ fn send(signal: &str, child: &Child) {
     assert!(sent.success());
 }
 
-/// Waits until `is_so`, for ten seconds.
+/// Waits until `is_so`. The limit only ends a test that hangs, on a busy machine too.
 #[track_caller]
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(10), "{what}");
+        assert!(start.elapsed() < Duration::from_secs(600), "{what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

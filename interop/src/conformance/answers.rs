@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::runners::Runner;
 
 /// How long a runner may take for a case, its start included.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What came of a case.
 #[derive(Debug, Clone, PartialEq)]

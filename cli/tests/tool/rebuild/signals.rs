@@ -27,13 +27,13 @@ fn interrupted(
     let mut child = command(&arguments).spawn().unwrap();
     let start = Instant::now();
     while !is_begun() {
-        assert!(start.elapsed() < Duration::from_secs(10), "it has not begun");
+        assert!(start.elapsed() < Duration::from_secs(600), "it has not begun");
         std::thread::sleep(Duration::from_millis(1));
     }
     let sent = Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status().unwrap();
     assert!(sent.success());
     while child.try_wait().unwrap().is_none() {
-        assert!(start.elapsed() < Duration::from_secs(30), "it does not end");
+        assert!(start.elapsed() < Duration::from_secs(600), "it does not end");
         std::thread::sleep(Duration::from_millis(2));
     }
     let output = child.wait_with_output().unwrap();
