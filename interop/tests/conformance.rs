@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
-use filterblock_interop::conformance::answers::Asking;
+use filterblock_interop::conformance::answers::{Asking, Reply, Runner};
 use filterblock_interop::conformance::generate;
-use filterblock_interop::conformance::judge::Verdict;
+use filterblock_interop::conformance::judge::{Verdict, judge};
 use filterblock_interop::conformance::read_back::judge_table;
-use filterblock_interop::conformance::runners::Runner;
+use filterblock_interop::conformance::runners::linked;
 use filterblock_interop::conformance::table::{Damage, ENTRIES, Form, assemble};
 use filterblock_interop::hex;
 use serde_json::{Value, json};
@@ -48,15 +49,21 @@ fn table(entries: &[(&str, &str)], form: Form, compression: Compression) -> Vec<
 
 #[test]
 fn tables_of_other_bytes_are_judged_by_what_leveldb_reads() {
-    let leveldb = Runner::of_this_package(Path::new(env!("CARGO_BIN_EXE_conformance-runner")), "leveldb", "");
+    let leveldb = linked(Path::new(env!("CARGO_BIN_EXE_conformance-runner")), "leveldb", "");
     let mut leveldb = Asking::new(&leveldb);
+    let mut read = |kind: &str, question: Value| {
+        Ok(match leveldb.ask("table_build/test", kind, &question)? {
+            Reply::Answer(answer) => Some(answer),
+            _ => None,
+        })
+    };
     for form in [Form::User, Form::Internal] {
         let entries: Value =
             ENTRIES.iter().map(|(key, value)| json!([hex(&form.key(key)), hex(value.as_bytes())])).collect();
         let given = json!({ "entries": entries, "internal_keys": form == Form::Internal });
         let case = json!({ "case": "table_build/test", "kind": "table_build", "given": given });
         let mut verdict =
-            |table: &[u8]| judge_table(&case, &json!({ "table": hex(table) }), &mut leveldb).unwrap();
+            |table: &[u8]| judge_table(&case, &json!({ "table": hex(table) }), &mut read).unwrap();
         // Other blocks, other index keys, another codec.
         assert_eq!(verdict(&table(&ENTRIES, form, Compression::None)), Verdict::DiffersSafely);
         assert_eq!(verdict(&table(&ENTRIES, form, Compression::Snappy)), Verdict::DiffersSafely);
@@ -88,6 +95,63 @@ fn tables_of_other_bytes_are_judged_by_what_leveldb_reads() {
         assert_eq!(verdict(&assemble(&hiding, form)), Verdict::Wrong);
         assert_eq!(verdict(b"no table"), Verdict::Wrong);
         assert_eq!(verdict(b""), Verdict::Wrong);
-        assert_eq!(judge_table(&case, &json!({ "error": true }), &mut leveldb).unwrap(), Verdict::Wrong);
+        assert_eq!(judge_table(&case, &json!({ "error": true }), &mut read).unwrap(), Verdict::Wrong);
+    }
+}
+
+/// The runner that is printed for others to begin with.
+#[test]
+fn the_runner_in_the_readme_answers_as_leveldb() {
+    let conformance = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("conformance");
+    let readme = fs::read_to_string(conformance.join("README.md")).unwrap();
+    let (_, program) = readme.split_once("```python\n").unwrap();
+    let (program, _) = program.split_once("```").unwrap();
+    assert!(program.lines().count() <= 40, "{} lines", program.lines().count());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), program).unwrap();
+    let command = vec!["/usr/bin/python3".into(), file.path().to_owned()];
+    let runner = Runner { name: "readme".to_owned(), version: String::new(), command };
+    let (mut asking, mut answered) = (Asking::new(&runner), 0);
+    for name in ["hash.jsonl", "bloom.jsonl"] {
+        let cases = fs::read_to_string(conformance.join("cases").join(name)).unwrap();
+        for case in cases.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+            let [name, kind] = ["case", "kind"].map(|field| case[field].as_str().unwrap());
+            if let Reply::Answer(answer) = asking.ask(name, kind, &case["given"]).unwrap() {
+                assert_eq!(judge(&case, &answer), Verdict::Passed, "{name}: {answer}");
+                answered += 1;
+            }
+        }
+    }
+    assert_eq!(answered, 117 + 95);
+}
+
+/// Three runners that do not work as they should: the case is lost, and the next one is asked all the same.
+#[test]
+fn a_runner_that_crashes_hangs_or_talks_nonsense_is_told_from_one_that_answers() {
+    let shell = |script: &str| Runner {
+        name: "sh".to_owned(),
+        version: String::new(),
+        command: ["/bin/sh", "-c", script].map(Into::into).to_vec(),
+    };
+    // A full pipe of complaints must not look like a hang.
+    let crashes = shell("head -c 200000 /dev/zero | tr '\\0' x >&2; exit 3");
+    let mut asking = Asking::new(&crashes);
+    for _ in 0..2 {
+        let Reply::Crashed(said) = asking.ask("hash/a", "hash", &json!({})).unwrap() else {
+            panic!("a crash")
+        };
+        assert!(said.starts_with("exit status: 3: xxx") && said.len() < 300, "{said}");
+    }
+    let hangs = shell("exec sleep 1000");
+    let mut asking = Asking::new(&hangs).patience(Duration::from_millis(200));
+    assert_eq!(asking.ask("hash/a", "hash", &json!({})).unwrap(), Reply::Hung);
+    for (script, expected) in [
+        ("echo nonsense", "no JSON: nonsense"),
+        ("echo '{\"case\": \"hash/b\"}'", "answers {\"case\":\"hash/b\"} to hash/a"),
+        ("head -c 80000000 /dev/zero | tr '\\0' x", "expected a line of at most 67108864 bytes"),
+    ] {
+        let runner = shell(script);
+        let error = Asking::new(&runner).ask("hash/a", "hash", &json!({})).unwrap_err();
+        assert!(format!("{error:#}").contains(expected), "{error:#}");
     }
 }

@@ -4,20 +4,20 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::answers::{Asking, Reply};
+use super::answers::{Asking, Reply, Runner};
 use super::cases::{self, Origin, complete};
-use super::runners::{Runner, build_go};
+use super::runners::{build_go, linked};
 
 /// The names of the files and what is in them. `program` is `conformance-runner`.
 pub fn files(program: &Path) -> Result<Vec<(String, String)>> {
     let go = tempfile::tempdir()?;
     let goleveldb = Runner {
-        name: "goleveldb",
+        name: "goleveldb".to_owned(),
         version: String::new(),
         command: vec![build_go("goleveldb", go.path())?],
     };
-    let leveldb = Runner::of_this_package(program, "leveldb", "");
-    let ours = Runner::of_this_package(program, "filterblock", "");
+    let leveldb = linked(program, "leveldb", "");
+    let ours = linked(program, "filterblock", "");
     let mut leveldb = Asking::new(&leveldb);
     let mut goleveldb = Asking::new(&goleveldb);
     let mut ours = Asking::new(&ours);

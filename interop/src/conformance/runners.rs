@@ -5,21 +5,14 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// An implementation, and how its runner is started.
-#[derive(Debug, Clone)]
-pub struct Runner {
-    /// The name of the implementation.
-    pub name: &'static str,
-    /// Which version of it answers.
-    pub version: String,
-    /// The program and its arguments.
-    pub command: Vec<PathBuf>,
-}
+use super::answers::Runner;
 
-impl Runner {
-    /// A runner in `conformance-runner`, the program of this package.
-    pub fn of_this_package(program: &Path, name: &'static str, version: &str) -> Self {
-        Self { name, version: version.to_owned(), command: vec![program.to_owned(), name.into()] }
+/// A runner in `conformance-runner`, the program of this package.
+pub fn linked(program: &Path, name: &str, version: &str) -> Runner {
+    Runner {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        command: vec![program.to_owned(), name.into()],
     }
 }
 

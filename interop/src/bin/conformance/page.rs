@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Context as _, Result, bail};
-use filterblock_interop::conformance::answers::{Asking, Reply};
+use filterblock_interop::conformance::answers::{Asking, Reply, Runner};
 use filterblock_interop::conformance::judge::{Verdict, judge};
 use filterblock_interop::conformance::read_back::judge_table;
-use filterblock_interop::conformance::runners::{Runner, build_go, folder};
+use filterblock_interop::conformance::runners::{build_go, folder, linked};
 use serde_json::Value;
 
 use super::{cases, runner_program};
@@ -163,7 +163,7 @@ fn ask<'a>(
     only: Option<&str>,
 ) -> Result<Vec<Judged<'a>>> {
     let mut asking = Asking::new(runner);
-    let leveldb = Runner::of_this_package(&runner_program()?, "leveldb", "");
+    let leveldb = linked(&runner_program()?, "leveldb", "");
     let mut leveldb = Asking::new(&leveldb);
     let cases = files.iter().flat_map(|(_, cases)| cases);
     let cases = cases.filter(|case| only.is_none_or(|only| case["case"] == only));
@@ -189,9 +189,19 @@ fn judged<'a>(case: &'a Value, asking: &mut Asking<'_>, leveldb: &mut Asking<'_>
 
 fn verdict(case: &Value, answer: &Value, leveldb: &mut Asking<'_>) -> Result<Verdict> {
     match judge(case, answer) {
-        Verdict::Wrong if case["kind"] == "table_build" => judge_table(case, answer, leveldb),
+        Verdict::Wrong if case["kind"] == "table_build" => {
+            judge_table(case, answer, |kind, question| read_by(leveldb, case, kind, &question))
+        }
         verdict => Ok(verdict),
     }
+}
+
+/// What a runner reads from a table that another one built.
+fn read_by(reader: &mut Asking<'_>, case: &Value, kind: &str, question: &Value) -> Result<Option<Value>> {
+    Ok(match reader.ask(case["case"].as_str().unwrap_or_default(), kind, question)? {
+        Reply::Answer(answer) => Some(answer),
+        _ => None,
+    })
 }
 
 /// An answer, cut where it is long.
@@ -211,9 +221,10 @@ fn runners(wanted: &[String], go: &Path) -> Result<Vec<Runner>> {
 }
 
 fn runner(name: &str, go: &Path) -> Result<Runner> {
-    let linked =
-        |name, version| -> Result<Runner> { Ok(Runner::of_this_package(&runner_program()?, name, version)) };
-    let other = |name, version: &str, command| Ok(Runner { name, version: version.to_owned(), command });
+    let linked = |name, version| -> Result<Runner> { Ok(linked(&runner_program()?, name, version)) };
+    let other = |name: &str, version: &str, command| {
+        Ok(Runner { name: name.to_owned(), version: version.to_owned(), command })
+    };
     match name {
         "filterblock" => linked("filterblock", env!("CARGO_PKG_VERSION")),
         "leveldb" => linked("leveldb", "1.23"),

@@ -3,20 +3,34 @@
 //! A runner that ends instead of answering has crashed, one that takes too long hangs; either is an answer, and the
 //! next case starts it anew.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::runners::Runner;
-
-/// How long a runner may take for a case, its start included.
+/// How long a runner may take for a case, its start included, unless told otherwise.
 const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The longest answer, and the most that is kept of what a runner says besides.
+const MAX_ANSWER: u64 = 64 << 20;
+const MAX_SAID: u64 = 64 << 10;
+
+/// An implementation, and how its runner is started.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    /// The name of the implementation.
+    pub name: String,
+    /// Which version of it answers.
+    pub version: String,
+    /// The program and its arguments.
+    pub command: Vec<PathBuf>,
+}
 
 /// What came of a case.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +49,7 @@ pub enum Reply {
 #[derive(Debug)]
 pub struct Asking<'a> {
     runner: &'a Runner,
+    patience: Duration,
     running: Option<Running>,
 }
 
@@ -44,13 +59,21 @@ struct Running {
     _temporary: TempDir,
     child: Child,
     input: ChildStdin,
-    lines: Receiver<std::io::Result<String>>,
+    lines: Receiver<io::Result<String>>,
+    /// What it says on standard error, as far as it is kept.
+    said: JoinHandle<String>,
 }
 
 impl<'a> Asking<'a> {
     /// Asks this runner, which is started with the first case.
     pub fn new(runner: &'a Runner) -> Self {
-        Self { runner, running: None }
+        Self { runner, patience: PATIENCE, running: None }
+    }
+
+    /// Waits so long for each answer.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// Asks one case.
@@ -67,9 +90,9 @@ impl<'a> Asking<'a> {
         };
         // A runner that is gone does not read; its end is noticed below.
         let _ = running.input.write_all(line.as_bytes());
-        match running.lines.recv_timeout(PATIENCE) {
+        match running.lines.recv_timeout(self.patience) {
             Ok(answer) => {
-                let answer = answer.with_context(|| self.runner.name)?;
+                let answer = answer.with_context(|| self.runner.name.clone())?;
                 let answer: Value = serde_json::from_str(&answer)
                     .with_context(|| format!("{}, {name}: no JSON: {answer}", self.runner.name))?;
                 ensure!(answer["case"] == json!(name), "{} answers {answer} to {name}", self.runner.name);
@@ -86,10 +109,7 @@ impl<'a> Asking<'a> {
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = running.child.wait()?;
-                let mut said = String::new();
-                if let Some(mut errors) = running.child.stderr.take() {
-                    errors.read_to_string(&mut said)?;
-                }
+                let said = running.said.join().unwrap_or_default();
                 Ok(Reply::Crashed(format!("{status}: {}", first_words(&said))))
             }
         }
@@ -115,18 +135,42 @@ fn start(runner: &Runner) -> Result<Running> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .with_context(|| format!("starting {} for {}", program.display(), runner.name))?;
+        .with_context(|| format!("starting {}", program.display()))?;
     let input = child.stdin.take().context("a pipe")?;
     let output = child.stdout.take().context("a pipe")?;
+    let errors = child.stderr.take().context("a pipe")?;
     let (sender, lines) = channel();
     thread::spawn(move || {
-        for line in BufReader::new(output).lines() {
+        let mut output = BufReader::new(output);
+        while let Some(line) = next_line(&mut output).transpose() {
             if sender.send(line).is_err() {
                 break;
             }
         }
     });
-    Ok(Running { _temporary: temporary, child, input, lines })
+    let said = thread::spawn(move || beginning(errors));
+    Ok(Running { _temporary: temporary, child, input, lines, said })
+}
+
+/// The next line, without its end. `None` behind the last.
+fn next_line(output: &mut impl io::BufRead) -> io::Result<Option<String>> {
+    let mut line = String::new();
+    output.by_ref().take(MAX_ANSWER).read_line(&mut line)?;
+    match line.strip_suffix('\n') {
+        Some(whole) => Ok(Some(whole.to_owned())),
+        None if line.len() as u64 == MAX_ANSWER => Err(io::Error::other(format!(
+            "expected a line of at most {MAX_ANSWER} bytes, found a longer one"
+        ))),
+        None => Ok(None),
+    }
+}
+
+/// The beginning of what a program writes. It is read to its end, so that the program does not wait for a reader.
+fn beginning(mut from: impl Read) -> String {
+    let mut said = Vec::new();
+    let _ = from.by_ref().take(MAX_SAID).read_to_end(&mut said);
+    let _ = io::copy(&mut from, &mut io::sink());
+    String::from_utf8_lossy(&said).into_owned()
 }
 
 /// The first line that says what happened, without what differs from machine to machine and from run to run: paths
