@@ -6,7 +6,8 @@
 # RUNNER=libfuzzer: with libFuzzer and AddressSanitizer (SANITIZER=none: without the latter, and faster). Takes a C++ compiler and the default
 # toolchain for x86-64 Linux. RUNNER=stable: without libFuzzer, on any toolchain. If not given, the first where there is c++, else the second.
 # RUNNER=afl: by AFL++ (Debian: afl++), which starts the program `once` and counts coverage in it; what it finds is in fuzz/target/afl.
-# What is found new goes to fuzz/target/corpus, not to the committed corpus.
+# What is found new goes to fuzz/target/corpus, not to the committed corpus, which is unpacked into
+# fuzz/target/seeds.
 set -eu
 cd "$(dirname "$0")"
 
@@ -35,6 +36,8 @@ libfuzzer | afl) ;;
     ;;
 esac
 
+rm -rf target/seeds
+./corpus-archive unpack target/seeds
 [ $# -gt 0 ] || set -- filter_block bloom builder table round_trip tool verify manifest rewriter
 
 if [ "$RUNNER" = afl ]; then
@@ -46,7 +49,7 @@ if [ "$RUNNER" = afl ]; then
         cargo build --quiet --release --no-default-features --target "$host" --target-dir target/afl/build --bin once
     export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1
     for target in "$@"; do
-        afl-fuzz -V "$seconds" -i "corpus/$target" -o "target/afl/$target" -- "target/afl/build/$host/release/once" "$target"
+        afl-fuzz -V "$seconds" -i "target/seeds/$target" -o "target/afl/$target" -- "target/afl/build/$host/release/once" "$target"
         grep -E '^(execs_done|saved_crashes|saved_hangs|bitmap_cvg|corpus_found) ' "target/afl/$target/default/fuzzer_stats"
         grep -q '^saved_crashes *: 0$' "target/afl/$target/default/fuzzer_stats"
     done
@@ -65,5 +68,5 @@ for target in "$@"; do
     mkdir -p "target/corpus/$target"
     # No input is worth an allocation of 64 MiB.
     "target/$folder/$host/release/$target" -max_total_time="$seconds" -max_len="${MAX_LEN:-65536}" -malloc_limit_mb=64 \
-        -artifact_prefix="target/$target-" -print_final_stats=1 "target/corpus/$target" "corpus/$target"
+        -artifact_prefix="target/$target-" -print_final_stats=1 "target/corpus/$target" "target/seeds/$target"
 done

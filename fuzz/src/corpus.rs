@@ -1,15 +1,40 @@
-//! The committed inputs.
+//! The committed inputs: `corpus.tar`, which `corpus-archive` packs and unpacks.
 
 use std::fs;
 use std::path::Path;
+
+/// The size of a header in an archive, and the unit to which files are filled up.
+const BLOCK: usize = 512;
 
 /// The committed corpus of a target.
 ///
 /// # Panics
 ///
-/// If it cannot be read.
+/// If the archive cannot be read.
 pub fn of(target: &str) -> Vec<Vec<u8>> {
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target))
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus.tar");
+    let archive = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let folder = format!("filterblock-fuzz-corpus/{target}/");
+    let (mut rest, mut inputs) = (&archive[..], Vec::new());
+    // A name of zeros marks the end.
+    while let Some((header, files)) = rest.split_at_checked(BLOCK)
+        && header[0] != 0
+    {
+        let size = octal(&header[124..135]);
+        let name = header[..100].split(|&byte| byte == 0).next().unwrap_or_default();
+        if name.len() > folder.len() && name.starts_with(folder.as_bytes()) {
+            inputs.push(files[..size].to_vec());
+        }
+        rest = &files[size.next_multiple_of(BLOCK)..];
+    }
+    assert!(!inputs.is_empty(), "{}: no inputs of {target}", path.display());
+    inputs
+}
+
+/// A number in a header.
+fn octal(digits: &[u8]) -> usize {
+    let digits = std::str::from_utf8(digits).expect("digits");
+    usize::from_str_radix(digits, 8).expect("octal digits")
 }
 
 /// Reads the files of a folder, in the order of their names.
@@ -22,4 +47,23 @@ pub fn files(folder: &Path) -> Vec<Vec<u8>> {
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("listing the corpus").path()).collect();
     paths.sort();
     paths.iter().map(|path| fs::read(path).expect("reading the corpus")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `.ci/fuzz-crate` compiles this file alone, and names the folder to which `tar` has unpacked the archive.
+    #[test]
+    fn the_archive_is_read_as_tar_unpacks_it() {
+        let unpacked = std::env::var_os("FILTERBLOCK_CORPUS").expect("the unpacked corpus");
+        let folders = fs::read_dir(unpacked).unwrap().map(|entry| entry.unwrap().path());
+        let mut inputs = 0;
+        for folder in folders.filter(|path| path.is_dir()) {
+            let expected = files(&folder);
+            assert_eq!(of(folder.file_name().unwrap().to_str().unwrap()), expected, "{}", folder.display());
+            inputs += expected.len();
+        }
+        assert!(inputs > 1000, "{inputs}");
+    }
 }
